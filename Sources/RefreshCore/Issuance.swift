@@ -1,0 +1,25 @@
+/// What one successful answer of the token endpoint says about its tokens, without the tokens (RFC 6749 §5.1).
+///
+/// The machine decides by this; the tokens themselves go from the answer to the store without passing through it.
+package struct Issuance: Hashable, Sendable {
+    /// `expires_in`; nil if the server gave none that makes sense.
+    package var lifetime: Duration?
+    /// `refresh_in`: when the server would like to be asked again; nil if it did not say.
+    package var refreshIn: Duration?
+    /// Whether the answer carries a refresh token that differs from the one that was spent.
+    package var isRotated: Bool
+    /// How long the refresh token lives from now (`refresh_expires_in` and its kin, or the provider profile); nil if unknown or unlimited.
+    package var refreshTokenLifetime: Duration?
+
+    package init(
+        lifetime: Duration?,
+        refreshIn: Duration? = nil,
+        isRotated: Bool = false,
+        refreshTokenLifetime: Duration? = nil
+    ) {
+        self.lifetime = lifetime
+        self.refreshIn = refreshIn
+        self.isRotated = isRotated
+        self.refreshTokenLifetime = refreshTokenLifetime
+    }
+}

@@ -1,0 +1,33 @@
+/// One instant as both of the machine's clocks show it.
+///
+/// The wall clock says when a token ends for the rest of the world, but it can be stepped. The boot-time clock
+/// (`CLOCK_BOOTTIME`) counts through suspend and cannot be stepped, but it means nothing after a reboot. Read together they
+/// tell how old a token really is.
+package struct Moment: Hashable, Sendable {
+    package var wall: Timestamp
+    package var boot: BootTime
+
+    package init(wall: Timestamp, boot: BootTime) {
+        self.wall = wall
+        self.boot = boot
+    }
+}
+
+/// A reading of `CLOCK_BOOTTIME`, with the boot it belongs to.
+package struct BootTime: Hashable, Sendable {
+    /// Which boot: a number drawn from `/proc/sys/kernel/random/boot_id`. Readings of two boots cannot be compared.
+    package var bootID: Int64
+    /// Microseconds since that boot, suspend included.
+    package var microseconds: Int64
+
+    package init(bootID: Int64, microseconds: Int64) {
+        self.bootID = bootID
+        self.microseconds = microseconds
+    }
+
+    /// The time since `earlier`, or nil if the machine was booted in between.
+    package func elapsed(since earlier: BootTime) -> Duration? {
+        guard bootID == earlier.bootID else { return nil }
+        return .microseconds(microseconds.subtractingClamped(earlier.microseconds))
+    }
+}

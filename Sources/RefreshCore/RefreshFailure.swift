@@ -1,0 +1,68 @@
+/// Why a refresh gave no tokens: one class, which decides what happens next, and what is known about the cause.
+package struct RefreshFailure: Hashable, Sendable {
+    package var failureClass: FailureClass
+    package var detail: FailureDetail
+    /// What the server asked for in `Retry-After` (RFC 9110 §10.2.3); nil if it asked for nothing. Never negative.
+    package var retryAfter: Duration?
+
+    package init(_ failureClass: FailureClass, detail: FailureDetail, retryAfter: Duration? = nil) {
+        self.failureClass = failureClass
+        self.detail = detail
+        self.retryAfter = retryAfter
+    }
+}
+
+/// What a failure means for the grant. Only the last three can end in *interaction required*: only the authorization server
+/// can sign a user out.
+package enum FailureClass: String, Hashable, Sendable, CaseIterable {
+    /// The request never reached the authorization server (no route, DNS, refused connection, TLS not finished).
+    case unreachable
+    /// The request may have reached the server, its answer did not reach us: the refresh token may have been spent.
+    case unanswered
+    /// The server, or something on the way to it, answered that it cannot serve now (5xx, 429, captive portal, junk).
+    case unavailable
+    /// The server refuses how we ask, or we cannot trust it (`invalid_client`, certificate): asking a person to sign in would not help.
+    case misconfigured
+    /// The authorization server refused without an error code of RFC 6749 §5.2: believed when it says so twice.
+    case rejected
+    /// The authorization server says that the grant has ended (`invalid_grant` or the provider's word for it).
+    case grantEnded
+    /// The authorization server wants the user (`interaction_required`, `login_required`, `consent_required`, step-up).
+    case userRequired
+}
+
+/// What is known about a failure, for people and programs to read; holds no secret.
+package struct FailureDetail: Hashable, Sendable {
+    /// One constant, lower-case sentence that says what failed: "the server could not be reached".
+    package var summary: String
+    /// The HTTP status, if there was an answer.
+    package var httpStatus: Int?
+    /// `error` (RFC 6749 §5.2), as the server gave it.
+    package var oauthError: String?
+    /// `error_description`, cut to 200 characters, control characters removed.
+    package var oauthErrorDescription: String?
+    /// The provider's finer code beside `error`: Entra's `suberror`, Google's `error_subtype`.
+    package var subError: String?
+    /// A provider's own number or word: `AADSTS70043`.
+    package var providerCode: String?
+    /// Identifies the attempt in our journal and, where the provider takes it, in the provider's.
+    package var correlationID: String?
+
+    package init(
+        summary: String,
+        httpStatus: Int? = nil,
+        oauthError: String? = nil,
+        oauthErrorDescription: String? = nil,
+        subError: String? = nil,
+        providerCode: String? = nil,
+        correlationID: String? = nil
+    ) {
+        self.summary = summary
+        self.httpStatus = httpStatus
+        self.oauthError = oauthError
+        self.oauthErrorDescription = oauthErrorDescription
+        self.subError = subError
+        self.providerCode = providerCode
+        self.correlationID = correlationID
+    }
+}

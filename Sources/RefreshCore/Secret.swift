@@ -1,0 +1,80 @@
+/// Bytes that nobody may see by accident: they print as `<redacted>`, are not Codable, and are overwritten when freed.
+///
+/// `reveal()` is the only way out. It belongs in three places: the body of a request to the authorization server, a sealed row of
+/// the store, and the answer to an authorised peer.
+package final class Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    // Written once in init and freed in deinit; never changed in between, so it may be read from any thread.
+    private let bytes: UnsafeRawBufferPointer
+
+    package init(_ bytes: some Sequence<UInt8>) {
+        let collected = ContiguousArray(bytes)
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: collected.count, alignment: 1)
+        unsafe copy.copyBytes(from: collected)
+        unsafe self.bytes = UnsafeRawBufferPointer(copy)
+    }
+
+    package convenience init(_ string: String) {
+        self.init(string.utf8)
+    }
+
+    deinit {
+        let owned = unsafe UnsafeMutableRawBufferPointer(mutating: bytes)
+        unsafe owned.eraseBytes()
+        unsafe owned.deallocate()
+    }
+
+    package var count: Int { unsafe bytes.count }
+    package var isEmpty: Bool { unsafe bytes.isEmpty }
+
+    /// The bytes as text; bytes that are not UTF-8 are replaced by U+FFFD.
+    package func reveal() -> String {
+        unsafe String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Gives `body` the bytes themselves, for sealing; they must not outlive the call.
+    package func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try unsafe body(bytes)
+    }
+
+    package var description: String { "<redacted>" }
+    package var debugDescription: String { "<redacted>" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// Compares in a time that depends on the lengths only.
+    package static func == (lhs: Secret, rhs: Secret) -> Bool {
+        guard lhs.count == rhs.count else { return false }
+        var difference: UInt8 = 0
+        for index in 0..<lhs.count {
+            unsafe difference |= lhs.bytes[index] ^ rhs.bytes[index]
+        }
+        return difference == 0
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    /// Overwrites every byte; not inlined, so that the compiler cannot see that nobody reads them again.
+    @inline(never)
+    fileprivate func eraseBytes() {
+        unsafe initializeMemory(as: UInt8.self, repeating: 0)
+    }
+}
+
+/// What the authorization server gave for renewing access (RFC 6749 §1.5).
+package struct RefreshToken: Equatable, Sendable {
+    package let secret: Secret
+
+    package init(_ secret: Secret) {
+        self.secret = secret
+    }
+}
+
+/// What a resource server takes (RFC 6749 §1.4).
+package struct AccessToken: Equatable, Sendable {
+    package let secret: Secret
+
+    package init(_ secret: Secret) {
+        self.secret = secret
+    }
+}

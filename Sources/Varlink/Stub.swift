@@ -1,0 +1,2 @@
+internal import NIOCore
+internal import NIOPosix

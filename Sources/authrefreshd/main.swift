@@ -1,0 +1,5 @@
+import Yams
+import Logging
+import AccountStorage
+import OAuthClient
+print("hi")
