@@ -2,15 +2,18 @@
 ///
 /// `reveal()` is the only way out. It belongs in three places: the body of a request to the authorization server, a sealed row of
 /// the store, and the answer to an authorised peer.
-package final class Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    // Written once in init and freed in deinit; never changed in between, so it may be read from any thread.
-    private let bytes: UnsafeRawBufferPointer
+package final class Secret: Sendable, Equatable {
+    package let count: Int
+    // Where the bytes are: written once in init, freed in deinit and never changed in between, so any thread may read them.
+    // A number, because a pointer is not Sendable.
+    private let address: UInt
 
     package init(_ bytes: some Sequence<UInt8>) {
         let collected = ContiguousArray(bytes)
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: collected.count, alignment: 1)
         unsafe copy.copyBytes(from: collected)
-        unsafe self.bytes = UnsafeRawBufferPointer(copy)
+        count = collected.count
+        address = UInt(bitPattern: copy.baseAddress)
     }
 
     package convenience init(_ string: String) {
@@ -23,8 +26,7 @@ package final class Secret: Sendable, Equatable, CustomStringConvertible, Custom
         unsafe owned.deallocate()
     }
 
-    package var count: Int { unsafe bytes.count }
-    package var isEmpty: Bool { unsafe bytes.isEmpty }
+    package var isEmpty: Bool { count == 0 }
 
     /// The bytes as text; bytes that are not UTF-8 are replaced by U+FFFD.
     package func reveal() -> String {
@@ -38,9 +40,9 @@ package final class Secret: Sendable, Equatable, CustomStringConvertible, Custom
         try unsafe body(bytes)
     }
 
-    package var description: String { "<redacted>" }
-    package var debugDescription: String { "<redacted>" }
-    package var customMirror: Mirror { Mirror(self, children: []) }
+    private var bytes: UnsafeRawBufferPointer {
+        unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count)
+    }
 
     /// Compares in a time that depends on the lengths only.
     package static func == (lhs: Secret, rhs: Secret) -> Bool {
@@ -51,6 +53,12 @@ package final class Secret: Sendable, Equatable, CustomStringConvertible, Custom
         }
         return difference == 0
     }
+}
+
+extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "<redacted>" }
+    package var debugDescription: String { "<redacted>" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension UnsafeMutableRawBufferPointer {

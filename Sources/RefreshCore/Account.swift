@@ -1,0 +1,58 @@
+/// One client registration and one resource owner at one issuer, under a local name.
+package struct Account: Equatable, Sendable {
+    package let id: AccountID
+    package var name: AccountName
+    package var issuer: Issuer
+    /// The provider profile that endpoints and quirks come from; nil if the issuer's metadata says it all.
+    package var provider: String?
+    package var registration: ClientRegistration
+    package var policy: RefreshPolicy
+    /// How Basic credentials have to be written for this server, once found out.
+    package var basicCredentialEncoding: BasicCredentialEncoding?
+
+    package init(
+        id: AccountID,
+        name: AccountName,
+        issuer: Issuer,
+        provider: String? = nil,
+        registration: ClientRegistration,
+        policy: RefreshPolicy = RefreshPolicy(),
+        basicCredentialEncoding: BasicCredentialEncoding? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.issuer = issuer
+        self.provider = provider
+        self.registration = registration
+        self.policy = policy
+        self.basicCredentialEncoding = basicCredentialEncoding
+    }
+}
+
+/// The local name of an account: 1 to 64 letters, digits and `._@+-`, not starting with `-` or `.`.
+///
+/// It stands in command lines, journal fields and file names, so it needs no quoting in any of them.
+package struct AccountName: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package let text: String
+
+    /// Nil if `text` breaks the rule above.
+    package init?(_ text: String) {
+        let isAllowed = { (byte: UInt8) in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            default: "._@+-".utf8.contains(byte)
+            }
+        }
+        guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy(isAllowed),
+            let first = text.first, first != "-", first != "."
+        else { return nil }
+        self.text = text
+    }
+
+    package var description: String { text }
+
+    package static func < (lhs: AccountName, rhs: AccountName) -> Bool {
+        lhs.text < rhs.text
+    }
+}

@@ -1,0 +1,46 @@
+/// How the authorization server knows this client (RFC 7591 §2), and what an account asks of it.
+package struct ClientRegistration: Equatable, Sendable {
+    /// `client_id` (RFC 6749 §2.2).
+    package var clientID: String
+    /// How the client proves itself at the token endpoint; nil chooses by the secret and the server's metadata.
+    package var authentication: ClientAuthentication?
+    /// The client secret; nil for a public client.
+    package var clientSecret: Secret?
+    /// The scope of the grant (RFC 6749 §3.3), in the order given. Never sent on a refresh: a narrowed scope can end a grant.
+    package var scopes: [String]
+    /// Parameters added to refresh requests, beyond those of RFC 6749 §6: `resource`, `audience`, a provider's own.
+    package var refreshParameters: [String: String]
+
+    package init(
+        clientID: String,
+        authentication: ClientAuthentication? = nil,
+        clientSecret: Secret? = nil,
+        scopes: [String] = [],
+        refreshParameters: [String: String] = [:]
+    ) {
+        self.clientID = clientID
+        self.authentication = authentication
+        self.clientSecret = clientSecret
+        self.scopes = scopes
+        self.refreshParameters = refreshParameters
+    }
+}
+
+/// How a client proves itself at the token endpoint; the raw values are the registered names (OpenID Connect Core §9).
+package enum ClientAuthentication: String, Hashable, Sendable, CaseIterable {
+    /// A public client: only `client_id` is sent.
+    case none
+    /// The secret in the `Authorization` header (RFC 6749 §2.3.1).
+    case clientSecretBasic = "client_secret_basic"
+    /// The secret in the request body.
+    case clientSecretPost = "client_secret_post"
+}
+
+/// How id and secret are written into the `Authorization` header.
+///
+/// RFC 6749 §2.3.1 wants them form-encoded first. Some servers (glewlwyd 2.7) take only the raw text, others
+/// (django-oauth-toolkit) only the encoded one. It is found out at the first refusal, and remembered with the account.
+package enum BasicCredentialEncoding: String, Hashable, Sendable, CaseIterable {
+    case formEncoded = "form"
+    case raw
+}

@@ -1,0 +1,68 @@
+/// The identifier URL of an authorization server (RFC 8414 §2, `iss` of OpenID Connect Core), compared byte for byte.
+package struct Issuer: Hashable, Sendable, CustomStringConvertible {
+    /// The URL as the server publishes it, a trailing slash included.
+    package let url: String
+
+    /// Takes `url` if it is an absolute `https` URL, or `http` on a loopback address, without query or fragment (RFC 8414 §2).
+    ///
+    /// - Throws: `IssuerError`, which says what is wrong with it.
+    package init(url: String) throws(IssuerError) {
+        guard let separator = url.firstRange(ofText: "://") else { throw .notAbsolute }
+        let scheme = url[..<separator.lowerBound].lowercased()
+        let rest = url[separator.upperBound...]
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard !authority.isEmpty else { throw .notAbsolute }
+        guard !authority.contains("@") else { throw .hasUserInfo }
+        guard !rest.contains("?"), !rest.contains("#") else { throw .hasQueryOrFragment }
+        guard !rest.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7f }) else { throw .notAbsolute }
+        switch scheme {
+        case "https": break
+        case "http":
+            guard Issuer.isLoopback(authority: authority) else { throw .notHTTPS }
+        default: throw .notHTTPS
+        }
+        self.url = url
+    }
+
+    package var description: String { url }
+
+    /// Whether the server is on this machine, and so needs no route and may be spoken to without TLS.
+    package var isLoopback: Bool {
+        guard let separator = url.firstRange(ofText: "://") else { return false }
+        return Issuer.isLoopback(authority: url[separator.upperBound...].prefix { $0 != "/" })
+    }
+
+    /// Whether `authority` (host and port of a URL) is `localhost`, 127.0.0.0/8 or `[::1]`.
+    package static func isLoopback(authority: some StringProtocol) -> Bool {
+        if authority.hasPrefix("[") {
+            return authority.prefix { $0 != "]" } == "[::1"
+        }
+        let host = authority.prefix { $0 != ":" }
+        if host.lowercased() == "localhost" { return true }
+        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
+    }
+}
+
+/// What is wrong with a URL that was given as an issuer.
+package enum IssuerError: Error, Hashable, Sendable {
+    case notAbsolute
+    /// Plain `http` is for loopback addresses only: a refresh token would cross the network unprotected.
+    case notHTTPS
+    case hasQueryOrFragment
+    case hasUserInfo
+}
+
+extension String {
+    /// The first place where `text` stands in this string; the standard library has it only through Foundation's or regex's types.
+    fileprivate func firstRange(ofText text: String) -> Range<String.Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) {
+                return start..<index(start, offsetBy: text.count)
+            }
+            start = index(after: start)
+        }
+        return nil
+    }
+}
