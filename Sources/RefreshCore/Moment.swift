@@ -11,6 +11,13 @@ package struct Moment: Hashable, Sendable {
         self.wall = wall
         self.boot = boot
     }
+
+    /// How much time really passed since `earlier`; never negative.
+    ///
+    /// Within one boot the boot-time clock tells, whatever was done to the wall clock; across boots only the wall clock can.
+    package func elapsed(since earlier: Moment) -> Duration {
+        max(boot.elapsed(since: earlier.boot) ?? wall - earlier.wall, .zero)
+    }
 }
 
 /// A reading of `CLOCK_BOOTTIME`, with the boot it belongs to.

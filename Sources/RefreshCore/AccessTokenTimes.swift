@@ -1,0 +1,34 @@
+/// When an access token was issued, how long it lives, and when it should be refreshed.
+package struct AccessTokenTimes: Hashable, Sendable {
+    /// When the request that brought it was sent: the server cannot have issued it earlier.
+    package var issuedAt: Moment
+    /// From `issuedAt` to its end (`expires_in`, RFC 6749 §5.1).
+    package var lifetime: Duration
+    /// From `issuedAt` to the time at which a refresh is due.
+    package var refreshAfter: Duration
+
+    package init(issuedAt: Moment, lifetime: Duration, refreshAfter: Duration) {
+        self.issuedAt = issuedAt
+        self.lifetime = lifetime
+        self.refreshAfter = refreshAfter
+    }
+
+    /// The end by the wall clock, for people and other programs.
+    package var expiresAt: Timestamp { issuedAt.wall + lifetime }
+
+    /// What is left of it at `now`; zero once it has ended.
+    package func remaining(at now: Moment) -> Duration {
+        max(lifetime - now.elapsed(since: issuedAt), .zero)
+    }
+
+    /// Whether a refresh is due by either clock.
+    ///
+    /// The clocks disagree after a step of the wall clock, or when a virtual machine was paused: which of them is right cannot
+    /// be known, and an early refresh costs less than a dead token. A token from the future is one of a stepped clock.
+    package func isDue(at now: Moment) -> Bool {
+        if now.elapsed(since: issuedAt) >= refreshAfter { return true }
+        let wallAge = now.wall - issuedAt.wall
+        let isSameBoot = now.boot.bootID == issuedAt.boot.bootID
+        return wallAge >= refreshAfter || (wallAge < .zero && !isSameBoot)
+    }
+}

@@ -1,0 +1,49 @@
+/// How long to wait after a refresh that failed.
+///
+/// | failures in a row | transient | misconfigured |
+/// |---|---|---|
+/// | 1 | 1 … 2 s | 2 min 30 s … 5 min |
+/// | 2 | 2 … 4 s | 5 … 10 min |
+/// | 4 | 8 … 16 s | 20 … 40 min |
+/// | 8 | 2 … 4 min | 30 min … 1 h |
+/// | 9 and more | 2 min 30 s … 5 min | 30 min … 1 h |
+package enum BackOffRule {
+    /// Five minutes is what an outage may cost a user after it has ended.
+    package static let longestTransient = Duration.seconds(300)
+    /// What is misconfigured is mended by a person, who then asks for a refresh; an hour is for servers that mend themselves.
+    package static let longestMisconfigured = Duration.seconds(3600)
+    /// A `Retry-After` beyond an hour is a mistake more often than a wish; MSAL stops at the same figure.
+    package static let longestRetryAfter = Duration.seconds(3600)
+    /// The pause before a refusal is believed: long enough for a server to finish its restart, short enough for a grace period.
+    static let confirmation = Duration.seconds(30)
+    /// What a waiting caller may shorten a back-off to; without it a script in a loop would hammer a server that is down.
+    package static let callerInterval = Duration.seconds(2)
+
+    /// The wait after `failures` (1 or more) transient failures in a row; half of it is drawn by `jitter` (0..<1).
+    static func transient(failures: Int, jitter: Double) -> Duration {
+        doubled(.seconds(2), failures: failures, longest: longestTransient).scaled(by: 0.5 + 0.5 * jitter)
+    }
+
+    /// The wait after `failures` (1 or more) refusals that only a person can mend.
+    static func misconfigured(failures: Int, jitter: Double) -> Duration {
+        doubled(.seconds(300), failures: failures, longest: longestMisconfigured).scaled(by: 0.5 + 0.5 * jitter)
+    }
+
+    /// The server's wish, capped, with up to 10 % on top so that its clients do not return together.
+    static func retryAfter(_ wish: Duration, jitter: Double) -> Duration {
+        min(wish, longestRetryAfter).scaled(by: 1 + 0.1 * jitter)
+    }
+
+    /// The pause before asking again whether a refusal is meant.
+    ///
+    /// While an access token is still valid, at most half of what is left of it: its user should be told before it ends.
+    static func confirmation(remaining: Duration) -> Duration {
+        guard remaining > .zero else { return confirmation }
+        return min(confirmation, max(remaining.scaled(by: 0.5), .seconds(2)))
+    }
+
+    private static func doubled(_ first: Duration, failures: Int, longest: Duration) -> Duration {
+        // 2¹⁶ times the first wait is past either cap.
+        min(first.scaled(by: Double(1 << min(max(failures - 1, 0), 16))), longest)
+    }
+}

@@ -1,0 +1,25 @@
+/// What can happen to an account.
+package enum Event: Hashable, Sendable {
+    /// The account's deadline has come.
+    case deadlineReached
+    /// A caller waits for an access token that is not there.
+    case tokenNeeded
+    /// A person asked for a refresh now.
+    case refreshRequested
+    /// A resource server refused the access token (RFC 6750 §3.1).
+    case accessTokenRejected
+    /// The token endpoint answered with tokens to a request that spent this generation.
+    case tokensIssued(Generation, Issuance)
+    /// The request that spent this generation brought no tokens.
+    case refreshFailed(Generation, RefreshFailure)
+    /// The daemon that held the lease is gone, and with it the answer.
+    case exchangeAbandoned
+    /// A refresh token was brought in from outside; nil if its lifetime is unknown.
+    case grantImported(refreshTokenLifetime: Duration?)
+    /// The account's registration or policy was changed.
+    case accountUpdated
+    /// A network came up, or the machine woke: what could not be reached may be reachable now.
+    case connectivityRestored
+    /// The user signed out.
+    case signedOut
+}

@@ -1,0 +1,94 @@
+/// Where an account stands.
+package enum Phase: Hashable, Sendable {
+    /// It holds no refresh token.
+    case signedOut
+    /// All is well; a refresh follows at the deadline.
+    case scheduled
+    /// A refresh token is being spent.
+    case refreshing(Lease)
+    /// A refresh failed; the next attempt follows at the deadline.
+    case backingOff(BackOff)
+    /// The user must act; no retry helps.
+    case interactionRequired(InteractionRequired)
+}
+
+/// The exclusive, time-bounded right to spend one generation; on disk before the request leaves.
+package struct Lease: Hashable, Sendable {
+    /// Longer than the time limit of a request (30 s), so that two requests for one generation never overlap.
+    package static let duration = Duration.seconds(45)
+
+    /// Which refresh token is spent.
+    package var generation: Generation
+    package var startedAt: Moment
+
+    package init(generation: Generation, startedAt: Moment) {
+        self.generation = generation
+        self.startedAt = startedAt
+    }
+
+    func isOver(at now: Moment) -> Bool {
+        now.elapsed(since: startedAt) >= Lease.duration
+    }
+}
+
+/// A wait after a failure.
+package struct BackOff: Hashable, Sendable {
+    package var failedAt: Moment
+    /// From `failedAt` to the next attempt.
+    package var delay: Duration
+    /// What may end the wait early.
+    package var kind: Kind
+    package var failure: RefreshFailure
+
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// A caller in need, a person, or a network coming up.
+        case transient
+        /// A person, or a change of the account.
+        case misconfigured
+        /// Nothing: the server named the time (`Retry-After`).
+        case serverAsked
+        /// Nothing: the pause is there to see whether the server repeats its refusal.
+        case confirming
+    }
+
+    package init(failedAt: Moment, delay: Duration, kind: Kind, failure: RefreshFailure) {
+        self.failedAt = failedAt
+        self.delay = delay
+        self.kind = kind
+        self.failure = failure
+    }
+
+    func isOver(at now: Moment) -> Bool {
+        now.elapsed(since: failedAt) >= delay
+    }
+
+    func remaining(at now: Moment) -> Duration {
+        max(delay - now.elapsed(since: failedAt), .zero)
+    }
+}
+
+/// Why the user must act.
+package struct InteractionRequired: Hashable, Sendable {
+    package var reason: InteractionReason
+    package var since: Timestamp
+    /// What the server said.
+    package var failure: RefreshFailure
+
+    package init(reason: InteractionReason, since: Timestamp, failure: RefreshFailure) {
+        self.reason = reason
+        self.since = since
+        self.failure = failure
+    }
+}
+
+/// The reasons for interaction; the raw values are those of the wire.
+package enum InteractionReason: String, Hashable, Sendable, CaseIterable {
+    /// The server says that the grant has ended: revoked, expired, or already spent.
+    case grantEnded
+    /// The server refused twice without an error code.
+    case rejectedWithoutReason
+    /// An answer was lost, and the server no longer takes the refresh token: it had probably been rotated (RFC 9700 §4.14.2).
+    case outcomeUnknown
+    /// The server wants the user: sign-in, consent, a second factor.
+    case userRequired
+}

@@ -1,0 +1,100 @@
+/// What the token endpoint's answers mean.
+extension RefreshMachine {
+    mutating func tokensIssued(
+        for generation: Generation,
+        _ issuance: Issuance,
+        at now: Moment,
+        jitter: Double
+    ) -> [Effect] {
+        var lease: Lease?
+        if case .refreshing(let held) = state.phase, held.generation == generation { lease = held }
+        // Matched by generation, in whatever phase: an answer that comes after its lease has run out carries the only refresh
+        // token that the server still takes.
+        guard generation == state.generation || lease != nil else { return [.publish(.staleAnswerDropped(generation))] }
+
+        let sentAt = lease?.startedAt ?? now
+        if issuance.isRotated {
+            state.previous = PreviousRefreshToken(generation: generation, replacedAt: now)
+            state.generation = max(state.generation, generation).next
+        } else {
+            // RFC 6749 §6: a missing refresh_token means that the one which was spent stays valid.
+            state.generation = generation
+            state.previous = nil
+        }
+        adoptTimes(of: issuance, sentAt: sentAt, jitter: jitter)
+        state.phase = .scheduled
+        state.isOutcomeUnknown = false
+        state.failures = 0
+        state.refusals = 0
+        state.hasRefreshed = true
+        state.deadline = scheduledDeadline
+        return [.persist(.store), .publish(.tokenRefreshed)]
+    }
+
+    private mutating func adoptTimes(of issuance: Issuance, sentAt: Moment, jitter: Double) {
+        let lifetime = issuance.lifetime ?? RefreshRule.assumedLifetime
+        state.accessToken = AccessTokenTimes(
+            issuedAt: sentAt,
+            lifetime: lifetime,
+            refreshAfter: RefreshRule.refreshAfter(
+                lifetime: lifetime,
+                refreshIn: issuance.refreshIn,
+                leadTime: policy.leadTime,
+                jitter: jitter
+            )
+        )
+        if let told = issuance.refreshTokenLifetime {
+            state.refreshToken =
+                state.refreshToken?.renewed(lifetime: told, at: sentAt)
+                ?? RefreshTokenTimes(issuedAt: sentAt, lifetime: told)
+        } else if let known = policy.refreshTokenLifetime {
+            // A profile's figure is an idle time: each use starts it again.
+            state.refreshToken = RefreshTokenTimes(issuedAt: sentAt, lifetime: known, isExtendedByUse: true)
+        } else if issuance.isRotated {
+            state.refreshToken = nil
+        }
+    }
+
+    mutating func refreshFailed(
+        for generation: Generation,
+        _ failure: RefreshFailure,
+        at now: Moment,
+        jitter: Double
+    ) -> [Effect] {
+        guard case .refreshing(let lease) = state.phase, lease.generation == generation else {
+            return generation == state.generation ? [] : [.publish(.staleAnswerDropped(generation))]
+        }
+        switch failure.failureClass {
+        case .unreachable, .unavailable:
+            return backOff(.transient, after: failure, at: now, jitter: jitter)
+        case .unanswered:
+            state.isOutcomeUnknown = true
+            // A refusal counts as repeated only if nothing was left open in between.
+            state.refusals = 0
+            return backOff(.transient, after: failure, at: now, jitter: jitter)
+        case .misconfigured:
+            return backOff(.misconfigured, after: failure, at: now, jitter: jitter)
+        case .rejected:
+            // Before a first success, the way we ask may be what is wrong.
+            guard state.hasRefreshed else { return backOff(.misconfigured, after: failure, at: now, jitter: jitter) }
+            guard state.refusals > 0 else { return confirm(failure, at: now, jitter: jitter) }
+            return requireInteraction(.rejectedWithoutReason, failure, at: now)
+        case .grantEnded:
+            if state.isOutcomeUnknown && state.refusals == 0 { return confirm(failure, at: now, jitter: jitter) }
+            if let fallback = previousWithinGrace(refusing: generation, at: now) { return begin(fallback) }
+            return requireInteraction(.grantEnded, failure, at: now)
+        case .userRequired:
+            return requireInteraction(.userRequired, failure, at: now)
+        }
+    }
+
+    /// A lease on the previous refresh token, while the server is known to take it still and the current one was refused unused.
+    ///
+    /// Without a known grace period it is never sent: it would look like a replay, and end the grant (RFC 9700 §4.14.2).
+    private func previousWithinGrace(refusing generation: Generation, at now: Moment) -> Lease? {
+        guard generation == state.generation, let previous = state.previous, let grace = policy.rotationGrace,
+            now.elapsed(since: previous.replacedAt) < grace
+        else { return nil }
+        return Lease(generation: previous.generation, startedAt: now)
+    }
+}

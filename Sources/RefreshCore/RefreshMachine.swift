@@ -1,0 +1,194 @@
+/// Decides what happens to one account: (state, event, now) to (state, effects), and nothing else.
+///
+/// It reads no clock, draws no random number and sees no token. Whoever runs it commits the state before acting on the effects;
+/// see `Effect`.
+package struct RefreshMachine: Sendable {
+    package internal(set) var state: RefreshState
+    package let policy: RefreshPolicy
+
+    package init(state: RefreshState, policy: RefreshPolicy) {
+        self.state = state
+        self.policy = policy
+    }
+
+    /// Takes note of `event` and says what has to be done.
+    ///
+    /// - Parameters:
+    ///   - jitter: 0..<1, drawn anew for each call.
+    /// - Returns: the effects in their order; empty if the event changes nothing.
+    package mutating func handle(_ event: Event, at now: Moment, jitter: Double) -> [Effect] {
+        switch event {
+        case .deadlineReached:
+            return deadlineReached(at: now, jitter: jitter)
+        case .tokenNeeded:
+            return mayBeginForCaller(at: now) ? begin(at: now) : []
+        case .refreshRequested:
+            return mayBeginForPerson ? begin(at: now) : []
+        case .accessTokenRejected:
+            return accessTokenRejected(at: now)
+        case .tokensIssued(let generation, let issuance):
+            return tokensIssued(for: generation, issuance, at: now, jitter: jitter)
+        case .refreshFailed(let generation, let failure):
+            return refreshFailed(for: generation, failure, at: now, jitter: jitter)
+        case .exchangeAbandoned:
+            guard case .refreshing = state.phase else { return [] }
+            return outcomeLost(at: now, jitter: jitter)
+        case .grantImported(let lifetime):
+            return grantImported(refreshTokenLifetime: lifetime, at: now)
+        case .accountUpdated:
+            return accountUpdated(at: now, jitter: jitter)
+        case .connectivityRestored:
+            return connectivityRestored(at: now, jitter: jitter)
+        case .signedOut:
+            return signedOut()
+        }
+    }
+
+    private mutating func deadlineReached(at now: Moment, jitter: Double) -> [Effect] {
+        switch state.phase {
+        case .signedOut, .interactionRequired:
+            return rearm(at: nil)
+        case .refreshing(let lease):
+            return lease.isOver(at: now) ? outcomeLost(at: now, jitter: jitter) : rearm(at: now.wall + Lease.duration)
+        case .backingOff(let backOff):
+            return backOff.isOver(at: now) ? begin(at: now) : rearm(at: now.wall + backOff.remaining(at: now))
+        case .scheduled:
+            if isRefreshDue(at: now) { return begin(at: now) }
+            return announceEnd(at: now) ?? rearm(at: scheduledDeadline)
+        }
+    }
+
+    private func isRefreshDue(at now: Moment) -> Bool {
+        guard let accessToken = state.accessToken else { return true }
+        if accessToken.isDue(at: now) { return true }
+        return state.refreshToken?.keepAliveAt.map { $0 <= now.wall } ?? false
+    }
+
+    /// A caller's need may end a back-off early, but not more often than every two seconds, and never a wait the server asked for.
+    private func mayBeginForCaller(at now: Moment) -> Bool {
+        switch state.phase {
+        case .scheduled: true
+        case .backingOff(let backOff):
+            backOff.isOver(at: now)
+                || backOff.kind == .transient && now.elapsed(since: backOff.failedAt) >= BackOffRule.callerInterval
+        case .signedOut, .refreshing, .interactionRequired: false
+        }
+    }
+
+    /// A person may also try what is misconfigured or needs interaction: something outside may have been mended.
+    private var mayBeginForPerson: Bool {
+        switch state.phase {
+        case .scheduled, .interactionRequired: true
+        case .backingOff(let backOff):
+            switch backOff.kind {
+            case .transient, .misconfigured: true
+            case .serverAsked, .confirming: false
+            }
+        case .signedOut, .refreshing: false
+        }
+    }
+
+    private mutating func begin(at now: Moment) -> [Effect] {
+        begin(Lease(generation: state.generation, startedAt: now))
+    }
+
+    mutating func begin(_ lease: Lease) -> [Effect] {
+        state.phase = .refreshing(lease)
+        state.deadline = lease.startedAt.wall + Lease.duration
+        return [.persist(.unchanged), .send(lease)]
+    }
+
+    private mutating func accessTokenRejected(at now: Moment) -> [Effect] {
+        // A token so young was issued after the caller's complaint was on its way, or the fault is not the token's.
+        let shortestLife = Duration.seconds(10)
+        guard let accessToken = state.accessToken, now.elapsed(since: accessToken.issuedAt) >= shortestLife else {
+            return []
+        }
+        state.accessToken = nil
+        guard mayBeginForCaller(at: now) else { return [.persist(.unchanged)] }
+        return begin(at: now)
+    }
+
+    /// A grant from outside replaces everything; its first refresh, due at once, proves it.
+    private mutating func grantImported(refreshTokenLifetime: Duration?, at now: Moment) -> [Effect] {
+        let lifetime = refreshTokenLifetime ?? policy.refreshTokenLifetime
+        state = RefreshState(
+            generation: state.generation.next,
+            phase: .scheduled,
+            deadline: now.wall,
+            refreshToken: lifetime.map { RefreshTokenTimes(issuedAt: now, lifetime: $0) },
+            hasRefreshed: state.hasRefreshed
+        )
+        return [.persist(.store), .publish(.grantImported)]
+    }
+
+    private mutating func accountUpdated(at now: Moment, jitter: Double) -> [Effect] {
+        // The way we ask has changed: nothing is known of it any more.
+        state.hasRefreshed = false
+        switch state.phase {
+        case .backingOff(let backOff) where backOff.kind == .misconfigured:
+            return retry(soonAfter: now, jitter: jitter)
+        case .scheduled:
+            if let times = state.accessToken {
+                state.accessToken?.refreshAfter = RefreshRule.refreshAfter(
+                    lifetime: times.lifetime,
+                    refreshIn: nil,
+                    leadTime: policy.leadTime,
+                    jitter: jitter
+                )
+            }
+            state.deadline = scheduledDeadline ?? now.wall
+            return [.persist(.unchanged)]
+        case .signedOut, .refreshing, .backingOff, .interactionRequired:
+            return [.persist(.unchanged)]
+        }
+    }
+
+    private mutating func connectivityRestored(at now: Moment, jitter: Double) -> [Effect] {
+        guard case .backingOff(let backOff) = state.phase else { return [] }
+        switch backOff.kind {
+        case .transient, .misconfigured:
+            // A captive portal's certificate looks like a misconfiguration until the user has passed it.
+            return retry(soonAfter: now, jitter: jitter)
+        case .serverAsked, .confirming:
+            return []
+        }
+    }
+
+    /// Brings a back-off's end near: within two seconds, so that a woken machine does not ask for everything at once.
+    private mutating func retry(soonAfter now: Moment, jitter: Double) -> [Effect] {
+        guard case .backingOff(var backOff) = state.phase else { return [] }
+        let soon = Duration.seconds(2).scaled(by: jitter)
+        guard backOff.remaining(at: now) > soon else { return [] }
+        backOff.delay = now.elapsed(since: backOff.failedAt) + soon
+        state.phase = .backingOff(backOff)
+        state.deadline = now.wall + soon
+        return [.persist(.unchanged)]
+    }
+
+    /// A new generation makes every answer that is still on its way a stale one.
+    private mutating func signedOut() -> [Effect] {
+        state = RefreshState(generation: state.generation.next)
+        return [.persist(.erase), .publish(.signedOut)]
+    }
+
+    /// The earliest of: refresh of the access token, use of the refresh token before it dies of idleness, announcement of its end.
+    var scheduledDeadline: Timestamp? {
+        let refreshAt = state.accessToken.map { $0.issuedAt.wall + $0.refreshAfter }
+        let announceAt = state.refreshToken.flatMap { $0.isEndAnnounced ? nil : $0.announceAt }
+        return [refreshAt, state.refreshToken?.keepAliveAt, announceAt].compactMap { $0 }.min()
+    }
+
+    /// The effects of telling that the refresh token's end is near; nil if there is nothing to tell.
+    private mutating func announceEnd(at now: Moment) -> [Effect]? {
+        guard let times = state.refreshToken, times.isExpiring(at: now), !times.isEndAnnounced else { return nil }
+        state.refreshToken?.isEndAnnounced = true
+        state.deadline = scheduledDeadline
+        return [.persist(.unchanged), .publish(.refreshTokenExpiring(expiresAt: times.expiresAt))]
+    }
+
+    private mutating func rearm(at deadline: Timestamp?) -> [Effect] {
+        state.deadline = deadline
+        return [.persist(.unchanged)]
+    }
+}

@@ -1,0 +1,51 @@
+/// When a fresh access token should be refreshed.
+package enum RefreshRule {
+    /// What a token is taken to live if the server does not say (RFC 6749 §5.1 leaves it to its documentation): an hour is what
+    /// most servers use, and a token that dies earlier is reported by its user.
+    package static let assumedLifetime = Duration.seconds(3600)
+
+    /// Below this an access token is short-lived, and refreshed at half of its life: the two minutes that longer ones keep in
+    /// reserve would be most of it.
+    static let shortLifetime = Duration.seconds(240)
+
+    /// No account asks more often than this, whatever its server says: a margin longer than the lifetime makes other clients spin.
+    static let shortestInterval = Duration.seconds(1)
+
+    /// The time from issue to refresh.
+    ///
+    /// In this order: the owner's `leadTime`, the server's `refresh_in`, 2/3 of the lifetime (half for short-lived tokens); then
+    /// ±10 % jitter, so that accounts drift apart; never later than `lifetime − max(120 s, 10 %)`.
+    ///
+    /// | lifetime | without jitter | range | latest |
+    /// |---|---|---|---|
+    /// | 20 s | 10 s | 9…11 s | 18 s |
+    /// | 5 min | 2 min 30 s … 3 min | 2 min 42 s … 3 min | 3 min |
+    /// | 1 h | 40 min | 36 … 44 min | 54 min |
+    /// | 24 h | 16 h | 14 h 24 min … 17 h 36 min | 21 h 36 min |
+    ///
+    /// - Parameters:
+    ///   - lifetime: longer than zero.
+    ///   - jitter: 0..<1, drawn by the caller.
+    package static func refreshAfter(
+        lifetime: Duration,
+        refreshIn: Duration?,
+        leadTime: Duration?,
+        jitter: Double
+    ) -> Duration {
+        let isShort = lifetime < shortLifetime
+        let wish: Duration
+        if let leadTime {
+            // A lead longer than half the lifetime would refresh for ever: half is the most that can be meant.
+            wish = max(lifetime - leadTime, lifetime.scaled(by: 0.5))
+        } else if let refreshIn, refreshIn > .zero, refreshIn < lifetime {
+            wish = refreshIn
+        } else {
+            wish = lifetime.scaled(by: isShort ? 0.5 : 2.0 / 3.0)
+        }
+        let reserve = isShort ? lifetime.scaled(by: 0.1) : max(.seconds(120), lifetime.scaled(by: 0.1))
+        let spread = wish.scaled(by: 0.9 + 0.2 * jitter)
+        // An owner's shorter lead time is a wish to be kept, and replaces our reserve.
+        let latest = leadTime.map { max(lifetime - $0, lifetime.scaled(by: 0.5)) } ?? lifetime - reserve
+        return max(min(spread, latest), min(shortestInterval, lifetime))
+    }
+}

@@ -1,0 +1,64 @@
+/// All that the machine knows about one account's grant: what the store keeps of it, but for the tokens themselves.
+package struct RefreshState: Hashable, Sendable {
+    /// Which refresh token is current.
+    package var generation: Generation
+    package var phase: Phase
+    /// When the machine wants to be asked again, by the wall clock; nil if only an event can change anything.
+    package var deadline: Timestamp?
+    /// The access token that is held; nil if there is none.
+    package var accessToken: AccessTokenTimes?
+    /// What is known about the refresh token's end; nil if nothing.
+    package var refreshToken: RefreshTokenTimes?
+    /// The refresh token before the current one, kept until the current one has been used.
+    package var previous: PreviousRefreshToken?
+    /// Whether an exchange of this generation ended without an answer, so that the server may have rotated it away.
+    package var isOutcomeUnknown: Bool
+    /// Failures in a row; 0 after a success.
+    package var failures: Int
+    /// Refusals of this generation that were not believed yet.
+    package var refusals: Int
+    /// Whether a refresh has ever succeeded: the way we ask is right, so a refusal is about the grant.
+    package var hasRefreshed: Bool
+
+    /// A grant that has not been used: generation 0, without tokens.
+    package init(
+        generation: Generation = Generation(0),
+        phase: Phase = .signedOut,
+        deadline: Timestamp? = nil,
+        accessToken: AccessTokenTimes? = nil,
+        refreshToken: RefreshTokenTimes? = nil,
+        previous: PreviousRefreshToken? = nil,
+        isOutcomeUnknown: Bool = false,
+        failures: Int = 0,
+        refusals: Int = 0,
+        hasRefreshed: Bool = false
+    ) {
+        self.generation = generation
+        self.phase = phase
+        self.deadline = deadline
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.previous = previous
+        self.isOutcomeUnknown = isOutcomeUnknown
+        self.failures = failures
+        self.refusals = refusals
+        self.hasRefreshed = hasRefreshed
+    }
+
+    /// Whether the access token has at least `minimumValidity` left at `now`.
+    package func holdsAccessToken(for minimumValidity: Duration, at now: Moment) -> Bool {
+        guard let remaining = accessToken?.remaining(at: now) else { return false }
+        return remaining > .zero && remaining >= minimumValidity
+    }
+}
+
+/// The refresh token that the current one replaced.
+package struct PreviousRefreshToken: Hashable, Sendable {
+    package var generation: Generation
+    package var replacedAt: Moment
+
+    package init(generation: Generation, replacedAt: Moment) {
+        self.generation = generation
+        self.replacedAt = replacedAt
+    }
+}
