@@ -1,5 +1,5 @@
 /// The states that people are shown; the raw values are those of the wire and of `authctl status`.
-package enum AccountStatus: String, Hashable, Sendable, CaseIterable {
+package enum ShownState: String, Hashable, Sendable, CaseIterable {
     /// The access token is valid, or will be with the first refresh, and all is well.
     case fresh
     /// A refresh is under way.
@@ -16,7 +16,7 @@ package enum AccountStatus: String, Hashable, Sendable, CaseIterable {
 
 extension RefreshState {
     /// What people are shown of this state at `now`.
-    package func status(at now: Moment) -> AccountStatus {
+    package func shown(at now: Moment) -> ShownState {
         switch phase {
         case .signedOut: .signedOut
         case .scheduled: refreshToken?.isExpiring(at: now) == true ? .refreshTokenExpiring : .fresh

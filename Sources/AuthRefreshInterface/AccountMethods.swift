@@ -1,0 +1,143 @@
+/// The wire types of `ListAccounts`.
+package enum ListAccounts {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var accounts: [String]?
+        package var after: String?
+        package var limit: Int64?
+
+        package init(accounts: [String]? = nil, after: String? = nil, limit: Int64? = nil) {
+            self.accounts = accounts
+            self.after = after
+            self.limit = limit
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var accounts: [AccountSettings]
+        package var next: String?
+
+        package init(accounts: [AccountSettings], next: String? = nil) {
+            self.accounts = accounts
+            self.next = next
+        }
+    }
+}
+
+/// The wire types of `AddAccount`.
+package enum AddAccount {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var settings: AccountSettings
+        package var clientSecret: String?
+        package var refreshToken: String?
+
+        package init(settings: AccountSettings, clientSecret: String? = nil, refreshToken: String? = nil) {
+            self.settings = settings
+            self.clientSecret = clientSecret
+            self.refreshToken = refreshToken
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var status: AccountStatus
+
+        package init(status: AccountStatus) {
+            self.status = status
+        }
+    }
+}
+
+/// The wire types of `UpdateAccount`.
+package enum UpdateAccount {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var account: String
+        package var clear: [String]?
+        package var issuer: String?
+        package var provider: String?
+        package var clientId: String?
+        package var clientAuthentication: String?
+        package var clientSecret: String?
+        package var scopes: [String]?
+        package var refreshParameters: [String: String]?
+        package var leadTimeSec: Int64?
+        package var rotationGraceSec: Int64?
+        package var refreshTokenLifetimeSec: Int64?
+
+        package init(
+            account: String,
+            clear: [String]? = nil,
+            issuer: String? = nil,
+            provider: String? = nil,
+            clientId: String? = nil,
+            clientAuthentication: String? = nil,
+            clientSecret: String? = nil,
+            scopes: [String]? = nil,
+            refreshParameters: [String: String]? = nil,
+            leadTimeSec: Int64? = nil,
+            rotationGraceSec: Int64? = nil,
+            refreshTokenLifetimeSec: Int64? = nil
+        ) {
+            self.account = account
+            self.clear = clear
+            self.issuer = issuer
+            self.provider = provider
+            self.clientId = clientId
+            self.clientAuthentication = clientAuthentication
+            self.clientSecret = clientSecret
+            self.scopes = scopes
+            self.refreshParameters = refreshParameters
+            self.leadTimeSec = leadTimeSec
+            self.rotationGraceSec = rotationGraceSec
+            self.refreshTokenLifetimeSec = refreshTokenLifetimeSec
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var settings: AccountSettings
+
+        package init(settings: AccountSettings) {
+            self.settings = settings
+        }
+    }
+}
+
+/// The wire types of `RenameAccount`.
+package enum RenameAccount {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var account: String
+        package var newName: String
+
+        package init(account: String, newName: String) {
+            self.account = account
+            self.newName = newName
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package init() {}
+    }
+}
+
+/// The wire types of `RemoveAccount`.
+package enum RemoveAccount {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var account: String
+
+        package init(account: String) {
+            self.account = account
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package init() {}
+    }
+}

@@ -1,0 +1,37 @@
+/// What an account is made of, without its secrets. The fields are described in `io.authrefresh.varlink`.
+package struct AccountSettings: Codable, Hashable, Sendable {
+    package var name: String
+    package var issuer: String?
+    package var provider: String?
+    package var clientId: String
+    package var clientAuthentication: String?
+    package var scopes: [String]?
+    package var refreshParameters: [String: String]?
+    package var leadTimeSec: Int64?
+    package var rotationGraceSec: Int64?
+    package var refreshTokenLifetimeSec: Int64?
+
+    package init(
+        name: String,
+        issuer: String? = nil,
+        provider: String? = nil,
+        clientId: String,
+        clientAuthentication: String? = nil,
+        scopes: [String]? = nil,
+        refreshParameters: [String: String]? = nil,
+        leadTimeSec: Int64? = nil,
+        rotationGraceSec: Int64? = nil,
+        refreshTokenLifetimeSec: Int64? = nil
+    ) {
+        self.name = name
+        self.issuer = issuer
+        self.provider = provider
+        self.clientId = clientId
+        self.clientAuthentication = clientAuthentication
+        self.scopes = scopes
+        self.refreshParameters = refreshParameters
+        self.leadTimeSec = leadTimeSec
+        self.rotationGraceSec = rotationGraceSec
+        self.refreshTokenLifetimeSec = refreshTokenLifetimeSec
+    }
+}

@@ -1,0 +1,46 @@
+/// Where one account stands. The fields are described in `io.authrefresh.varlink`.
+package struct AccountStatus: Codable, Hashable, Sendable {
+    package var account: String
+    package var state: String
+    package var issuer: String
+    package var generation: Int64
+    package var expiresAtUSec: Int64?
+    package var refreshedAtUSec: Int64?
+    package var nextAttemptAtUSec: Int64?
+    package var refreshTokenExpiresAtUSec: Int64?
+    package var failures: Int64
+    package var reason: String?
+    package var sinceUSec: Int64?
+    package var failure: Failure?
+    package var hint: String?
+
+    package init(
+        account: String,
+        state: String,
+        issuer: String,
+        generation: Int64,
+        expiresAtUSec: Int64? = nil,
+        refreshedAtUSec: Int64? = nil,
+        nextAttemptAtUSec: Int64? = nil,
+        refreshTokenExpiresAtUSec: Int64? = nil,
+        failures: Int64,
+        reason: String? = nil,
+        sinceUSec: Int64? = nil,
+        failure: Failure? = nil,
+        hint: String? = nil
+    ) {
+        self.account = account
+        self.state = state
+        self.issuer = issuer
+        self.generation = generation
+        self.expiresAtUSec = expiresAtUSec
+        self.refreshedAtUSec = refreshedAtUSec
+        self.nextAttemptAtUSec = nextAttemptAtUSec
+        self.refreshTokenExpiresAtUSec = refreshTokenExpiresAtUSec
+        self.failures = failures
+        self.reason = reason
+        self.sinceUSec = sinceUSec
+        self.failure = failure
+        self.hint = hint
+    }
+}

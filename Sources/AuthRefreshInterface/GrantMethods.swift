@@ -1,0 +1,145 @@
+/// The wire types of `ImportGrant`.
+package enum ImportGrant {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var account: String
+        package var refreshToken: String
+
+        package init(account: String, refreshToken: String) {
+            self.account = account
+            self.refreshToken = refreshToken
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var status: AccountStatus
+
+        package init(status: AccountStatus) {
+            self.status = status
+        }
+    }
+}
+
+/// The wire types of `ExportGrant`.
+package enum ExportGrant {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var account: String
+
+        package init(account: String) {
+            self.account = account
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var settings: AccountSettings
+        package var clientSecret: String?
+        package var refreshToken: String?
+
+        package init(settings: AccountSettings, clientSecret: String? = nil, refreshToken: String? = nil) {
+            self.settings = settings
+            self.clientSecret = clientSecret
+            self.refreshToken = refreshToken
+        }
+    }
+}
+
+/// The wire types of `AcquireToken`.
+package enum AcquireToken {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var account: String
+        package var minimumValiditySec: Int64?
+        package var force: Bool?
+
+        package init(account: String, minimumValiditySec: Int64? = nil, force: Bool? = nil) {
+            self.account = account
+            self.minimumValiditySec = minimumValiditySec
+            self.force = force
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var accessToken: String
+        package var tokenType: String
+        package var expiresAtUSec: Int64
+
+        package init(accessToken: String, tokenType: String, expiresAtUSec: Int64) {
+            self.accessToken = accessToken
+            self.tokenType = tokenType
+            self.expiresAtUSec = expiresAtUSec
+        }
+    }
+}
+
+/// The wire types of `ReportRejected`.
+package enum ReportRejected {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var account: String
+        package var wwwAuthenticate: String?
+
+        package init(account: String, wwwAuthenticate: String? = nil) {
+            self.account = account
+            self.wwwAuthenticate = wwwAuthenticate
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var status: AccountStatus
+
+        package init(status: AccountStatus) {
+            self.status = status
+        }
+    }
+}
+
+/// The wire types of `Refresh`.
+package enum Refresh {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var account: String
+
+        package init(account: String) {
+            self.account = account
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var status: AccountStatus
+
+        package init(status: AccountStatus) {
+            self.status = status
+        }
+    }
+}
+
+/// The wire types of `SignOut`.
+package enum SignOut {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var account: String
+        package var revoke: Bool?
+
+        package init(account: String, revoke: Bool? = nil) {
+            self.account = account
+            self.revoke = revoke
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var revoked: Bool
+        package var failure: Failure?
+
+        package init(revoked: Bool, failure: Failure? = nil) {
+            self.revoked = revoked
+            self.failure = failure
+        }
+    }
+}

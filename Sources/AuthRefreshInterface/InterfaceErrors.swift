@@ -1,0 +1,163 @@
+/// An error of the interface, by its cause; its parameters are one of the types below.
+package protocol InterfaceError: Codable, Hashable, Sendable {
+    /// The error's full name on the wire.
+    static var name: String { get }
+}
+
+/// Parameters of `io.authrefresh.NoSuchAccount`.
+package struct NoSuchAccountError: InterfaceError {
+    package static let name = "io.authrefresh.NoSuchAccount"
+
+    package var account: String
+
+    package init(account: String) {
+        self.account = account
+    }
+}
+
+/// Parameters of `io.authrefresh.AccountExists`.
+package struct AccountExistsError: InterfaceError {
+    package static let name = "io.authrefresh.AccountExists"
+
+    package var account: String
+
+    package init(account: String) {
+        self.account = account
+    }
+}
+
+/// Parameters of `io.authrefresh.InvalidSettings`.
+package struct InvalidSettingsError: InterfaceError {
+    package static let name = "io.authrefresh.InvalidSettings"
+
+    package var field: String
+    package var reason: String
+    package var hint: String?
+
+    package init(field: String, reason: String, hint: String? = nil) {
+        self.field = field
+        self.reason = reason
+        self.hint = hint
+    }
+}
+
+/// Parameters of `io.authrefresh.InteractionRequired`.
+package struct InteractionRequiredError: InterfaceError {
+    package static let name = "io.authrefresh.InteractionRequired"
+
+    package var account: String
+    package var reason: String
+    package var oauthError: String?
+    package var oauthErrorDescription: String?
+    package var subError: String?
+    package var providerCode: String?
+    package var correlationId: String?
+    package var sinceUSec: Int64
+    package var hint: String
+
+    package init(
+        account: String,
+        reason: String,
+        oauthError: String? = nil,
+        oauthErrorDescription: String? = nil,
+        subError: String? = nil,
+        providerCode: String? = nil,
+        correlationId: String? = nil,
+        sinceUSec: Int64,
+        hint: String
+    ) {
+        self.account = account
+        self.reason = reason
+        self.oauthError = oauthError
+        self.oauthErrorDescription = oauthErrorDescription
+        self.subError = subError
+        self.providerCode = providerCode
+        self.correlationId = correlationId
+        self.sinceUSec = sinceUSec
+        self.hint = hint
+    }
+}
+
+/// Parameters of `io.authrefresh.SignedOut`.
+package struct SignedOutError: InterfaceError {
+    package static let name = "io.authrefresh.SignedOut"
+
+    package var account: String
+    package var hint: String
+
+    package init(account: String, hint: String) {
+        self.account = account
+        self.hint = hint
+    }
+}
+
+/// Parameters of `io.authrefresh.TemporarilyUnavailable`.
+package struct TemporarilyUnavailableError: InterfaceError {
+    package static let name = "io.authrefresh.TemporarilyUnavailable"
+
+    package var account: String
+    package var retryAtUSec: Int64?
+    package var reason: String
+    package var failure: Failure?
+
+    package init(account: String, retryAtUSec: Int64? = nil, reason: String, failure: Failure? = nil) {
+        self.account = account
+        self.retryAtUSec = retryAtUSec
+        self.reason = reason
+        self.failure = failure
+    }
+}
+
+/// Parameters of `io.authrefresh.Misconfigured`.
+package struct MisconfiguredError: InterfaceError {
+    package static let name = "io.authrefresh.Misconfigured"
+
+    package var account: String
+    package var reason: String
+    package var failure: Failure?
+    package var hint: String
+
+    package init(account: String, reason: String, failure: Failure? = nil, hint: String) {
+        self.account = account
+        self.reason = reason
+        self.failure = failure
+        self.hint = hint
+    }
+}
+
+/// Parameters of `io.authrefresh.StoreUnavailable`.
+package struct StoreUnavailableError: InterfaceError {
+    package static let name = "io.authrefresh.StoreUnavailable"
+
+    package var reason: String
+    package var hint: String
+
+    package init(reason: String, hint: String) {
+        self.reason = reason
+        self.hint = hint
+    }
+}
+
+/// Parameters of `io.authrefresh.PermissionDenied`.
+package struct PermissionDeniedError: InterfaceError {
+    package static let name = "io.authrefresh.PermissionDenied"
+
+    package var reason: String
+
+    package init(reason: String) {
+        self.reason = reason
+    }
+}
+
+/// Parameters of `io.authrefresh.LimitExceeded`.
+package struct LimitExceededError: InterfaceError {
+    package static let name = "io.authrefresh.LimitExceeded"
+
+    package var limit: String
+    package var maximum: Int64
+
+    package init(limit: String, maximum: Int64) {
+        self.limit = limit
+        self.maximum = maximum
+    }
+}
