@@ -1,0 +1,21 @@
+internal import CSystemd
+internal import Glibc
+
+/// Keeps the memory of this process, where tokens lie open, away from other processes and from the disk.
+package enum ProcessHardening {
+    /// Forbids core dumps and attaching debuggers; to be called before the first secret is read.
+    ///
+    /// - `PR_SET_DUMPABLE` 0: no core dump even to a pipe (systemd-coredump, which `RLIMIT_CORE` 0 does not stop in every
+    ///   setting), no `ptrace` and no `/proc/PID/mem` for processes of the same user. Its price: root owns this
+    ///   process's files in `/proc`, so `/proc/self/environ` and the like can no longer be opened.
+    /// - `RLIMIT_CORE` 0, soft and hard: holds for children too, and survives their `execve`, which resets the first.
+    ///
+    /// - Throws: `hardeningRefused`; the caller should refuse to start.
+    package static func apply() throws(SystemdError) {
+        guard authrefresh_set_dumpable(0) == 0 else { throw .hardeningRefused(errno: errno) }
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        guard unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) == 0 else {
+            throw .hardeningRefused(errno: errno)
+        }
+    }
+}
