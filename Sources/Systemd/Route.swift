@@ -20,6 +20,8 @@ struct Route: Hashable {
         isUsable =
             type == UInt8(RTN_UNICAST) && flags & UInt32(RTM_F_CLONED) == 0
             && number != UInt32(RT_TABLE_LOCAL.rawValue)
+            // MPLS and the like carry no connection of ours.
+            && [AF_INET, AF_INET6].contains(Int32(family))
             && Self.leavesTheLink(family: family, prefixLength: prefixLength, attributes[Self.destinationAttribute])
             && Self.hasLiveNexthop(flags: flags, attributes)
     }
@@ -38,21 +40,16 @@ struct Route: Hashable {
     private static func leavesTheLink(family: UInt8, prefixLength: UInt8, _ destination: NetlinkBytes?) -> Bool {
         guard let destination, let first = destination.integer(UInt8.self, at: 0) else { return true }
         let second = destination.integer(UInt8.self, at: 1) ?? 0
-        switch Int32(family) {
-        case AF_INET:
+        guard Int32(family) == AF_INET6 else {
             let isLinkLocal = prefixLength >= 16 && first == 169 && second == 254
             let isLoopback = prefixLength >= 8 && first == 127
             let isMulticast = prefixLength >= 4 && first & 0xf0 == 224
             return !isLinkLocal && !isLoopback && !isMulticast
-        case AF_INET6:
-            let isLinkLocal = prefixLength >= 10 && first == 0xfe && second & 0xc0 == 0x80
-            let isLoopback = prefixLength == 128 && destination.bytes.elementsEqual(loopbackAddress)
-            let isMulticast = prefixLength >= 8 && first == 0xff
-            return !isLinkLocal && !isLoopback && !isMulticast
-        default:
-            // MPLS and the like carry no connection of ours.
-            return false
         }
+        let isLinkLocal = prefixLength >= 10 && first == 0xfe && second & 0xc0 == 0x80
+        let isLoopback = prefixLength == 128 && destination.bytes.elementsEqual(loopbackAddress)
+        let isMulticast = prefixLength >= 8 && first == 0xff
+        return !isLinkLocal && !isLoopback && !isMulticast
     }
 
     private static func hasLiveNexthop(flags: UInt32, _ attributes: [UInt16: NetlinkBytes]) -> Bool {

@@ -1,0 +1,95 @@
+import Dispatch
+import Glibc
+import Testing
+
+@testable import Systemd
+
+/// Whether this process may make network namespaces, and pairs of virtual interfaces in them.
+private let canMakeNetworks =
+    getuid() == 0
+    && (try? ChildProcess.run("unshare", "--net", "ip", "link", "add", "lan0", "type", "veth")) != nil
+
+// In a process, and there on a thread, whose network is its own.
+@Suite(.enabled(if: canMakeNetworks, "needs root, iproute2 and a kernel with veth interfaces"))
+struct RouteWatchTests {
+    @Test func `the network comes and goes with the routes of real interfaces`() async {
+        await #expect(processExitsWith: .success) {
+            try LinuxCalls.unshare(LinuxCalls.newNetworkNamespace)
+            try ChildProcess.run("ip", "link", "set", "lo", "up")
+            let queue = DispatchQueue(label: "route-watch")
+            let events = try EventPipe()
+            let watch = try RouteWatch(queue: queue) { hasRoute in
+                dispatchPrecondition(condition: .onQueue(queue))
+                events.send(hasRoute ? 1 : 0)
+            }
+            #expect(!watch.hadRouteAtStart, "loopback is no network")
+
+            // Up with link-local addresses only: not yet. A route, without any default route: up.
+            try addCable()
+            try ChildProcess.run("ip", "address", "add", "169.254.3.4/16", "dev", "lan0")
+            try ChildProcess.run("ip", "link", "set", "lan0", "up")
+            try ChildProcess.run("ip", "address", "add", "192.0.2.5/24", "dev", "lan0")
+            #expect(try events.next() == 1)
+            #expect(try RouteWatch(queue: queue) { _ in }.hadRouteAtStart)
+
+            // A pulled cable leaves the routes in place, marked.
+            try ChildProcess.run("ip", "link", "set", "far0", "down")
+            #expect(try events.next() == 0)
+            try ChildProcess.run("ip", "link", "set", "far0", "up")
+            #expect(try events.next() == 1)
+
+            try ChildProcess.run("ip", "link", "set", "lan0", "down")
+            #expect(try events.next() == 0)
+            try ChildProcess.run("ip", "link", "set", "lan0", "up")
+            try ChildProcess.run("ip", "-6", "address", "add", "2001:db8::5/64", "dev", "lan0", "nodad")
+            #expect(try events.next() == 1)
+            try ChildProcess.run("ip", "link", "delete", "lan0")
+            #expect(try events.next() == 0)
+            #expect(events.pending() == nil)
+            watch.cancel()
+            watch.cancel()
+        }
+    }
+
+    @Test func `link-local routes and blackholes are no network`() async {
+        await #expect(processExitsWith: .success) {
+            try LinuxCalls.unshare(LinuxCalls.newNetworkNamespace)
+            try addCable()
+            try ChildProcess.run("ip", "address", "add", "169.254.3.4/16", "dev", "lan0")
+            try ChildProcess.run("ip", "link", "set", "lan0", "up")
+            try ChildProcess.run("ip", "route", "add", "blackhole", "10.0.0.0/8")
+            try ChildProcess.run("ip", "route", "add", "unreachable", "default")
+            #expect(try !RouteTable().hasUsableRoute())
+            try ChildProcess.run("ip", "route", "add", "198.51.100.0/24", "dev", "lan0", "table", "51820")
+            #expect(try RouteTable().hasUsableRoute(), "a VPN's own table")
+        }
+    }
+
+    @Test func `a flood of reports that overflows the socket loses no change`() async {
+        await #expect(processExitsWith: .success) {
+            try LinuxCalls.unshare(LinuxCalls.newNetworkNamespace)
+            try addCable()
+            try ChildProcess.run("ip", "link", "set", "lan0", "up")
+            let queue = DispatchQueue(label: "route-watch")
+            let events = try EventPipe()
+            let watch = try RouteWatch(queue: queue) { events.send($0 ? 1 : 0) }
+            #expect(!watch.hadRouteAtStart)
+            // The queue is held until the reports of 6000 routes, some MB, have passed the socket's buffer of 208 KiB.
+            try queue.sync {
+                let routes = "for i in $(seq 0 5999); do echo route add 10.$((i/256)).$((i%256)).0/24 dev lan0; done"
+                try ChildProcess.run("sh", "-c", "(\(routes)) | ip -batch -")
+            }
+            #expect(try events.next() == 1)
+            // Reading 6000 routes takes many datagrams; one route more or less changes nothing.
+            #expect(try RouteTable().hasUsableRoute())
+            try ChildProcess.run("ip", "link", "delete", "lan0")
+            #expect(try events.next() == 0)
+        }
+    }
+}
+
+/// A cable between `lan0`, which is down, and `far0`, which stands for the switch at its other end.
+private func addCable() throws {
+    try ChildProcess.run("ip", "link", "add", "lan0", "type", "veth", "peer", "name", "far0")
+    try ChildProcess.run("ip", "link", "set", "far0", "up")
+}

@@ -1,0 +1,81 @@
+import Dispatch
+import Glibc
+import Systemd
+import Testing
+
+@Suite(.enabled(if: PrivateBus.isAvailable, "needs dbus-daemon and busctl"))
+struct SleepWatchTests {
+    private let queue = DispatchQueue(label: "sleep-watch")
+    private let events: EventPipe
+    private static let resumed: UInt8 = 1
+    private static let lost: UInt8 = 2
+
+    init() throws { events = try EventPipe() }
+
+    private func watch(_ address: String) throws -> SleepWatch {
+        let onLost: @Sendable (SystemdError) -> Void = { [queue, events] _ in
+            dispatchPrecondition(condition: .onQueue(queue))
+            events.send(Self.lost)
+        }
+        return try SleepWatch(queue: queue, address: address, onLost: onLost) { [queue, events] in
+            dispatchPrecondition(condition: .onQueue(queue))
+            events.send(Self.resumed)
+        }
+    }
+
+    @Test func `the end of each sleep is told, its beginning is not`() throws {
+        let bus = try PrivateBus()
+        let watch = try watch(bus.address)
+        try bus.waitForSubscription()
+        for _ in 0..<2 {
+            bus.emitPrepareForSleep(true)
+            bus.emitPrepareForSleep(false)
+            #expect(try events.next() == Self.resumed)
+            queue.sync {}
+            #expect(events.pending() == nil)
+        }
+        watch.cancel()
+        watch.cancel()
+    }
+
+    @Test func `a bus that goes away is told once and leaves the queue idle`() throws {
+        let bus = try PrivateBus()
+        let watch = try watch(bus.address)
+        try bus.waitForSubscription()
+        bus.end()
+        #expect(try events.next() == Self.lost)
+        // The descriptor is at its end for good: a source left on it would run again and again.
+        for _ in 0..<100 { queue.sync {} }
+        #expect(events.pending() == nil)
+        watch.cancel()
+    }
+
+    @Test func `no bus is an error at once`() {
+        #expect(throws: SystemdError.busUnavailable(errno: ENOENT)) { try watch("unix:path=/nonexistent/bus") }
+        #expect(throws: SystemdError.busUnavailable(errno: ECONNREFUSED)) { try watch("carrier-pigeon:") }
+    }
+
+    @Test func `a bus that hangs up before its greeting is lost, and one that is silent holds nobody up`() throws {
+        let directory = try TemporaryDirectory()
+        let server = try UnixSocket(SOCK_STREAM, at: "\(directory.path)/bus")
+        listen(server.descriptor, 1)
+        let watch = try watch("unix:path=\(directory.path)/bus")
+        queue.sync {}
+        #expect(events.pending() == nil)
+        close(accept(server.descriptor, nil, nil))
+        #expect(try events.next() == Self.lost)
+        watch.cancel()
+    }
+
+    @Test func `a watch let go of is silent and gives its connection back`() throws {
+        let bus = try PrivateBus()
+        var watch: SleepWatch? = try watch(bus.address)
+        try bus.waitForSubscription()
+        #expect(watch != nil)
+        watch = nil
+        queue.sync {}
+        bus.emitPrepareForSleep(false)
+        for _ in 0..<100 { queue.sync {} }
+        #expect(events.pending() == nil)
+    }
+}

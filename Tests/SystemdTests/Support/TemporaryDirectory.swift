@@ -1,0 +1,16 @@
+import Glibc
+
+/// A fresh 0700 folder under /tmp, removed with what is in it when the value ends.
+struct TemporaryDirectory: ~Copyable {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/systemd-tests.XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { throw TestFault.system("mkdtemp", errno: errno) }
+        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    deinit {
+        _ = try? ChildProcess.run("rm", "-rf", "--", path)
+    }
+}
