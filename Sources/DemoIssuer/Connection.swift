@@ -1,0 +1,153 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+/// One client's connection: reads requests, has the issuer decide, and sends the answers as their faults demand.
+struct Connection: Sendable {
+    typealias HTTPChannel = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
+    private typealias Writer = NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
+
+    let channel: HTTPChannel
+    let issuer: DemoIssuer
+
+    /// A refresh request is below 8 KiB with every extension there is; scripted faults may bring a page of HTML.
+    private static let largestRequestBody = 1 << 20
+    /// What is written at once of a huge body.
+    private static let chunk = 1 << 16
+
+    /// Serves requests until either side closes.
+    func serve() async throws {
+        try await channel.executeThenClose { inbound, outbound in
+            var head: HTTPRequestHead?
+            var body: [UInt8] = []
+            for try await part in inbound {
+                switch part {
+                case .head(let received):
+                    head = received
+                    body = []
+                case .body(let bytes):
+                    guard body.count + bytes.readableBytes <= Self.largestRequestBody else { return }
+                    body.append(contentsOf: bytes.readableBytesView)
+                case .end:
+                    guard let received = head else { return }
+                    guard try await respond(to: Request(received, body: body), received, outbound) else { return }
+                }
+            }
+        }
+    }
+
+    /// Returns whether the connection is to be kept.
+    private func respond(to request: Request, _ head: HTTPRequestHead, _ outbound: Writer) async throws -> Bool {
+        if let patience = request.logPatience {
+            let answer = await issuer.logAnswer(to: request, within: patience)
+            try await send(answer, head, .whole, outbound)
+            return head.isKeepAlive
+        }
+        let admission = await issuer.admit(request)
+        do {
+            let delivered = try await carryOut(admission, head, outbound)
+            await issuer.release(admission)
+            return delivered && head.isKeepAlive
+        } catch {
+            await issuer.release(admission)
+            throw error
+        }
+    }
+
+    private func carryOut(
+        _ admission: IssuerState.Admission,
+        _ head: HTTPRequestHead,
+        _ outbound: Writer
+    ) async throws -> Bool {
+        let plan = admission.plan
+        if plan.delayBefore > .zero {
+            await issuer.noteHeld(admission)
+            guard await pause(plan.delayBefore) else {
+                await issuer.noteNotServed(admission)
+                return false
+            }
+        }
+        let answer = await issuer.answer(admission)
+        if plan.delayAfter > .zero {
+            guard await pause(plan.delayAfter) else { return false }
+        }
+        guard plan.delivery != .cut else { return false }
+        try await send(answer, head, plan.delivery, outbound)
+        return plan.delivery != .truncated
+    }
+
+    private func send(
+        _ answer: Answer,
+        _ request: HTTPRequestHead,
+        _ delivery: Delivery,
+        _ outbound: Writer
+    ) async throws {
+        var headers = HTTPHeaders(answer.headers.map { ($0.name, $0.value) })
+        headers.add(name: "Date", value: await issuer.dateHeader)
+        // RFC 9110 §8.6: a 204 carries no length.
+        if answer.status != 204 { headers.add(name: "Content-Length", value: String(answer.byteCount)) }
+        if !request.isKeepAlive { headers.add(name: "Connection", value: "close") }
+        let head = HTTPResponseHead(
+            version: request.version,
+            status: HTTPResponseStatus(statusCode: answer.status),
+            headers: headers
+        )
+        switch (delivery, answer.body) {
+        case (.cut, _):
+            return
+        case (.whole, .bytes(let bytes)):
+            try await outbound.write(contentsOf: [.head(head), Self.part(bytes), .end(nil)])
+        case (.truncated, .bytes(let bytes)):
+            try await outbound.write(contentsOf: [.head(head), Self.part(bytes.prefix(bytes.count / 2))])
+        case (.drip(let pause), .bytes(let bytes)):
+            try await outbound.write(.head(head))
+            for byte in bytes {
+                try await outbound.write(Self.part([byte]))
+                guard await self.pause(pause) else { return }
+            }
+            try await outbound.write(.end(nil))
+        case (_, .filler(let byteCount)):
+            try await outbound.write(.head(head))
+            try await sendFiller(byteCount, outbound)
+            try await outbound.write(.end(nil))
+        }
+    }
+
+    private func sendFiller(_ byteCount: Int, _ outbound: Writer) async throws {
+        let opening = Array(#"{"token_type":"Bearer","access_token":""#.utf8.prefix(byteCount))
+        try await outbound.write(Self.part(opening))
+        var remaining = byteCount - opening.count
+        while remaining > 0 {
+            let count = min(remaining, Self.chunk)
+            try await outbound.write(Self.part(repeatElement(UInt8(ascii: "a"), count: count)))
+            remaining -= count
+        }
+    }
+
+    /// Lets time pass; false when the client hung up or the server is being shut down meanwhile.
+    private func pause(_ duration: Duration) async -> Bool {
+        let wakeUp = channel.channel.eventLoop.scheduleTask(in: TimeAmount(duration)) {}
+        channel.channel.closeFuture.whenComplete { _ in wakeUp.cancel() }
+        return await withTaskCancellationHandler {
+            do {
+                try await wakeUp.futureResult.get()
+                return true
+            } catch {
+                return false
+            }
+        } onCancel: {
+            wakeUp.cancel()
+        }
+    }
+
+    private static func part(_ bytes: some Sequence<UInt8>) -> HTTPServerResponsePart {
+        .body(.byteBuffer(ByteBuffer(bytes: bytes)))
+    }
+}
+
+extension Request {
+    /// How long a reader of the log is ready to wait for a new entry; nil for every other request.
+    fileprivate var logPatience: Duration? {
+        guard method == .GET, path == "/admin/log" else { return nil }
+        return FormFields(query.utf8)?["wait_ms"].flatMap { Int($0) }.map { .milliseconds($0) }
+    }
+}

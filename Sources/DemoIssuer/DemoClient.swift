@@ -1,0 +1,101 @@
+internal import FoundationEssentials
+
+/// A client as this server knows it (RFC 6749 §2).
+package struct DemoClient: Sendable, Equatable {
+    /// How the client proves itself at the token, revocation and introspection endpoints (RFC 6749 §2.3).
+    package enum Authentication: Sendable, Equatable {
+        /// A public client: it names itself and proves nothing.
+        case none
+        /// `client_secret_basic`; real servers disagree about what stands between the colon and the Base64.
+        case basic(secret: String, form: BasicForm)
+        /// `client_secret_post`.
+        case post(secret: String)
+    }
+
+    /// How client id and secret are written in the Basic scheme.
+    package enum BasicForm: Sendable {
+        /// Form-encoded first, as RFC 6749 §2.3.1 asks; django-oauth-toolkit takes nothing else.
+        case formEncoded
+        /// As they are; glewlwyd takes nothing else.
+        case raw
+    }
+
+    package let id: String
+    package let authentication: Authentication
+
+    package init(id: String, authentication: Authentication = .none) {
+        self.id = id
+        self.authentication = authentication
+    }
+
+    /// Whether the credentials of a request are this client's, given by the way it is registered for.
+    func accepts(_ credentials: ClientCredentials) -> Bool {
+        switch (authentication, credentials) {
+        case (.none, .named(let id)):
+            return id == self.id
+        case (.post(let secret), .post(let id, let given)):
+            return id == self.id && given == secret
+        case (.basic(let secret, let form), .basic(let userPass)):
+            guard let pair = userPass.pair(form) else { return false }
+            return pair.id == id && pair.secret == secret
+        case (.none, _), (.post, _), (.basic, _):
+            return false
+        }
+    }
+}
+
+/// What a request says about who sends it.
+enum ClientCredentials {
+    /// A client id and no secret.
+    case named(id: String)
+    case post(id: String, secret: String)
+    case basic(BasicUserPass)
+
+    /// nil when the request names no client, or does so in two ways at once (RFC 6749 §2.3 forbids it).
+    init?(_ request: Request, _ form: FormFields) {
+        let id = form["client_id"]
+        if let header = request.authorization(scheme: "basic") {
+            guard form["client_secret"] == nil, let userPass = BasicUserPass(base64: header) else { return nil }
+            self = .basic(userPass)
+        } else if let id {
+            self = form["client_secret"].map { .post(id: id, secret: $0) } ?? .named(id: id)
+        } else {
+            return nil
+        }
+    }
+
+    /// The ids this may stand for: in the Basic scheme the two forms may differ.
+    var possibleIDs: [String] {
+        switch self {
+        case .named(let id), .post(let id, _): [id]
+        case .basic(let userPass): [userPass.pair(.formEncoded)?.id, userPass.pair(.raw)?.id].compactMap(\.self)
+        }
+    }
+}
+
+/// The text of a Basic authorization (RFC 7617), before anybody has said how it was encoded.
+struct BasicUserPass {
+    private let text: String
+
+    /// nil for anything that is not Base64 of UTF-8.
+    init?(base64: String) {
+        guard let bytes = Data(base64Encoded: base64), let text = String(validating: bytes, as: UTF8.self) else {
+            return nil
+        }
+        self.text = text
+    }
+
+    /// nil when there is no colon, or an escape that is none.
+    func pair(_ form: DemoClient.BasicForm) -> (id: String, secret: String)? {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let id = text[..<colon]
+        let secret = text[text.index(after: colon)...]
+        switch form {
+        case .raw:
+            return (String(id), String(secret))
+        case .formEncoded:
+            guard let id = FormFields.decode(id.utf8), let secret = FormFields.decode(secret.utf8) else { return nil }
+            return (id, secret)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+/// The faults scripted for the next requests to the token endpoint, first in, first out.
+struct FaultQueue {
+    /// More than any test scripts; it bounds what the administration interface can make the server keep.
+    static let capacity = 10_000
+
+    private struct Entry {
+        let fault: Fault
+        /// nil means until cleared.
+        var remaining: Int?
+    }
+
+    private var entries: [Entry] = []
+
+    var isEmpty: Bool { entries.isEmpty }
+    var isFull: Bool { entries.count >= Self.capacity }
+
+    /// Adds a fault for `times` requests, or for all that follow until the queue is cleared.
+    mutating func append(_ fault: Fault, times: Int?) {
+        precondition(!isFull, "the caller has made sure that there is room")
+        if let times, times < 1 { return }
+        entries.append(Entry(fault: fault, remaining: times))
+    }
+
+    /// The fault that befalls the request just arrived.
+    mutating func next() -> Fault? {
+        guard let fault = entries.first?.fault else { return nil }
+        if let remaining = entries[0].remaining {
+            entries[0].remaining = remaining - 1
+            if remaining == 1 { entries.removeFirst() }
+        }
+        return fault
+    }
+
+    mutating func clear() {
+        entries = []
+    }
+}

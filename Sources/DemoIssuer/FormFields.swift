@@ -1,0 +1,45 @@
+/// The fields of a form-encoded body (RFC 6749 appendix B).
+struct FormFields {
+    private let fields: [String: String]
+
+    /// nil for a broken escape or a field given twice, which RFC 6749 §3.2 forbids.
+    init?(_ body: some Sequence<UInt8>) {
+        var fields: [String: String] = [:]
+        for field in Array(body).split(separator: UInt8(ascii: "&")) {
+            let equals = field.firstIndex(of: UInt8(ascii: "=")) ?? field.endIndex
+            guard let name = Self.decode(field[..<equals]), let value = Self.decode(field[equals...].dropFirst()),
+                fields.updateValue(value, forKey: name) == nil
+            else { return nil }
+        }
+        self.fields = fields
+    }
+
+    /// nil for a field that is missing or empty: RFC 6749 §3.2 has them treated alike.
+    subscript(_ name: String) -> String? {
+        fields[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Undoes form encoding; nil for a broken escape or bytes that are not UTF-8.
+    static func decode(_ encoded: some Sequence<UInt8>) -> String? {
+        var bytes: [UInt8] = []
+        var iterator = encoded.makeIterator()
+        while let byte = iterator.next() {
+            switch byte {
+            case UInt8(ascii: "+"):
+                bytes.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                guard let high = iterator.next().flatMap(nibble), let low = iterator.next().flatMap(nibble) else {
+                    return nil
+                }
+                bytes.append(high << 4 | low)
+            default:
+                bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func nibble(_ digit: UInt8) -> UInt8? {
+        Character(UnicodeScalar(digit)).hexDigitValue.map { UInt8($0) }
+    }
+}

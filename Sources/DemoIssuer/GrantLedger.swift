@@ -1,0 +1,277 @@
+/// Every grant this server has given, and the rules by which refresh tokens are used up.
+///
+/// A value without a clock, a socket or randomness of its own: `now` is the time since the Unix epoch, and the generator is
+/// an argument. Grants are kept for the ledger's life; what piles up inside a grant is bounded by the two limits below.
+struct GrantLedger: Sendable {
+    /// Applies to whatever is issued or judged from now on; grants already given keep the ends they were told.
+    var policy: GrantPolicy
+
+    private var families: [Family] = []
+    private var refreshTokens: [OpaqueToken: TokenPosition] = [:]
+    private var accessTokens: [OpaqueToken: AccessRecord] = [:]
+
+    /// Spent refresh tokens remembered for each grant; older ones are answered as unknown, as servers that clean up do.
+    /// A client that is 64 rotations behind has lost its state in a way that no reuse detection is needed to see.
+    static let spentTokensKept = 64
+    /// Live access tokens for each grant; the oldest goes first. Zoho allows 30 for a refresh token, GitHub ten.
+    static let accessTokensKept = 16
+
+    private struct Family {
+        let clientID: String
+        let subject: String
+        let scope: String
+        var generation = 1
+        var refreshToken: OpaqueToken
+        var refreshTokenExpiresAt: Duration?
+        var rotatedAt: Duration?
+        var spent: [OpaqueToken] = []
+        var access: [OpaqueToken] = []
+        var revokedBy: RevocationCause?
+    }
+
+    private struct AccessRecord {
+        let token: OpaqueToken
+        let family: Int
+        let expiresAt: Duration
+        /// nil means the grant's whole scope.
+        let narrowedScope: String?
+    }
+
+    init(policy: GrantPolicy) {
+        self.policy = policy
+    }
+
+    /// How many grants were given, revoked ones included.
+    var count: Int { families.count }
+
+    /// Gives a client a grant; `scope` is space-separated (RFC 6749 §3.3).
+    mutating func issueGrant(
+        clientID: String,
+        subject: String,
+        scope: String,
+        at now: Duration,
+        using generator: inout some RandomNumberGenerator
+    ) -> IssuedGrant {
+        let token = OpaqueToken(.refresh, using: &generator)
+        families.append(
+            Family(
+                clientID: clientID,
+                subject: subject,
+                scope: scope,
+                refreshToken: token,
+                refreshTokenExpiresAt: policy.refreshTokenLifetime.map { now + $0 }
+            )
+        )
+        refreshTokens[token] = TokenPosition(family: families.count, generation: 1)
+        return IssuedGrant(family: families.count, refreshToken: token.text)
+    }
+
+    /// Where a refresh token belongs, live or spent; nil for a token this ledger does not know.
+    func position(ofRefreshToken text: String) -> TokenPosition? {
+        OpaqueToken(text).flatMap { refreshTokens[$0] }
+    }
+
+    /// Exchanges a refresh token (RFC 6749 §6). `scope` narrows the access token alone; the grant keeps its own.
+    mutating func refresh(
+        _ text: String,
+        clientID: String,
+        scope: String?,
+        at now: Duration,
+        using generator: inout some RandomNumberGenerator
+    ) -> RefreshDecision {
+        guard let position = position(ofRefreshToken: text) else { return .refused(.unknownToken) }
+        let family = self[position.family]
+        guard family.clientID == clientID else { return .refused(.wrongClient) }
+        if position.generation < family.generation, !isWithinGrace(position, at: now) {
+            return .refused(.spentToken(revokedFamily: noteReuse(of: position.family)))
+        }
+        if let revocation = family.revokedBy { return .refused(.revokedGrant(revocation)) }
+        if let end = family.refreshTokenExpiresAt, now >= end { return .refused(.expiredToken) }
+        if let scope, !Self.covers(family.scope, scope) { return .refused(.scopeTooWide) }
+
+        if position.generation < family.generation {
+            return .graceRepeat(repeatAnswer(position.family, at: now, using: &generator))
+        }
+        let narrowed = scope == family.scope ? nil : scope
+        if policy.isRotating { rotate(position.family, at: now, using: &generator) }
+        let access = addAccessToken(position.family, scope: narrowed, at: now, using: &generator)
+        let tokens = answer(with: access, tellsRefreshToken: policy.isRotating)
+        return policy.isRotating ? .rotated(tokens) : .issued(tokens)
+    }
+
+    /// Ends what the client no longer wants (RFC 7009): a refresh token takes its grant along, an access token goes alone.
+    mutating func revoke(_ text: String, clientID: String) -> RevocationDecision {
+        guard let token = OpaqueToken(text) else { return .nothingToRevoke }
+        if let position = refreshTokens[token] {
+            guard self[position.family].clientID == clientID else { return .wrongClient }
+            end(position.family, by: .client)
+            return .revokedGrant(family: position.family)
+        }
+        guard let record = accessTokens[token] else { return .nothingToRevoke }
+        guard self[record.family].clientID == clientID else { return .wrongClient }
+        accessTokens[token] = nil
+        self[record.family].access.removeAll { $0 == token }
+        return .revokedAccessToken(family: record.family)
+    }
+
+    /// Ends a grant as a server's administrator does. Returns whether there is such a grant.
+    mutating func revokeGrant(_ family: Int) -> Bool {
+        guard contains(family) else { return false }
+        end(family, by: .administrator)
+        return true
+    }
+
+    /// Takes a grant's access tokens back before their time; the grant itself stands. Returns whether there is one.
+    mutating func revokeAccessTokens(_ family: Int) -> Bool {
+        guard contains(family) else { return false }
+        dropAccessTokens(family)
+        return true
+    }
+
+    /// Describes a token that is good at `now`; nil for every other (RFC 7662 §2.2: `active` is false).
+    func liveToken(_ text: String, at now: Duration) -> LiveToken? {
+        guard let token = OpaqueToken(text) else { return nil }
+        if let record = accessTokens[token], now < record.expiresAt {
+            return describe(
+                record.family,
+                scope: record.narrowedScope,
+                expiresAt: record.expiresAt,
+                isRefreshToken: false
+            )
+        }
+        guard let position = refreshTokens[token] else { return nil }
+        let family = self[position.family]
+        guard family.revokedBy == nil, family.refreshToken == token else { return nil }
+        if let end = family.refreshTokenExpiresAt, now >= end { return nil }
+        return describe(position.family, scope: nil, expiresAt: family.refreshTokenExpiresAt, isRefreshToken: true)
+    }
+
+    /// One grant's state; nil if it was never given.
+    func summary(ofGrant family: Int) -> GrantSummary? {
+        guard contains(family) else { return nil }
+        let grant = self[family]
+        return GrantSummary(
+            family: family,
+            clientID: grant.clientID,
+            subject: grant.subject,
+            scope: grant.scope,
+            generation: grant.generation,
+            revokedBy: grant.revokedBy
+        )
+    }
+
+    // Families are numbered from 1, so that 0 never passes for one.
+    private subscript(_ family: Int) -> Family {
+        get { families[family - 1] }
+        _modify { yield &families[family - 1] }
+    }
+
+    private func contains(_ family: Int) -> Bool {
+        families.indices.contains(family - 1)
+    }
+
+    // Only the token replaced last is forgiven, as at Auth0: one that is two rotations old was seen to work since.
+    private func isWithinGrace(_ position: TokenPosition, at now: Duration) -> Bool {
+        let family = self[position.family]
+        guard position.generation == family.generation - 1, let rotatedAt = family.rotatedAt else { return false }
+        return policy.gracePeriod > .zero && now <= rotatedAt + policy.gracePeriod
+    }
+
+    /// Returns whether this use ended the grant; one that had ended before is not ended again.
+    private mutating func noteReuse(of family: Int) -> Bool {
+        guard policy.detectsReuse, self[family].revokedBy == nil else { return false }
+        end(family, by: .reuseDetected)
+        return true
+    }
+
+    private mutating func rotate(
+        _ family: Int,
+        at now: Duration,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        let token = OpaqueToken(.refresh, using: &generator)
+        self[family].spent.append(self[family].refreshToken)
+        if self[family].spent.count > Self.spentTokensKept {
+            refreshTokens[self[family].spent.removeFirst()] = nil
+        }
+        self[family].generation += 1
+        self[family].refreshToken = token
+        self[family].refreshTokenExpiresAt = policy.refreshTokenLifetime.map { now + $0 }
+        self[family].rotatedAt = now
+        refreshTokens[token] = TokenPosition(family: family, generation: self[family].generation)
+    }
+
+    private mutating func addAccessToken(
+        _ family: Int,
+        scope: String?,
+        at now: Duration,
+        using generator: inout some RandomNumberGenerator
+    ) -> AccessRecord {
+        while let oldest = self[family].access.first,
+            self[family].access.count >= Self.accessTokensKept
+                || accessTokens[oldest].map({ $0.expiresAt <= now }) ?? true
+        {
+            accessTokens[self[family].access.removeFirst()] = nil
+        }
+        let record = AccessRecord(
+            token: OpaqueToken(.access, using: &generator),
+            family: family,
+            expiresAt: now + policy.accessTokenLifetime,
+            narrowedScope: scope
+        )
+        self[family].access.append(record.token)
+        accessTokens[record.token] = record
+        return record
+    }
+
+    // The access token of the first answer may have ended since (a grace period can outlast it); then a new one stands in.
+    private mutating func repeatAnswer(
+        _ family: Int,
+        at now: Duration,
+        using generator: inout some RandomNumberGenerator
+    ) -> IssuedTokens {
+        if let last = self[family].access.last, let record = accessTokens[last], now < record.expiresAt {
+            return answer(with: record, tellsRefreshToken: true)
+        }
+        let access = addAccessToken(family, scope: nil, at: now, using: &generator)
+        return answer(with: access, tellsRefreshToken: true)
+    }
+
+    private func answer(with access: AccessRecord, tellsRefreshToken: Bool) -> IssuedTokens {
+        let family = self[access.family]
+        return IssuedTokens(
+            accessToken: access.token.text,
+            accessTokenExpiresAt: access.expiresAt,
+            refreshToken: tellsRefreshToken ? family.refreshToken.text : nil,
+            refreshTokenExpiresAt: family.refreshTokenExpiresAt,
+            scope: access.narrowedScope ?? family.scope,
+            position: TokenPosition(family: access.family, generation: family.generation)
+        )
+    }
+
+    private mutating func end(_ family: Int, by revocation: RevocationCause) {
+        if self[family].revokedBy == nil { self[family].revokedBy = revocation }
+        dropAccessTokens(family)
+    }
+
+    private mutating func dropAccessTokens(_ family: Int) {
+        for token in self[family].access { accessTokens[token] = nil }
+        self[family].access = []
+    }
+
+    private func describe(_ family: Int, scope: String?, expiresAt: Duration?, isRefreshToken: Bool) -> LiveToken {
+        let grant = self[family]
+        return LiveToken(
+            isRefreshToken: isRefreshToken,
+            family: family,
+            clientID: grant.clientID,
+            subject: grant.subject,
+            scope: scope ?? grant.scope,
+            expiresAt: expiresAt
+        )
+    }
+
+    private static func covers(_ granted: String, _ asked: String) -> Bool {
+        Set(granted.split(separator: " ")).isSuperset(of: asked.split(separator: " "))
+    }
+}

@@ -1,0 +1,31 @@
+/// How the server treats grants: how long tokens live, and what becomes of a refresh token that was used.
+package struct GrantPolicy: Sendable, Equatable {
+    /// How long an access token lives. `expires_in` counts whole seconds, so whole seconds are what to give here.
+    package var accessTokenLifetime: Duration
+    /// How long a refresh token lives from the moment it was issued; nil means until it is revoked or used up.
+    package var refreshTokenLifetime: Duration?
+    /// Whether answers tell how long the refresh token lives, as `refresh_expires_in` (Keycloak's name for it).
+    package var reportsRefreshTokenLifetime: Bool
+    /// Whether each refresh replaces the refresh token.
+    package var isRotating: Bool
+    /// Whether the use of a spent refresh token revokes the whole family (RFC 9700 §4.14.2).
+    package var detectsReuse: Bool
+    /// How long after a rotation the token just replaced gets the same answer again; zero means not at all.
+    package var gracePeriod: Duration
+
+    package init(
+        accessTokenLifetime: Duration = .seconds(3600),
+        refreshTokenLifetime: Duration? = nil,
+        reportsRefreshTokenLifetime: Bool = false,
+        isRotating: Bool = true,
+        detectsReuse: Bool = true,
+        gracePeriod: Duration = .zero
+    ) {
+        self.accessTokenLifetime = accessTokenLifetime
+        self.refreshTokenLifetime = refreshTokenLifetime
+        self.reportsRefreshTokenLifetime = reportsRefreshTokenLifetime
+        self.isRotating = isRotating
+        self.detectsReuse = detectsReuse
+        self.gracePeriod = gracePeriod
+    }
+}

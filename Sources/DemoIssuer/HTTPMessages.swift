@@ -1,0 +1,109 @@
+internal import FoundationEssentials
+internal import NIOHTTP1
+
+/// A request, whole, as the endpoints see it.
+struct Request {
+    let method: HTTPMethod
+    /// Without the query.
+    let path: String
+    /// What follows the question mark, still encoded.
+    let query: Substring
+    private let headers: HTTPHeaders
+    let body: [UInt8]
+
+    init(_ head: HTTPRequestHead, body: [UInt8]) {
+        let target = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        method = head.method
+        path = target.first.map(String.init) ?? "/"
+        query = target.count > 1 ? target[1] : ""
+        headers = head.headers
+        self.body = body
+    }
+
+    /// What follows the scheme's name in `Authorization` (RFC 9110 §11.4); nil under another scheme. Scheme in lower case.
+    func authorization(scheme: String) -> String? {
+        guard let value = headers.first(name: "Authorization") else { return nil }
+        let parts = value.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == scheme else { return nil }
+        return String(parts[1])
+    }
+}
+
+/// What is to be sent back.
+struct Answer: Equatable {
+    enum Body: Equatable {
+        case bytes([UInt8])
+        /// The beginning of a JSON string, then filler up to this many bytes; never held in memory as a whole.
+        case filler(byteCount: Int)
+    }
+
+    let status: Int
+    let headers: [(name: String, value: String)]
+    let body: Body
+
+    init(status: Int, headers: [(String, String)] = [], text: String = "") {
+        self.status = status
+        self.headers = headers.map { (name: $0.0, value: $0.1) }
+        body = .bytes(Array(text.utf8))
+    }
+
+    private init(status: Int, headers: [(name: String, value: String)], body: Body) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// A JSON object in snake case; `headers` are added to the content type.
+    static func json(_ value: some Encodable, status: Int = 200, headers: [(String, String)] = []) -> Answer {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let encoded = try? encoder.encode(value) else {
+            return Answer(status: 500, text: "the answer has no JSON form\n")
+        }
+        let all = [("Content-Type", "application/json")] + headers
+        return Answer(status: status, headers: all.map { (name: $0.0, value: $0.1) }, body: .bytes(Array(encoded)))
+    }
+
+    /// An OAuth error (RFC 6749 §5.2).
+    static func oauthError(
+        _ code: String,
+        _ description: String,
+        status: Int = 400,
+        headers: [(String, String)] = []
+    ) -> Answer {
+        json(
+            ["error": code, "error_description": description],
+            status: status,
+            headers: [("Cache-Control", "no-store")] + headers
+        )
+    }
+
+    static func huge(byteCount: Int) -> Answer {
+        Answer(
+            status: 200,
+            headers: [(name: "Content-Type", value: "application/json")],
+            body: .filler(byteCount: byteCount)
+        )
+    }
+
+    static let noContent = Answer(status: 204)
+    static let notFound = Answer(status: 404, headers: [("Content-Type", "text/plain")], text: "no such resource\n")
+
+    /// RFC 9110 §15.5.6 wants the allowed methods named.
+    static func methodNotAllowed(allowed: String) -> Answer {
+        Answer(status: 405, headers: [("Allow", allowed)])
+    }
+
+    var byteCount: Int {
+        switch body {
+        case .bytes(let bytes): bytes.count
+        case .filler(let byteCount): byteCount
+        }
+    }
+
+    static func == (lhs: Answer, rhs: Answer) -> Bool {
+        lhs.status == rhs.status && lhs.body == rhs.body
+            && lhs.headers.elementsEqual(rhs.headers) { $0.name == $1.name && $0.value == $1.value }
+    }
+}

@@ -1,0 +1,81 @@
+// Metadata, introspection, and the one protected resource.
+extension IssuerState {
+    private struct Metadata: Encodable {
+        let issuer: String
+        let tokenEndpoint: String
+        let revocationEndpoint: String
+        let introspectionEndpoint: String
+        let userinfoEndpoint: String
+        let grantTypesSupported = ["refresh_token"]
+        /// Required by RFC 8414 §2; empty, since there is no authorization endpoint.
+        let responseTypesSupported: [String] = []
+        let tokenEndpointAuthMethodsSupported = ["none", "client_secret_basic", "client_secret_post"]
+    }
+
+    private struct Introspection: Encodable {
+        let active: Bool
+        var scope: String?
+        var clientId: String?
+        var sub: String?
+        var exp: Int?
+        var tokenType: String?
+        var iss: String?
+    }
+
+    /// The server's metadata (RFC 8414 §3); it names no `jwks_uri`, because nothing here is signed.
+    func metadata() -> Answer {
+        .json(
+            Metadata(
+                issuer: issuer,
+                tokenEndpoint: issuer + "/token",
+                revocationEndpoint: issuer + "/revoke",
+                introspectionEndpoint: issuer + "/introspect",
+                userinfoEndpoint: issuer + "/userinfo"
+            )
+        )
+    }
+
+    /// The introspection endpoint (RFC 7662 §2).
+    mutating func introspection(_ admission: Admission, at now: Duration) -> Answer {
+        var draft = admission.draft
+        guard let form = admission.form, let token = form["token"] else {
+            note(draft, .malformed, at: now)
+            return .oauthError("invalid_request", "token is missing")
+        }
+        guard let client = ClientCredentials(admission.request, form).flatMap(authenticate) else {
+            note(draft, .clientRefused, at: now)
+            return Self.clientRefused
+        }
+        draft.clientID = client.id
+        draft.position = ledger.position(ofRefreshToken: token)
+        note(draft, .introspected, at: now)
+        guard let live = ledger.liveToken(token, at: now) else { return .json(Introspection(active: false)) }
+        return .json(
+            Introspection(
+                active: true,
+                scope: live.scope,
+                clientId: live.clientID,
+                sub: live.subject,
+                exp: live.expiresAt?.wholeSeconds,
+                tokenType: live.isRefreshToken ? nil : "Bearer",
+                iss: issuer
+            )
+        )
+    }
+
+    /// A protected resource: tells whose access token it was given, or refuses it as RFC 6750 §3 says.
+    mutating func userInfo(_ admission: Admission, at now: Duration) -> Answer {
+        guard let token = admission.request.authorization(scheme: "bearer") else {
+            note(admission.draft, .accessRefused, at: now)
+            // RFC 6750 §3.1: without credentials in the request there is no error code in the answer.
+            return Answer(status: 401, headers: [("WWW-Authenticate", #"Bearer realm="demo""#)])
+        }
+        guard let live = ledger.liveToken(token, at: now), !live.isRefreshToken else {
+            note(admission.draft, .accessRefused, at: now)
+            let challenge = #"Bearer realm="demo", error="invalid_token", error_description="expired or revoked""#
+            return Answer(status: 401, headers: [("WWW-Authenticate", challenge)])
+        }
+        note(admission.draft, .accessAccepted, at: now)
+        return .json(["sub": live.subject, "scope": live.scope])
+    }
+}

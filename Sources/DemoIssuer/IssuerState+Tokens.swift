@@ -1,0 +1,133 @@
+// The token and revocation endpoints.
+extension IssuerState {
+    private struct TokenAnswer: Encodable {
+        let accessToken: String
+        let tokenType = "Bearer"
+        let expiresIn: Int
+        let refreshToken: String?
+        let refreshExpiresIn: Int?
+        let scope: String
+    }
+
+    /// The token endpoint (RFC 6749 §3.2); the refresh grant (§6) is the only one it knows.
+    mutating func token(_ admission: Admission, at now: Duration) -> Answer {
+        var draft = admission.draft
+        guard let form = admission.form, let grantType = form["grant_type"] else {
+            note(draft, .malformed, at: now)
+            return .oauthError("invalid_request", "grant_type is missing, or a parameter is doubled or badly encoded")
+        }
+        guard let client = ClientCredentials(admission.request, form).flatMap(authenticate) else {
+            note(draft, .clientRefused, at: now)
+            return Self.clientRefused
+        }
+        draft.clientID = client.id
+        guard grantType == "refresh_token" else {
+            note(draft, .malformed, at: now)
+            return .oauthError("unsupported_grant_type", "this server issues tokens for refresh tokens only")
+        }
+        guard let refreshToken = form["refresh_token"] else {
+            note(draft, .malformed, at: now)
+            return .oauthError("invalid_request", "refresh_token is missing")
+        }
+        let decision = ledger.refresh(
+            refreshToken,
+            clientID: client.id,
+            scope: form["scope"],
+            at: now,
+            using: &generator
+        )
+        note(draft, decision.outcome, at: now)
+        return answer(decision, at: now)
+    }
+
+    /// The revocation endpoint (RFC 7009 §2).
+    mutating func revocation(_ admission: Admission, at now: Duration) -> Answer {
+        var draft = admission.draft
+        guard let form = admission.form, let token = form["token"] else {
+            note(draft, .malformed, at: now)
+            return .oauthError("invalid_request", "token is missing")
+        }
+        guard let client = ClientCredentials(admission.request, form).flatMap(authenticate) else {
+            note(draft, .clientRefused, at: now)
+            return Self.clientRefused
+        }
+        draft.clientID = client.id
+        draft.position = ledger.position(ofRefreshToken: token)
+        switch ledger.revoke(token, clientID: client.id) {
+        case .revokedGrant, .revokedAccessToken:
+            note(draft, .revoked, at: now)
+            return Answer(status: 200)
+        case .nothingToRevoke:
+            note(draft, .unknownToken, at: now)
+            return Answer(status: 200)
+        case .wrongClient:
+            note(draft, .wrongClient, at: now)
+            return .oauthError("unauthorized_client", "the token was issued to another client")
+        }
+    }
+
+    /// RFC 6749 §5.2: 401, and the scheme to use.
+    static var clientRefused: Answer {
+        .oauthError(
+            "invalid_client",
+            "the client is unknown, or did not prove itself the way it is registered for",
+            status: 401,
+            headers: [("WWW-Authenticate", #"Basic realm="demo", charset="UTF-8""#)]
+        )
+    }
+
+    private func answer(_ decision: RefreshDecision, at now: Duration) -> Answer {
+        switch decision {
+        case .issued(let tokens), .rotated(let tokens), .graceRepeat(let tokens):
+            let reported = ledger.policy.reportsRefreshTokenLifetime ? tokens.refreshTokenExpiresAt : nil
+            return .json(
+                TokenAnswer(
+                    accessToken: tokens.accessToken,
+                    expiresIn: (tokens.accessTokenExpiresAt - now).wholeSeconds,
+                    refreshToken: tokens.refreshToken,
+                    refreshExpiresIn: reported.map { ($0 - now).wholeSeconds },
+                    scope: tokens.scope
+                ),
+                // RFC 6749 §5.1 asks for both.
+                headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")]
+            )
+        case .refused(.scopeTooWide):
+            return .oauthError("invalid_scope", "the scope asked for exceeds the scope granted")
+        case .refused(let refusal):
+            return .oauthError("invalid_grant", refusal.explanation)
+        }
+    }
+}
+
+extension RefreshDecision {
+    fileprivate var outcome: LogEntry.Outcome {
+        switch self {
+        case .issued: .issued
+        case .rotated: .rotated
+        case .graceRepeat: .graceRepeat
+        case .refused(.unknownToken): .unknownToken
+        case .refused(.wrongClient): .wrongClient
+        case .refused(.spentToken): .spentTokenUsed
+        case .refused(.expiredToken): .expiredToken
+        case .refused(.revokedGrant): .revokedGrant
+        case .refused(.scopeTooWide): .scopeTooWide
+        }
+    }
+}
+
+extension RefreshRefusal {
+    /// The reason a person reads as `error_description`.
+    fileprivate var explanation: String {
+        switch self {
+        case .unknownToken: "the refresh token is unknown"
+        case .wrongClient: "the refresh token was issued to another client"
+        case .spentToken(revokedFamily: true): "the refresh token was used before; the grant is revoked"
+        case .spentToken(revokedFamily: false): "the refresh token was used before"
+        case .expiredToken: "the refresh token has expired"
+        case .revokedGrant(.client): "the grant was revoked by the client"
+        case .revokedGrant(.administrator): "the grant was revoked by the administrator"
+        case .revokedGrant(.reuseDetected): "the grant was revoked because a refresh token was used twice"
+        case .scopeTooWide: "the scope asked for exceeds the scope granted"
+        }
+    }
+}

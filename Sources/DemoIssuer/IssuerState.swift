@@ -1,0 +1,111 @@
+internal import NIOHTTP1
+
+/// All that the server knows, and what each endpoint answers: synchronous, without sockets and without a clock.
+///
+/// A token request passes through in three steps, so that the shell can wait between them: `admit` when it has arrived,
+/// `answer` when it is served, `release` when its answer has left or the connection is gone.
+struct IssuerState {
+    var ledger: GrantLedger
+    var faults = FaultQueue()
+    var log = RequestLog()
+    var dateOffset: Duration
+    /// The issuer identifier (RFC 8414 §2), known once the port is.
+    var issuer = ""
+    let isAdministrable: Bool
+    private let clients: [String: DemoClient]
+    /// Token requests in flight, by family.
+    private var inFlight: [Int: Int] = [:]
+    var generator = SystemRandomNumberGenerator()
+
+    init(_ configuration: IssuerConfiguration) {
+        ledger = GrantLedger(policy: configuration.policy)
+        dateOffset = configuration.dateOffset
+        isAdministrable = configuration.isAdministrable
+        clients = Dictionary(configuration.clients.map { ($0.id, $0) }) { _, last in last }
+    }
+
+    /// A request that has arrived, with the fault it drew.
+    struct Admission {
+        let request: Request
+        /// nil for a body that is no form.
+        let form: FormFields?
+        let plan: Fault.Plan
+        var draft: RequestLog.Draft
+    }
+
+    /// Takes a request in. Only token requests draw faults and count as in flight.
+    mutating func admit(_ request: Request) -> Admission {
+        let form = request.method == .POST ? FormFields(request.body) : nil
+        var draft = RequestLog.Draft(path: request.path)
+        guard request.method == .POST, request.path == "/token" else {
+            return Admission(request: request, form: form, plan: Fault.Plan(), draft: draft)
+        }
+        draft.grantType = form?["grant_type"]
+        draft.clientID = form.flatMap { ClientCredentials(request, $0) }.flatMap(registration)?.id
+        draft.position = form?["refresh_token"].flatMap(ledger.position)
+        draft.fault = faults.next()
+        if let family = draft.position?.family {
+            draft.overlaps = inFlight[family] != nil
+            inFlight[family, default: 0] += 1
+        }
+        log.countArrival(overlaps: draft.overlaps)
+        return Admission(request: request, form: form, plan: draft.fault?.plan ?? Fault.Plan(), draft: draft)
+    }
+
+    /// Serves an admitted request.
+    mutating func answer(_ admission: Admission, at now: Duration) -> Answer {
+        guard admission.plan.isServed else {
+            note(admission.draft, .notServed, at: now)
+            return admission.plan.replacement ?? .noContent
+        }
+        let served = route(admission, at: now)
+        return admission.plan.replacement ?? served
+    }
+
+    /// Forgets that the request is in flight.
+    mutating func release(_ admission: Admission) {
+        guard admission.request.path == "/token", let family = admission.draft.position?.family,
+            let count = inFlight[family]
+        else { return }
+        inFlight[family] = count > 1 ? count - 1 : nil
+    }
+
+    mutating func note(_ draft: RequestLog.Draft, _ outcome: LogEntry.Outcome, at now: Duration) {
+        log.append(draft, outcome: outcome, at: now)
+    }
+
+    mutating func issueGrant(clientID: String, subject: String, scope: String, at now: Duration) -> IssuedGrant {
+        ledger.issueGrant(clientID: clientID, subject: subject, scope: scope, at: now, using: &generator)
+    }
+
+    func client(_ id: String) -> DemoClient? { clients[id] }
+
+    private mutating func route(_ admission: Admission, at now: Duration) -> Answer {
+        let method = admission.request.method
+        switch admission.request.path {
+        case "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server":
+            return method == .GET ? metadata() : .methodNotAllowed(allowed: "GET")
+        case "/userinfo":
+            return method == .GET ? userInfo(admission, at: now) : .methodNotAllowed(allowed: "GET")
+        case "/token":
+            return method == .POST ? token(admission, at: now) : .methodNotAllowed(allowed: "POST")
+        case "/revoke":
+            return method == .POST ? revocation(admission, at: now) : .methodNotAllowed(allowed: "POST")
+        case "/introspect":
+            return method == .POST ? introspection(admission, at: now) : .methodNotAllowed(allowed: "POST")
+        case let path where path.hasPrefix("/admin/") && isAdministrable:
+            return administration(admission.request, at: now)
+        default:
+            return .notFound
+        }
+    }
+
+    /// The client that the credentials are accepted for; nil when they are not.
+    func authenticate(_ credentials: ClientCredentials) -> DemoClient? {
+        registration(credentials).flatMap { $0.accepts(credentials) ? $0 : nil }
+    }
+
+    private func registration(_ credentials: ClientCredentials) -> DemoClient? {
+        credentials.possibleIDs.lazy.compactMap { clients[$0] }.first
+    }
+}

@@ -1,0 +1,178 @@
+import DemoIssuer
+import Testing
+
+/// Each scripted fault, as a client meets it, and what it leaves behind at the server.
+struct FaultTests {
+    private func generation(_ issuer: DemoIssuer, _ grant: IssuedGrant) async -> Int? {
+        await issuer.grant(grant.family)?.generation
+    }
+
+    @Test func `a canned answer leaves the grant alone and happens as often as scripted`() async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.answer(.unavailable(retryAfterSeconds: 7)), times: 2)
+            for _ in 1...2 {
+                let reply = try await refresh(url, grant.refreshToken)
+                #expect(reply.status == 503 && reply.headers["retry-after"] == "7")
+            }
+            #expect(await generation(issuer, grant) == 1)
+            #expect(try await refresh(url, grant.refreshToken).status == 200)
+            #expect(await issuer.entries().map(\.outcome) == [.notServed, .notServed, .rotated])
+        }
+    }
+
+    @Test func `an invalid_grant that is not meant goes by`() async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.answer(.oauthError("invalid_grant")))
+            let reply = try await refresh(url, grant.refreshToken)
+            #expect(reply.status == 400 && reply.field("error") == "invalid_grant")
+            #expect(try await refresh(url, grant.refreshToken).status == 200)
+        }
+    }
+
+    @Test(arguments: [CannedAnswer.html(), .html(status: 502), .junk, .empty])
+    func `an answer that is none arrives as written`(_ canned: CannedAnswer) async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.answer(canned))
+            let reply = try await refresh(url, grant.refreshToken)
+            #expect(reply.status == canned.status)
+            #expect(reply.body == canned.body)
+            #expect(reply.headers["content-type"] == canned.headers["Content-Type"])
+            #expect(await generation(issuer, grant) == 1)
+        }
+    }
+
+    @Test func `a replaced answer has used the token up`() async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.replaceAnswer(.html(status: 504)))
+            #expect(try await refresh(url, grant.refreshToken).status == 504)
+            #expect(await generation(issuer, grant) == 2)
+        }
+    }
+
+    @Test func `a cut before serving loses nothing`() async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.cutBefore)
+            #expect(try await refresh(url, grant.refreshToken).status == nil)
+            #expect(await generation(issuer, grant) == 1)
+            #expect(try await refresh(url, grant.refreshToken).status == 200)
+        }
+    }
+
+    @Test func `a cut after serving loses the answer, and the next try is a reuse`() async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.cutAfter)
+            #expect(try await refresh(url, grant.refreshToken).status == nil)
+            #expect(await generation(issuer, grant) == 2)
+            #expect(try await refresh(url, grant.refreshToken).field("error") == "invalid_grant")
+            #expect(await issuer.grant(grant.family)?.revokedBy == .reuseDetected)
+        }
+    }
+
+    @Test func `with a grace period the answer lost in a cut can be had again`() async throws {
+        try await withIssuer(policy: GrantPolicy(gracePeriod: .seconds(60))) { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.cutAfter)
+            #expect(try await refresh(url, grant.refreshToken).status == nil)
+            let again = try await refresh(url, grant.refreshToken)
+            #expect(again.status == 200)
+            #expect(try await refresh(url, try #require(again.field("refresh_token"))).status == 200)
+        }
+    }
+
+    @Test func `a truncated answer promises more than it brings`() async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.truncate)
+            let reply = try await refresh(url, grant.refreshToken)
+            #expect(reply.status == 200)
+            let promised = try #require(reply.promisedBytes)
+            #expect(reply.body.utf8.count == promised / 2)
+            #expect(await generation(issuer, grant) == 2)
+        }
+    }
+
+    @Test func `a drip brings the whole answer in time`() async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.drip(.milliseconds(1)))
+            let clock = ContinuousClock()
+            let began = clock.now
+            let reply = try await refresh(url, grant.refreshToken)
+            #expect(reply.isWhole && reply.field("access_token") != nil)
+            #expect(began.duration(to: clock.now) >= .milliseconds(reply.body.utf8.count))
+        }
+    }
+
+    @Test func `a huge body is as long as asked`() async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.huge(byteCount: 3_000_001))
+            let reply = try await refresh(url, grant.refreshToken)
+            #expect(reply.isWhole && reply.body.utf8.count == 3_000_001)
+            #expect(reply.body.hasPrefix(#"{"token_type""#))
+            #expect(await generation(issuer, grant) == 1)
+        }
+    }
+
+    @Test func `a late answer is served at once`() async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.delayAfter(.seconds(3600)))
+            try await RawClient.postAndHangUp(url + "/token", form(grant)) {
+                _ = try await issuer.waitForRequest { $0.outcome == .rotated }
+            }
+            #expect(await generation(issuer, grant) == 2)
+        }
+    }
+
+    @Test func `a client that hangs up before it is served leaves the grant as it was`() async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.delayBefore(.seconds(3600)))
+            try await RawClient.postAndHangUp(url + "/token", form(grant)) {
+                _ = try await issuer.waitForRequest { $0.outcome == .held }
+            }
+            let entry = try await issuer.waitForRequest { $0.outcome == .notServed }
+            #expect(entry.fault == "delay-before" && entry.family == grant.family)
+            #expect(await generation(issuer, grant) == 1)
+        }
+    }
+
+    @Test func `a short delay ends in the answer`() async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.delayBefore(.milliseconds(5)))
+            try await issuer.script(.delayAfter(.milliseconds(5)))
+            let first = try await refresh(url, grant.refreshToken)
+            #expect(try await refresh(url, try #require(first.field("refresh_token"))).status == 200)
+            #expect(await issuer.entries().map(\.outcome) == [.held, .rotated, .rotated])
+        }
+    }
+
+    @Test func `cleared faults are gone`() async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.cutBefore, times: nil)
+            #expect(try await refresh(url, grant.refreshToken).status == nil)
+            #expect(try await refresh(url, grant.refreshToken).status == nil)
+            await issuer.clearFaults()
+            #expect(try await refresh(url, grant.refreshToken).status == 200)
+        }
+    }
+
+    @Test func `the queue of faults is bounded`() async throws {
+        let issuer = DemoIssuer(configuration: IssuerConfiguration(clients: []))
+        for _ in 1...10_000 { try await issuer.script(.cutBefore) }
+        await #expect(throws: DemoIssuerError.tooManyFaults) { try await issuer.script(.cutBefore) }
+    }
+
+    private func form(_ grant: IssuedGrant) -> String {
+        "grant_type=refresh_token&client_id=app&refresh_token=\(grant.refreshToken)"
+    }
+}

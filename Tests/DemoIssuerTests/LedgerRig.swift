@@ -1,0 +1,51 @@
+@testable import DemoIssuer
+
+/// A ledger with its source of randomness, and with times counted from one start.
+final class LedgerRig {
+    static let start = Duration.seconds(1_000_000)
+
+    private var ledger: GrantLedger
+    private var generator = SystemRandomNumberGenerator()
+
+    init(_ policy: GrantPolicy) {
+        ledger = GrantLedger(policy: policy)
+    }
+
+    /// A grant for `alice` with the scope `mail calendar`, given at the start.
+    func issue(client: String = "app") -> IssuedGrant {
+        ledger.issueGrant(clientID: client, subject: "alice", scope: "mail calendar", at: Self.start, using: &generator)
+    }
+
+    func refresh(
+        _ token: String,
+        client: String = "app",
+        scope: String? = nil,
+        after elapsed: Duration = .zero
+    ) -> RefreshDecision {
+        ledger.refresh(token, clientID: client, scope: scope, at: Self.start + elapsed, using: &generator)
+    }
+
+    /// Refreshes where nothing but a rotation will do.
+    func rotate(_ token: String, after elapsed: Duration = .zero) throws -> IssuedTokens {
+        guard case .rotated(let tokens) = refresh(token, after: elapsed) else { throw Unexpected() }
+        return tokens
+    }
+
+    func liveToken(_ token: String, after elapsed: Duration = .zero) -> LiveToken? {
+        ledger.liveToken(token, at: Self.start + elapsed)
+    }
+
+    func revoke(_ token: String, clientID: String) -> RevocationDecision {
+        ledger.revoke(token, clientID: clientID)
+    }
+
+    func revokeGrant(_ family: Int) -> Bool {
+        ledger.revokeGrant(family)
+    }
+
+    func summary(ofGrant family: Int) -> GrantSummary? {
+        ledger.summary(ofGrant: family)
+    }
+
+    struct Unexpected: Error {}
+}

@@ -1,0 +1,33 @@
+import DemoIssuer
+
+/// Runs `body` against a started issuer with one public client, `app`, and shuts it down whatever happens.
+func withIssuer(
+    clients: [DemoClient] = [DemoClient(id: "app")],
+    policy: GrantPolicy = GrantPolicy(),
+    dateOffset: Duration = .zero,
+    isAdministrable: Bool = true,
+    now: (@Sendable () -> Duration)? = nil,
+    _ body: (_ issuer: DemoIssuer, _ url: String) async throws -> Void
+) async throws {
+    var configuration = IssuerConfiguration(
+        clients: clients,
+        policy: policy,
+        isAdministrable: isAdministrable,
+        dateOffset: dateOffset
+    )
+    if let now { configuration.now = now }
+    let issuer = DemoIssuer(configuration: configuration)
+    let url = try await issuer.start()
+    do {
+        try await body(issuer, url)
+        await issuer.shutdown()
+    } catch {
+        await issuer.shutdown()
+        throw error
+    }
+}
+
+/// A refresh by the public client `app`.
+func refresh(_ url: String, _ refreshToken: String, _ more: String = "&client_id=app") async throws -> RawReply {
+    try await RawClient.post(url + "/token", "grant_type=refresh_token&refresh_token=\(refreshToken)\(more)")
+}
