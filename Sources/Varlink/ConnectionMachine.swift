@@ -1,0 +1,228 @@
+package import NIOCore
+
+/// What happens on one connection, decided without doing it.
+///
+/// One call is served at a time, so replies keep the order of the calls; what the peer sends meanwhile waits in the framer,
+/// up to `pipelinedBytesMax`. Methods are what has happened; they return what to do, in order.
+package struct ConnectionMachine {
+    /// Which call of the connection, counted from 1; a reply to any but the one being served is late and dropped.
+    package typealias CallNumber = UInt64
+
+    /// What the connection waits for, with a limit of time.
+    package enum Patience: Equatable {
+        /// The first byte of a call.
+        case idle
+        /// The rest of a call.
+        case restOfMessage
+        /// The peer to read what it was sent last.
+        case drain
+    }
+
+    package enum Action {
+        case send(ByteBuffer)
+        /// Answer in the service's place, and record why.
+        case refuse(Refusal)
+        /// Tell those who wait for it that the call has ended without a last reply.
+        case abandonCall
+        /// Start the clock for what is awaited now; nil stops it.
+        case await(Patience?)
+        /// Close as soon as all that was sent has been taken by the kernel.
+        case closeWhenSent
+        case close
+        /// Hand the call to the service. Always the last action.
+        case dispatch(VarlinkCall, CallNumber)
+    }
+
+    private enum Phase {
+        case ready
+        case serving(isOneway: Bool, wantsMore: Bool)
+        /// The last bytes are on their way; nothing is read any more.
+        case draining
+        case closed
+    }
+
+    private let limits: ServerLimits
+    private var framer: MessageFramer
+    private var phase = Phase.ready
+    private var callNumber: CallNumber = 0
+    private var isInputClosed = false
+    private var isOutputBlocked = false
+    private var isShuttingDown = false
+    private var awaited: Patience?
+
+    package init(limits: ServerLimits) {
+        self.limits = limits
+        framer = MessageFramer(messageBytesMax: limits.messageBytesMax)
+    }
+
+    /// Whether bytes should be read from the peer now.
+    package var wantsInput: Bool {
+        switch phase {
+        case .ready: !isOutputBlocked
+        case .serving: !isOutputBlocked && framer.bufferedBytes < limits.pipelinedBytesMax
+        case .draining, .closed: false
+        }
+    }
+
+    /// Whether call `number` has been dispatched and not had its last reply.
+    package func isServing(_ number: CallNumber) -> Bool {
+        guard case .serving = phase else { return false }
+        return number == callNumber
+    }
+
+    // MARK: Events
+
+    /// The connection stands and may call.
+    package mutating func accepted() -> [Action] {
+        settle()
+    }
+
+    /// The connection stands, but not for long.
+    package mutating func refused(_ refusal: Refusal) -> [Action] {
+        refuse(refusal)
+    }
+
+    package mutating func bytesReceived(_ bytes: ByteBuffer) -> [Action] {
+        switch phase {
+        case .ready:
+            framer.append(bytes)
+            return settle()
+        case .serving:
+            framer.append(bytes)
+            return []
+        case .draining, .closed:
+            return []
+        }
+    }
+
+    /// The peer will send nothing more; it may still read.
+    package mutating func inputClosed() -> [Action] {
+        isInputClosed = true
+        return settle()
+    }
+
+    /// The service has replied. `undrainedBytes` is what still waits for the peer to read it.
+    package mutating func replied(_ reply: VarlinkReply, to number: CallNumber, undrainedBytes: Int) -> [Action] {
+        guard number == callNumber, case .serving(let isOneway, let wantsMore) = phase else { return [] }
+        precondition(!reply.continues || wantsMore || isOneway, "several replies to a call that takes one")
+        if reply.continues, isOneway { return [] }
+        if reply.continues, undrainedBytes > 0, undrainedBytes + reply.message.readableBytes > limits.undrainedBytesMax
+        {
+            // To leave one change out would be a lie; the subscriber is told and has to subscribe again.
+            return refuse(.repliesNotRead(limit: limits.undrainedBytesMax))
+        }
+        var actions: [Action] = isOneway ? [] : [.send(reply.message)]
+        if !reply.continues {
+            phase = .ready
+            settle(&actions)
+        }
+        return actions
+    }
+
+    /// So much waits to be read that nothing more should be read from the peer.
+    package mutating func outputBlocked() {
+        isOutputBlocked = true
+    }
+
+    package mutating func outputDrained() -> [Action] {
+        isOutputBlocked = false
+        return settle()
+    }
+
+    /// The time for what `Action.await` named is over.
+    package mutating func deadlineReached() -> [Action] {
+        switch awaited {
+        case .idle, .drain:
+            phase = .closed
+            return [.close]
+        case .restOfMessage:
+            return refuse(.messageIncomplete)
+        case nil:
+            return []
+        }
+    }
+
+    /// The server is to end: a call being served gets its reply; a stream, which would go on for ever, is cut between two.
+    package mutating func shutdownRequested() -> [Action] {
+        isShuttingDown = true
+        guard case .serving(_, wantsMore: true) = phase else { return settle() }
+        phase = .draining
+        var actions: [Action] = [.abandonCall, .closeWhenSent]
+        awaitAnew(&actions)
+        return actions
+    }
+
+    /// The connection is gone.
+    package mutating func disconnected() -> [Action] {
+        defer { phase = .closed }
+        guard case .serving = phase else { return [] }
+        return [.abandonCall]
+    }
+
+    // MARK: Steps
+
+    private mutating func settle() -> [Action] {
+        var actions: [Action] = []
+        settle(&actions)
+        return actions
+    }
+
+    /// Takes up the next call if one is complete, and ends the connection if none can come.
+    private mutating func settle(_ actions: inout [Action]) {
+        guard case .ready = phase else { return }
+        guard !isShuttingDown else { return end(&actions) }
+        guard !isOutputBlocked else { return awaitAnew(&actions) }
+        let message: [UInt8]?
+        do {
+            message = try framer.next()
+        } catch {
+            actions += refuse(.messageTooLong(limit: limits.messageBytesMax))
+            return
+        }
+        if let message {
+            guard let call = VarlinkCall(message: message, limits: limits) else {
+                actions += refuse(.messageMalformed)
+                return
+            }
+            callNumber += 1
+            phase = .serving(isOneway: call.isOneway, wantsMore: call.wantsMore)
+            awaitAnew(&actions)
+            actions.append(.dispatch(call, callNumber))
+        } else if isInputClosed {
+            if framer.bufferedBytes > 0 {
+                actions += refuse(.messageIncomplete)
+            } else {
+                end(&actions)
+            }
+        } else {
+            awaitAnew(&actions)
+        }
+    }
+
+    private mutating func end(_ actions: inout [Action]) {
+        phase = .draining
+        actions.append(.closeWhenSent)
+        awaitAnew(&actions)
+    }
+
+    private mutating func refuse(_ refusal: Refusal) -> [Action] {
+        var actions: [Action] = [.refuse(refusal)]
+        if case .serving = phase {
+            actions.append(.abandonCall)
+        }
+        end(&actions)
+        return actions
+    }
+
+    private mutating func awaitAnew(_ actions: inout [Action]) {
+        let next: Patience? =
+            switch phase {
+            case .ready: framer.bufferedBytes > 0 ? .restOfMessage : .idle
+            case .draining: .drain
+            case .serving, .closed: nil
+            }
+        guard next != awaited else { return }
+        awaited = next
+        actions.append(.await(next))
+    }
+}

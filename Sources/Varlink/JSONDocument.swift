@@ -1,0 +1,104 @@
+/// A JSON text that has been checked once, with an index of its values.
+///
+/// The index is flat: a container is followed by its children, keys included, and knows where it ends. It is ours, and not
+/// Foundation's, for two reasons: a call's parameters must be told apart from keys nobody asked for, and the envelope of
+/// every call is read on the one thread that serves all peers.
+package final class JSONDocument: Sendable {
+    enum Kind: UInt8 {
+        case object, array, string, escapedString, number, `true`, `false`, null
+    }
+
+    struct Node {
+        let kind: Kind
+        /// Offset of the first byte; of a string, the one after its quote.
+        let start: Int32
+        /// Offset after the last byte; of a string, that of its closing quote.
+        var end: Int32
+        /// Index of the node after this one and all it holds.
+        var next: Int32
+    }
+
+    let bytes: [UInt8]
+    let nodes: [Node]
+
+    /// Reads `bytes`, which must hold one JSON value (RFC 8259) and white space.
+    ///
+    /// - Throws: `JSONSyntaxError` with the offset of the offending byte.
+    package init(_ bytes: [UInt8], nestingMax: Int, valuesMax: Int) throws(JSONSyntaxError) {
+        var parser = JSONParser(bytes, nestingMax: nestingMax, valuesMax: valuesMax)
+        try parser.parseDocument()
+        self.bytes = bytes
+        self.nodes = parser.nodes
+    }
+
+    /// The outermost value.
+    package var root: JSONValue { JSONValue(document: self, index: 0) }
+}
+
+/// A text that is not JSON, or nests deeper or holds more values than allowed.
+package struct JSONSyntaxError: Error, Equatable {
+    /// Offset of the first byte that does not fit.
+    package let offset: Int
+}
+
+/// One value within a document.
+package struct JSONValue: Sendable {
+    let document: JSONDocument
+    let index: Int
+
+    private var node: JSONDocument.Node { document.nodes[index] }
+
+    package var isNull: Bool { node.kind == .null }
+    package var isObject: Bool { node.kind == .object }
+
+    /// The bytes of the value as they came; of a string, those between its quotes, escapes untouched.
+    package var raw: ArraySlice<UInt8> { document.bytes[Int(node.start)..<Int(node.end)] }
+
+    /// nil unless the value is `true` or `false`.
+    package var bool: Bool? {
+        switch node.kind {
+        case .true: true
+        case .false: false
+        case .object, .array, .string, .escapedString, .number, .null: nil
+        }
+    }
+
+    /// nil unless the value is a string of valid UTF-8 whose escapes name Unicode scalars.
+    package var string: String? {
+        switch node.kind {
+        case .string: String(validating: raw, as: UTF8.self)
+        case .escapedString: JSONEscapes.decode(raw)
+        case .object, .array, .number, .true, .false, .null: nil
+        }
+    }
+
+    /// The digits of a number; nil for anything else.
+    package var numberText: String? {
+        node.kind == .number ? String(decoding: raw, as: UTF8.self) : nil
+    }
+
+    /// The values of an array, in order; nil for anything else.
+    package var elements: [JSONValue]? {
+        guard node.kind == .array else { return nil }
+        var values: [JSONValue] = []
+        var child = index + 1
+        while child < Int(node.next) {
+            values.append(JSONValue(document: document, index: child))
+            child = Int(document.nodes[child].next)
+        }
+        return values
+    }
+
+    /// The members of an object in the order they came, repeated keys included; nil for anything else.
+    package var members: [(key: String, value: JSONValue)]? {
+        guard node.kind == .object else { return nil }
+        var members: [(key: String, value: JSONValue)] = []
+        var child = index + 1
+        while child < Int(node.next) {
+            guard let key = JSONValue(document: document, index: child).string else { return nil }
+            members.append((key, JSONValue(document: document, index: child + 1)))
+            child = Int(document.nodes[child + 1].next)
+        }
+        return members
+    }
+}

@@ -1,0 +1,58 @@
+/// The escapes of a JSON string (RFC 8259 §7).
+enum JSONEscapes {
+    /// The text that `raw`, the bytes between two quotes, stands for; nil for an unknown escape, half a surrogate pair or
+    /// bytes that are not UTF-8.
+    static func decode(_ raw: ArraySlice<UInt8>) -> String? {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(raw.count)
+        var rest = raw
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "\\") else {
+                decoded.append(byte)
+                continue
+            }
+            guard let escaped = rest.popFirst() else { return nil }
+            if escaped == UInt8(ascii: "u") {
+                guard let scalar = scalar(in: &rest) else { return nil }
+                decoded.append(contentsOf: String(Character(scalar)).utf8)
+            } else {
+                guard let plain = plain(escaped) else { return nil }
+                decoded.append(plain)
+            }
+        }
+        return String(validating: decoded, as: UTF8.self)
+    }
+
+    private static func plain(_ escaped: UInt8) -> UInt8? {
+        switch escaped {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): escaped
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "f"): 0x0C
+        case UInt8(ascii: "n"): 0x0A
+        case UInt8(ascii: "r"): 0x0D
+        case UInt8(ascii: "t"): 0x09
+        default: nil
+        }
+    }
+
+    /// The scalar of a `\u` escape whose `\u` is already taken, with its second half if it is a surrogate.
+    private static func scalar(in rest: inout ArraySlice<UInt8>) -> Unicode.Scalar? {
+        guard let first = unit(in: &rest) else { return nil }
+        guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) }
+        guard rest.popFirst() == UInt8(ascii: "\\"), rest.popFirst() == UInt8(ascii: "u"),
+            let second = unit(in: &rest), UTF16.isTrailSurrogate(second)
+        else { return nil }
+        return Unicode.Scalar(0x10000 + (UInt32(first - 0xD800) << 10) + UInt32(second - 0xDC00))
+    }
+
+    private static func unit(in rest: inout ArraySlice<UInt8>) -> UInt16? {
+        var unit: UInt16 = 0
+        for _ in 0..<4 {
+            guard let digit = rest.popFirst().flatMap({ Character(Unicode.Scalar($0)).hexDigitValue }) else {
+                return nil
+            }
+            unit = unit << 4 | UInt16(digit)
+        }
+        return unit
+    }
+}

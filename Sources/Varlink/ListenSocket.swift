@@ -1,0 +1,135 @@
+internal import Glibc
+
+/// Which file a path leads to.
+struct FileIdentity: Equatable {
+    let device: UInt
+    let inode: UInt
+    let isSocket: Bool
+
+    /// Nil if there is nothing at `path`. A symbolic link is not followed.
+    init?(path: String) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return nil }
+        device = status.st_dev
+        inode = status.st_ino
+        isSocket = status.st_mode & S_IFMT == S_IFSOCK
+    }
+}
+
+/// A listening Unix stream socket. Whoever takes its descriptor closes it.
+struct ListenSocket {
+    let descriptor: Int32
+    /// Where it is bound; nil for a socket with no path, which nobody can remove.
+    let path: String?
+    let identity: FileIdentity?
+    /// Whether we have bound the path, and so remove it at the end.
+    let ownsPath: Bool
+
+    /// Takes a socket that a service manager has bound.
+    static func passed(_ descriptor: Int32) throws(VarlinkServerError) -> ListenSocket {
+        guard
+            option(SO_DOMAIN, of: descriptor) == AF_UNIX,
+            option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue),
+            option(SO_ACCEPTCONN, of: descriptor) == 1
+        else { throw .notAListenSocket(descriptor: descriptor) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        let path = UnixAddress.path(of: descriptor)
+        return ListenSocket(
+            descriptor: descriptor,
+            path: path,
+            identity: path.flatMap(FileIdentity.init(path:)),
+            ownsPath: false
+        )
+    }
+
+    /// Binds `path`, replacing a socket file that nobody answers on, and listens.
+    static func bound(to path: String, backlog: Int32) throws(VarlinkServerError) -> ListenSocket {
+        guard let address = UnixAddress(path: path) else {
+            throw .pathTooLong(path: path, limit: UnixAddress.pathBytesMax)
+        }
+        let lock = try FolderLock(Folder.make(of: path))
+        defer { lock.release() }
+        try removeStaleSocket(at: path, address)
+        let descriptor = try makeSocket()
+        do throws(VarlinkServerError) {
+            // On Linux the file gets the mode of the unbound socket: it is never there with a wider one.
+            _ = fchmod(descriptor, 0o600)
+            guard address.bind(descriptor) == 0 else { throw .cannotBind(path: path, errno: errno) }
+            guard listen(descriptor, backlog) == 0 else { throw .cannotListen(errno: errno) }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        return ListenSocket(
+            descriptor: descriptor,
+            path: path,
+            identity: FileIdentity(path: path),
+            ownsPath: true
+        )
+    }
+
+    private static func makeSocket() throws(VarlinkServerError) -> Int32 {
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(AF_UNIX, type, 0)
+        guard descriptor >= 0 else { throw .cannotListen(errno: errno) }
+        return descriptor
+    }
+
+    /// A socket file outlives the process that made it; only a connection shows whether somebody answers.
+    private static func removeStaleSocket(at path: String, _ address: UnixAddress) throws(VarlinkServerError) {
+        guard let file = FileIdentity(path: path) else { return }
+        guard file.isSocket else { throw .notASocket(path: path) }
+        let probe = try makeSocket()
+        defer { close(probe) }
+        // EAGAIN is a full backlog: somebody is there, and busy.
+        guard address.connect(probe) != 0, errno == ECONNREFUSED || errno == ENOENT else {
+            throw .alreadyListening(path: path)
+        }
+        guard unsafe unlink(path) == 0 || errno == ENOENT else { throw .cannotBind(path: path, errno: errno) }
+    }
+
+    private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return unsafe getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
+    }
+}
+
+/// The folder a socket lives in.
+enum Folder {
+    /// Makes the folder of `path`, and those above it, with mode 0700 where they are missing.
+    ///
+    /// - Returns: The folder's path.
+    static func make(of path: String) throws(VarlinkServerError) -> String {
+        let folder = parent(of: path)
+        guard FileIdentity(path: folder) == nil else { return folder }
+        _ = try make(of: folder)
+        guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+            throw .cannotMakeFolder(path: folder, errno: errno)
+        }
+        return folder
+    }
+
+    /// `path` without its last component: "." for a bare name, "/" at the top.
+    static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}
+
+/// Keeps two daemons that start at once from both finding the same stale socket, the later one removing the earlier
+/// one's new socket.
+private struct FolderLock {
+    private let descriptor: Int32
+
+    init(_ folder: String) throws(VarlinkServerError) {
+        descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .cannotMakeFolder(path: folder, errno: errno) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw .folderBusy(path: folder)
+        }
+    }
+
+    func release() { close(descriptor) }
+}

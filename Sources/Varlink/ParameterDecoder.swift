@@ -1,0 +1,137 @@
+/// Decodes a JSON value into a `Decodable` and notes which members were asked for, so that the others can be named.
+///
+/// Failures are `DecodingError`s whose path leads to the offending value.
+final class ParameterDecoder: Decoder {
+    let value: JSONValue
+    let codingPath: [any CodingKey]
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    private var members: [String: JSONValue]?
+    private var asked: Set<String> = []
+    private var children: [ParameterDecoder] = []
+
+    private init(_ value: JSONValue, at path: [any CodingKey]) {
+        self.value = value
+        self.codingPath = path
+    }
+
+    /// `type` made of `value`.
+    ///
+    /// - Throws: `DecodingError` for a missing, misplaced, repeated or unknown member.
+    static func decode<T: Decodable>(_ type: T.Type, from value: JSONValue, at path: [any CodingKey] = []) throws -> T {
+        let decoder = ParameterDecoder(value, at: path)
+        let decoded = try T(from: decoder)
+        try decoder.refuseUnaskedMembers()
+        return decoded
+    }
+
+    private func refuseUnaskedMembers() throws {
+        for key in (members ?? [:]).keys.sorted() where !asked.contains(key) {
+            throw mismatch("no such parameter", at: codingPath + [ParameterKey(key)])
+        }
+        for child in children {
+            try child.refuseUnaskedMembers()
+        }
+    }
+
+    func mismatch(_ cause: String, at path: [any CodingKey]? = nil) -> DecodingError {
+        .dataCorrupted(.init(codingPath: path ?? codingPath, debugDescription: cause))
+    }
+
+    /// A decoder for a value within this one, checked together with it.
+    func child(_ value: JSONValue, _ key: some CodingKey) -> ParameterDecoder {
+        let child = ParameterDecoder(value, at: codingPath + [key])
+        children.append(child)
+        return child
+    }
+
+    /// The member `key`; nil if there is none.
+    func member(_ key: some CodingKey) -> JSONValue? {
+        asked.insert(key.stringValue)
+        return members?[key.stringValue]
+    }
+
+    var memberNames: [String] { members.map { $0.keys.sorted() } ?? [] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        if members == nil {
+            guard let found = value.members else { throw mismatch("not an object") }
+            var unique: [String: JSONValue] = [:]
+            for (key, value) in found where unique.updateValue(value, forKey: key) != nil {
+                // RFC 8259 §4 leaves open which of two wins; a caller who sends both is mistaken.
+                throw mismatch("given twice", at: codingPath + [ParameterKey(key)])
+            }
+            members = unique
+        }
+        return KeyedDecodingContainer(MemberContainer(decoder: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard let elements = value.elements else { throw mismatch("not an array") }
+        return ElementContainer(decoder: self, elements: elements)
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        ScalarContainer(decoder: self)
+    }
+
+    /// A scalar read without a decoder of its own, or any other type read with one.
+    static func read<T: Decodable>(_ type: T.Type, from value: JSONValue, at path: [any CodingKey]) throws -> T {
+        let read: Any?
+        switch type {
+        case is String.Type: read = value.string
+        case is Bool.Type: read = value.bool
+        case is Double.Type: read = value.numberText.flatMap(Double.init)
+        case let integer as any FixedWidthInteger.Type: read = value.numberText.flatMap { integer.parsed($0) }
+        default: return try decode(type, from: value, at: path)
+        }
+        guard let scalar = read as? T else {
+            throw DecodingError.dataCorrupted(.init(codingPath: path, debugDescription: "not a \(type)"))
+        }
+        return scalar
+    }
+}
+
+extension FixedWidthInteger {
+    /// Boxed, so that it can be called on a type known only at run time; nil if out of range or not an integer.
+    fileprivate static func parsed(_ digits: String) -> Any? { Self(digits) }
+}
+
+/// A key known by its text only.
+struct ParameterKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(_ name: String) {
+        stringValue = name
+        intValue = nil
+    }
+
+    init(index: Int) {
+        stringValue = "[\(index)]"
+        intValue = index
+    }
+
+    init?(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { self.init(index: intValue) }
+}
+
+extension DecodingError {
+    /// The parameter at fault as a person would write it: `grant.scopes[2]`; `parameters` if it is the whole.
+    var parameterName: String {
+        let path: [any CodingKey]
+        switch self {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+            path = context.codingPath
+        case .keyNotFound(let key, let context):
+            path = context.codingPath + [key]
+        @unknown default:
+            path = []
+        }
+        guard !path.isEmpty else { return "parameters" }
+        return path.reduce(into: "") { name, key in
+            if key.intValue == nil, !name.isEmpty { name += "." }
+            name += key.stringValue
+        }
+    }
+}

@@ -1,2 +1,0 @@
-internal import NIOCore
-internal import NIOPosix

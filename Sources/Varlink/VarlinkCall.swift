@@ -1,0 +1,84 @@
+/// A call as it came over the wire.
+package struct VarlinkCall: Sendable {
+    /// Full name of the method: `io.example.Interface.Method`.
+    package let method: String
+    /// The caller takes several replies, each but the last marked `continues`.
+    package let wantsMore: Bool
+    /// The caller takes no reply, not even an error.
+    package let isOneway: Bool
+    /// The caller wants to speak another protocol on this connection after the reply.
+    package let wantsUpgrade: Bool
+    /// The parameters as they came; nil if the call has none.
+    package let parameters: JSONValue?
+
+    /// The name up to its last dot; nil if there is none.
+    package var interface: Substring? {
+        method.lastIndex(of: ".").map { method[..<$0] }
+    }
+
+    /// The parameters as a value of `type`.
+    ///
+    /// Members that `type` does not ask for are refused, at any depth, so that a mistyped name is told and not ignored.
+    ///
+    /// - Throws: `org.varlink.service.InvalidParameter` with the name of the first parameter at fault; reply with it.
+    package func decodeParameters<T: Decodable>(as type: T.Type = T.self) throws(VarlinkError) -> T {
+        do {
+            return try ParameterDecoder.decode(type, from: parameters ?? Self.noParameters)
+        } catch let error as DecodingError {
+            throw .invalidParameter(error.parameterName)
+        } catch {
+            throw .invalidParameter("parameters")
+        }
+    }
+
+    private static let noParameters: JSONValue = {
+        guard let empty = try? JSONDocument(Array("{}".utf8), nestingMax: 1, valuesMax: 1) else {
+            preconditionFailure("the empty object is JSON")
+        }
+        return empty.root
+    }()
+}
+
+extension VarlinkCall {
+    /// Reads a message; nil if it is not a Varlink call.
+    ///
+    /// Members of the envelope that we do not know are ignored, so that the protocol may grow.
+    init?(message: [UInt8], limits: ServerLimits) {
+        guard
+            let document = try? JSONDocument(message, nestingMax: limits.nestingMax, valuesMax: limits.valuesMax),
+            let members = document.root.members
+        else { return nil }
+
+        var method: String?
+        var parameters: JSONValue?
+        var flags = (more: false, oneway: false, upgrade: false)
+        for (key, value) in members where !value.isNull {
+            switch key {
+            case "method":
+                guard method == nil, let name = value.string else { return nil }
+                method = name
+            case "parameters":
+                guard parameters == nil, value.isObject else { return nil }
+                parameters = value
+            case "more":
+                guard let flag = value.bool else { return nil }
+                flags.more = flag
+            case "oneway":
+                guard let flag = value.bool else { return nil }
+                flags.oneway = flag
+            case "upgrade":
+                guard let flag = value.bool else { return nil }
+                flags.upgrade = flag
+            default:
+                continue
+            }
+        }
+        // A call cannot ask for several replies and for none.
+        guard let method, !(flags.more && flags.oneway) else { return nil }
+        self.method = method
+        self.parameters = parameters
+        wantsMore = flags.more
+        isOneway = flags.oneway
+        wantsUpgrade = flags.upgrade
+    }
+}

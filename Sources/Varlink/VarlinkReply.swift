@@ -1,0 +1,21 @@
+package import NIOCore
+
+/// A reply, ready to be sent.
+package struct VarlinkReply: Equatable, Sendable {
+    /// The whole message, its NUL included.
+    package let message: ByteBuffer
+    /// More replies to the same call will follow.
+    package let continues: Bool
+
+    /// - Parameter encoded: The parameters, a JSON object.
+    package init(encoded: [UInt8], continues: Bool = false) {
+        message = WireJSON.reply(encoded, continues: continues)
+        self.continues = continues
+    }
+
+    /// An error ends the call.
+    package init(_ error: VarlinkError) {
+        message = WireJSON.reply(error)
+        continues = false
+    }
+}

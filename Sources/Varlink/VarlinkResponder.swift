@@ -1,0 +1,79 @@
+internal import NIOCore
+internal import Synchronization
+
+/// The way back to the caller of one call, usable from any thread; none of its methods blocks.
+///
+/// Replies are sent in the order they were made on one thread. Those to a peer that has gone, and those after the last
+/// one, are dropped.
+package struct VarlinkResponder: Sendable {
+    private let link: ConnectionLink
+    private let number: ConnectionMachine.CallNumber
+
+    init(link: ConnectionLink, number: ConnectionMachine.CallNumber) {
+        self.link = link
+        self.number = number
+    }
+
+    package var peer: PeerCredentials { link.peer }
+
+    /// Whether the connection stands; false for good once it is gone.
+    package var isConnected: Bool { link.isConnected }
+
+    /// - Parameter continues: More replies will follow. The call must have asked for it by `wantsMore`, else it traps.
+    package func reply(_ parameters: some Encodable, continues: Bool = false) {
+        reply(encoded: WireJSON.encode(parameters), continues: continues)
+    }
+
+    /// The same for parameters that are encoded already: `object` is a JSON object.
+    package func reply(encoded object: [UInt8], continues: Bool = false) {
+        send(VarlinkReply(encoded: object, continues: continues))
+    }
+
+    /// Ends the call with an error.
+    package func fail(_ error: VarlinkError) {
+        send(VarlinkReply(error))
+    }
+
+    /// Sends a reply made before; for one that goes to many subscribers.
+    package func send(_ reply: VarlinkReply) {
+        link.onLoop { [number] connection in
+            connection.replied(reply, to: number)
+        }
+    }
+
+    /// Calls `action` on the server's event loop, once, if the call ends without a last reply: the peer has gone, the
+    /// server has cut it off, or the server ends. At once if that has happened already; never after a last reply.
+    package func onDisconnect(_ action: @escaping @Sendable () -> Void) {
+        link.onLoop { [number] connection in
+            connection.whenAbandoned(number, action)
+        }
+    }
+}
+
+/// What other threads may hold of a connection.
+final class ConnectionLink: Sendable {
+    let peer: PeerCredentials
+    private let eventLoop: any EventLoop
+    private let connection: NIOLoopBound<Connection>
+    private let connected = Atomic<Bool>(true)
+
+    /// On the event loop.
+    init(_ connection: Connection, eventLoop: any EventLoop, peer: PeerCredentials) {
+        self.connection = NIOLoopBound(connection, eventLoop: eventLoop)
+        self.eventLoop = eventLoop
+        self.peer = peer
+    }
+
+    var isConnected: Bool { connected.load(ordering: .acquiring) }
+
+    func markDisconnected() { connected.store(false, ordering: .releasing) }
+
+    func onLoop(_ body: @escaping @Sendable (Connection) -> Void) {
+        if eventLoop.inEventLoop {
+            body(connection.value)
+        } else {
+            // An event loop that has ended drops the closure: its connections are gone, and have been reported.
+            eventLoop.execute { [connection] in body(connection.value) }
+        }
+    }
+}

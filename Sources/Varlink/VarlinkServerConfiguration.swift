@@ -1,0 +1,33 @@
+internal import Glibc
+
+/// How a server listens and whom it serves.
+package struct VarlinkServerConfiguration: Sendable {
+    /// Where peers connect.
+    package enum Endpoint: Equatable, Sendable {
+        /// A path to bind; its folder is made with mode 0700 if it is not there, the socket has mode 0600.
+        case path(String)
+        /// A listening Unix stream socket that was passed to us; the server owns and closes it.
+        case descriptor(Int32)
+    }
+
+    package let endpoint: Endpoint
+    package var limits = ServerLimits()
+    /// Whether a peer may call at all; by default the user we run as, and root.
+    package var allowsPeer: @Sendable (PeerCredentials) -> Bool = { $0.uid == geteuid() || $0.uid == 0 }
+    /// Told on the event loop what a log should know; it must not block.
+    package var observe: @Sendable (VarlinkServerEvent) -> Void = { _ in }
+
+    package init(endpoint: Endpoint) {
+        self.endpoint = endpoint
+    }
+}
+
+/// What happened to the server that its owner may want to log.
+package enum VarlinkServerEvent: Equatable, Sendable {
+    /// A peer was refused or cut off; nil if the kernel did not say who it is.
+    case refused(Refusal, peer: PeerCredentials?)
+    /// The socket's path had vanished and has been bound anew.
+    case pathRestored(String)
+    /// The socket's path has vanished and cannot be bound now; it will be when its folder can be made again.
+    case pathLost(String, VarlinkServerError)
+}

@@ -1,0 +1,46 @@
+internal import FoundationEssentials
+internal import NIOCore
+
+/// Values and replies as the bytes that go over the wire.
+enum WireJSON {
+    /// `value` as a JSON object, its keys in alphabetical order, so that equal values are equal bytes.
+    ///
+    /// Traps if `value` does not encode to an object: Varlink parameters are always one, and which types we reply with is
+    /// known when we are built.
+    static func encode(_ value: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            let object = Array(try encoder.encode(value))
+            precondition(object.first == UInt8(ascii: "{"), "the parameters of a Varlink reply are an object")
+            return object
+        } catch {
+            preconditionFailure("the parameters of a Varlink reply can always be encoded")
+        }
+    }
+
+    /// A reply, complete with its NUL. `parameters` is a JSON object.
+    static func reply(_ parameters: [UInt8], continues: Bool) -> ByteBuffer {
+        var message = ByteBuffer()
+        message.reserveCapacity(parameters.count + 40)
+        message.writeStaticString("{\"parameters\":")
+        message.writeBytes(parameters)
+        if continues {
+            message.writeStaticString(",\"continues\":true")
+        }
+        message.writeStaticString("}\0")
+        return message
+    }
+
+    /// An error reply, complete with its NUL. The name needs no escapes: Varlink names are letters, digits, dots, hyphens.
+    static func reply(_ error: VarlinkError) -> ByteBuffer {
+        var message = ByteBuffer()
+        message.reserveCapacity(error.parameters.count + error.name.utf8.count + 40)
+        message.writeStaticString("{\"error\":\"")
+        message.writeString(error.name)
+        message.writeStaticString("\",\"parameters\":")
+        message.writeBytes(error.parameters)
+        message.writeStaticString("}\0")
+        return message
+    }
+}

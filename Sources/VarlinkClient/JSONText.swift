@@ -1,0 +1,96 @@
+/// A JSON value as it came, known to be well-formed; its parts are looked for when asked for.
+///
+/// It does not describe itself: replies carry tokens, and must not end up in a message by interpolation.
+package struct JSONText: Equatable, Sendable {
+    package let bytes: ArraySlice<UInt8>
+
+    private init(checked bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+    }
+
+    /// Checks `bytes`, which must hold one value and white space.
+    package init(_ bytes: ArraySlice<UInt8>) throws(JSONScanner.SyntaxError) {
+        var scanner = JSONScanner(bytes)
+        let value = try scanner.value()
+        guard scanner.isAtEnd else { throw JSONScanner.SyntaxError(offset: value.endIndex - bytes.startIndex) }
+        self.bytes = value
+    }
+
+    package init(_ text: String) throws(JSONScanner.SyntaxError) {
+        try self.init(Array(text.utf8)[...])
+    }
+
+    /// The value in JSON, as it came.
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    package var isNull: Bool { bytes.first == UInt8(ascii: "n") }
+
+    /// nil unless the value is `true` or `false`.
+    package var bool: Bool? {
+        switch bytes.first {
+        case UInt8(ascii: "t"): true
+        case UInt8(ascii: "f"): false
+        default: nil
+        }
+    }
+
+    /// nil unless the value is a number without fraction and exponent, and in range.
+    package var integer: Int64? { Int64(text) }
+
+    /// nil unless the value is a number.
+    package var number: Double? {
+        guard let first = bytes.first, first == UInt8(ascii: "-") || first <= UInt8(ascii: "9"),
+            first != UInt8(ascii: "\"")
+        else { return nil }
+        return Double(text)
+    }
+
+    /// nil unless the value is a string whose escapes and bytes make valid Unicode.
+    package var string: String? {
+        guard bytes.first == UInt8(ascii: "\"") else { return nil }
+        return Self.unquote(bytes.dropFirst().dropLast())
+    }
+
+    /// The values of an array, in order; nil for anything else.
+    package var elements: [JSONText]? {
+        var elements: [JSONText] = []
+        var scanner = JSONScanner(bytes)
+        guard var hasNext = try? scanner.enter(UInt8(ascii: "[")) else { return nil }
+        while hasNext, let value = try? scanner.value() {
+            elements.append(JSONText(checked: value))
+            hasNext = (try? scanner.advance(in: UInt8(ascii: "["))) ?? false
+        }
+        return elements
+    }
+
+    /// The members of an object in the order they came; nil for anything else.
+    package var members: [(name: String, value: JSONText)]? {
+        guard bytes.first == UInt8(ascii: "{") else { return nil }
+        var members: [(name: String, value: JSONText)] = []
+        eachMember { name, value in
+            if let name = JSONText(checked: name).string { members.append((name, value)) }
+            return true
+        }
+        return members
+    }
+
+    /// The member `name` of an object; nil if there is none, or the value is no object. Of two, the first.
+    package subscript(name: String) -> JSONText? {
+        var found: JSONText?
+        eachMember { candidate, value in
+            if JSONText(checked: candidate).string == name { found = value }
+            return found == nil
+        }
+        return found
+    }
+
+    /// Calls `body` with each name, quotes included, and value, until it returns false.
+    private func eachMember(_ body: (ArraySlice<UInt8>, JSONText) -> Bool) {
+        var scanner = JSONScanner(bytes)
+        guard var hasNext = try? scanner.enter(UInt8(ascii: "{")) else { return }
+        while hasNext, let name = try? scanner.memberName(), let value = try? scanner.value() {
+            guard body(name, JSONText(checked: value)) else { return }
+            hasNext = (try? scanner.advance(in: UInt8(ascii: "{"))) ?? false
+        }
+    }
+}

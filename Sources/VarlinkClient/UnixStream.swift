@@ -1,0 +1,93 @@
+internal import Glibc
+
+/// The system calls of a client, each repeated when a signal interrupts it.
+enum UnixStream {
+    /// Bytes asked for at once: a token reply fits, and a long list takes few reads.
+    private static let readBytes = 16 << 10
+
+    static func connect(to path: String) throws(VarlinkClientError) -> Int32 {
+        var address = sockaddr_un()
+        let pathBytesMax = MemoryLayout.size(ofValue: address.sun_path) - 1
+        guard path.utf8.count <= pathBytesMax else { throw .pathTooLong(path: path, limit: pathBytesMax) }
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw .cannotConnect(path: path, errno: errno) }
+        let failure = unsafe withUnsafePointer(to: address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                retried {
+                    unsafe Int(Glibc.connect(descriptor, generic, socklen_t(MemoryLayout<sockaddr_un>.size)))
+                } < 0 ? errno : 0
+            }
+        }
+        guard failure != 0 else { return descriptor }
+        close(descriptor)
+        switch failure {
+        case ENOENT, ECONNREFUSED, ENOTDIR: throw .notRunning(path: path, errno: failure)
+        case EACCES, EPERM: throw .permissionDenied(path: path)
+        default: throw .cannotConnect(path: path, errno: failure)
+        }
+    }
+
+    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(VarlinkClientError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = retried {
+                unsafe rest.withUnsafeBytes { buffer in
+                    unsafe Glibc.send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
+                }
+            }
+            guard written > 0 else { throw .connectionClosed }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    /// At least one byte.
+    static func read(from descriptor: Int32, until deadline: Deadline?) throws(VarlinkClientError) -> [UInt8] {
+        if let deadline {
+            try wait(for: descriptor, until: deadline)
+        }
+        var count = 0
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: readBytes) { buffer, initializedCount in
+            count = retried { unsafe Glibc.read(descriptor, buffer.baseAddress, readBytes) }
+            initializedCount = max(0, count)
+        }
+        guard count > 0 else { throw .connectionClosed }
+        return bytes
+    }
+
+    private static func wait(for descriptor: Int32, until deadline: Deadline) throws(VarlinkClientError) {
+        while true {
+            var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let ready = unsafe poll(&interest, 1, deadline.remainingMilliseconds)
+            if ready > 0 { return }
+            guard ready < 0, errno == EINTR else { throw .timedOut }
+        }
+    }
+
+    private static func retried(_ systemCall: () -> Int) -> Int {
+        while true {
+            let result = systemCall()
+            guard result < 0, errno == EINTR else { return result }
+        }
+    }
+}
+
+/// A point on the monotonic clock.
+struct Deadline {
+    private let milliseconds: Int64
+
+    init(milliseconds fromNow: Int32) {
+        milliseconds = Self.now + Int64(fromNow)
+    }
+
+    /// As poll(2) takes it; 0 once the deadline has passed.
+    var remainingMilliseconds: Int32 { Int32(max(0, milliseconds - Self.now)) }
+
+    private static var now: Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}

@@ -1,0 +1,126 @@
+internal import Glibc
+
+/// A blocking connection to a Varlink service: one call at a time, no threads, five system calls for a connection with one
+/// call. Closed when it goes out of scope.
+package struct VarlinkConnection: ~Copyable {
+    /// An answer of the service.
+    package struct Reply: Equatable, Sendable {
+        /// An object; of an error, the error's parameters.
+        package let parameters: JSONText
+        /// Full name of the error; nil for success.
+        package let error: String?
+        /// More replies to the same call follow.
+        package let continues: Bool
+    }
+
+    /// How many replies a call wants.
+    package enum ReplyMode: Sendable {
+        case one
+        /// Any number, until one without `continues`, or an error.
+        case more
+        /// None at all.
+        case oneway
+    }
+
+    /// Bytes of one reply: enough to list some ten thousand accounts at once.
+    package static let replyBytesMax = 16 << 20
+
+    private let descriptor: Int32
+    private let replyBytesMax: Int
+    /// Bytes received and not given out yet.
+    private var received: ArraySlice<UInt8> = []
+
+    package init(path: String, replyBytesMax: Int = Self.replyBytesMax) throws(VarlinkClientError) {
+        descriptor = try UnixStream.connect(to: path)
+        self.replyBytesMax = replyBytesMax
+    }
+
+    deinit { close(descriptor) }
+
+    /// Calls `method` and waits for its reply.
+    ///
+    /// - Parameters:
+    ///   - method: Full name: `io.example.Interface.Method`.
+    ///   - parameters: A JSON object.
+    ///   - timeoutMilliseconds: Time for the whole reply to come; nil waits as long as the connection stands.
+    /// - Throws: Any case but those of connecting; afterwards the connection cannot be used any more.
+    package mutating func call(
+        _ method: String,
+        parameters: String = "{}",
+        timeoutMilliseconds: Int32? = nil
+    ) throws(VarlinkClientError) -> Reply {
+        try send(method, parameters: parameters, mode: .one)
+        return try receive(timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// Calls `method` for several replies and hands each to `body`, until the last one, or until `body` returns false; the
+    /// connection cannot be used for other calls after that.
+    ///
+    /// - Parameter timeoutMilliseconds: Time for each reply to come.
+    package mutating func callMore(
+        _ method: String,
+        parameters: String = "{}",
+        timeoutMilliseconds: Int32? = nil,
+        _ body: (Reply) -> Bool
+    ) throws(VarlinkClientError) {
+        try send(method, parameters: parameters, mode: .more)
+        var reply = try receive(timeoutMilliseconds: timeoutMilliseconds)
+        while body(reply), reply.continues {
+            reply = try receive(timeoutMilliseconds: timeoutMilliseconds)
+        }
+    }
+
+    /// Sends a call; its replies are fetched by `receive`.
+    package mutating func send(
+        _ method: String,
+        parameters: String,
+        mode: ReplyMode
+    ) throws(VarlinkClientError) {
+        let flag =
+            switch mode {
+            case .one: ""
+            case .more: ",\"more\":true"
+            case .oneway: ",\"oneway\":true"
+            }
+        let message = "{\"method\":\(JSONText.quote(method)),\"parameters\":\(parameters)\(flag)}\0"
+        do throws(VarlinkClientError) {
+            try UnixStream.write(Array(message.utf8), to: descriptor)
+        } catch .connectionClosed where mode != .oneway {
+            // A server that refuses us says why and closes, perhaps before we have written; its reply is worth reading.
+        }
+    }
+
+    /// Waits for the next reply.
+    package mutating func receive(timeoutMilliseconds: Int32? = nil) throws(VarlinkClientError) -> Reply {
+        let deadline = timeoutMilliseconds.map(Deadline.init(milliseconds:))
+        var searched = 0
+        while true {
+            if let end = received.dropFirst(searched).firstIndex(of: 0) {
+                let message = received[..<end]
+                guard message.count <= replyBytesMax else { throw .replyTooLarge(limit: replyBytesMax) }
+                received = received[(end + 1)...]
+                return try Self.parse(message)
+            }
+            searched = received.count
+            guard searched <= replyBytesMax else { throw .replyTooLarge(limit: replyBytesMax) }
+            let bytes = try UnixStream.read(from: descriptor, until: deadline)
+            if received.isEmpty {
+                received = bytes[...]
+            } else {
+                received.append(contentsOf: bytes)
+            }
+        }
+    }
+
+    private static func parse(_ message: ArraySlice<UInt8>) throws(VarlinkClientError) -> Reply {
+        guard let reply = try? JSONText(message), reply.members != nil else { throw .malformedReply }
+        let error = reply["error"].flatMap { $0.isNull ? nil : $0 }
+        guard error == nil || error?.string != nil else { throw .malformedReply }
+        var parameters = reply["parameters"].flatMap { $0.isNull ? nil : $0 }
+        if parameters == nil {
+            parameters = try? JSONText("{}")
+        }
+        guard let parameters, parameters.members != nil else { throw .malformedReply }
+        return Reply(parameters: parameters, error: error?.string, continues: reply["continues"]?.bool ?? false)
+    }
+}
