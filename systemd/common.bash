@@ -1,0 +1,45 @@
+# shellcheck shell=bash
+# Where `install` puts things and `uninstall` finds them again; sourced by both.
+# shellcheck disable=SC2034  # used by the scripts that source this
+
+source_dir=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
+program=${0##*/}
+prefix=$HOME/.local
+unit_dir=${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user
+drop_in_dir=$unit_dir/authrefreshd.service.d
+config_file=${XDG_CONFIG_HOME:-$HOME/.config}/authrefreshd/authrefreshd.yaml
+profile_dir=${XDG_DATA_HOME:-$HOME/.local/share}/authrefreshd/providers.d
+# Not below /usr/lib, which belongs to the distribution's packages.
+catalog=/usr/local/lib/systemd/catalog/authrefreshd.catalog
+binaries=(authrefreshd authctl)
+units=(authrefreshd.service authrefreshd.socket)
+
+say() { printf '%s\n' "$*"; }
+fail() { # STATUS MESSAGE
+    printf '%s: error: %s\n' "$program" "$2" >&2
+    exit "$1"
+}
+
+# The folder given with --prefix becomes part of a unit file, where blanks, quotes and "%" would mean something else.
+set_prefix() { # DIR
+    [[ $1 =~ ^/[A-Za-z0-9._/+@-]+$ ]] ||
+        fail 64 "--prefix needs an absolute path of letters, digits and ._/+@-, not \"$1\""
+    prefix=${1%/}
+}
+
+# Finds the user manager also from a shell that came by su or ssh without its variables.
+has_user_manager() {
+    if [[ -z ${XDG_RUNTIME_DIR-} && -d /run/user/$UID ]]; then
+        export XDG_RUNTIME_DIR=/run/user/$UID
+    fi
+    systemctl --user show-environment > /dev/null 2>&1
+}
+
+# Runs a command as root where that needs no password; otherwise fails without a question.
+as_root() {
+    if ((EUID == 0)); then
+        "$@"
+    else
+        sudo -n "$@" 2> /dev/null
+    fi
+}
