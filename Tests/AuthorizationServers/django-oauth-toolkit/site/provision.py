@@ -1,0 +1,45 @@
+"""Makes the database, the signing key, the user alice, and one confidential client."""
+
+import os
+from pathlib import Path
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+
+def write_signing_key():
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    pem = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path = Path(os.environ["SITE_STATE"], "oidc.key")
+    path.touch(mode=0o600)
+    path.write_bytes(pem)
+
+
+def fill_database():
+    import django
+
+    django.setup()
+    from django.contrib.auth.models import User
+    from django.core.management import call_command
+    from django.utils import timezone
+    from oauth2_provider.models import Application
+
+    call_command("migrate", verbosity=0)
+    # The id_token tells when the user signed in last; the toolkit answers 500 for one who never did.
+    User.objects.create_user(
+        "alice", "alice@example.test", os.environ["ALICE_PASSWORD"], last_login=timezone.now()
+    )
+    Application.objects.create(
+        name="authrefreshd",
+        client_id=os.environ["CLIENT_ID"],
+        client_secret=Path(os.environ["CLIENT_SECRET_FILE"]).read_text(),
+        client_type=Application.CLIENT_CONFIDENTIAL,
+        authorization_grant_type=Application.GRANT_PASSWORD,
+        algorithm=Application.RS256_ALGORITHM,
+    )
+
+
+write_signing_key()  # first, because the settings read it
+fill_database()

@@ -1,0 +1,52 @@
+"""A Django site that is an authorization server and nothing else; its state is in $SITE_STATE."""
+
+import os
+from pathlib import Path
+
+STATE = Path(os.environ["SITE_STATE"])
+ROOT = os.environ["ROOT"]  # the issuer, as clients see it
+
+SECRET_KEY = "only-for-tests-on-loopback"
+ALLOWED_HOSTS = ["127.0.0.1"]
+ROOT_URLCONF = "urls"
+USE_TZ = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+INSTALLED_APPS = ["django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions", "oauth2_provider"]
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": STATE / "db.sqlite3",
+        # Writers queue up instead of failing when four threads refresh at once.
+        "OPTIONS": {"timeout": 20, "transaction_mode": "IMMEDIATE", "init_command": "PRAGMA journal_mode=WAL;"},
+    }
+}
+# The strong hash costs a quarter of a second for each client authentication and protects nothing here.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def is_on(name, default):
+    return os.environ.get(name, default) == "1"
+
+
+def signing_key():
+    path = STATE / "oidc.key"
+    return path.read_text() if path.exists() else ""
+
+
+OAUTH2_PROVIDER = {
+    "OIDC_ENABLED": True,
+    "OIDC_ISS_ENDPOINT": ROOT,
+    "OIDC_RSA_PRIVATE_KEY": signing_key(),
+    "SCOPES": {"openid": "sign in", "read": "read", "write": "write"},
+    "ACCESS_TOKEN_EXPIRE_SECONDS": int(os.environ.get("AT_TTL", "5")),
+    "ROTATE_REFRESH_TOKEN": is_on("ROTATE", "1"),
+    "REFRESH_TOKEN_GRACE_PERIOD_SECONDS": int(os.environ.get("GRACE", "0")),
+    "REFRESH_TOKEN_REUSE_PROTECTION": is_on("REUSE", "1"),
+}
+# Django's own default sends failures by mail.
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"stderr": {"class": "logging.StreamHandler"}},
+    "loggers": {"django.request": {"handlers": ["stderr"], "level": "ERROR", "propagate": False}},
+}
