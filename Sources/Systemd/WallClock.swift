@@ -1,3 +1,4 @@
+internal import CSystemd
 internal import Glibc
 
 /// The clock on the wall; it can be stepped either way (`ClockWatch` tells).

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A fresh 0700 folder under /tmp, removed with what is in it when the value ends.
-struct TemporaryDirectory: ~Copyable {
+final class TemporaryDirectory {
     let path: String
 
     init() throws {

@@ -1,0 +1,14 @@
+import Glibc
+import Systemd
+
+// Says on standard output what `ListenSockets` makes of the environment and the descriptors this program was started
+// with. Passed sockets begin at descriptor 3, which a test's own process needs for Dispatch.
+do throws(SystemdError) {
+    for socket in try ListenSockets.received() {
+        let isClosedOnExec = fcntl(socket.descriptor, F_GETFD) & FD_CLOEXEC != 0
+        print(socket.descriptor, socket.name, isClosedOnExec ? "close-on-exec" : "inherited")
+    }
+    print("LISTEN_FDS is", unsafe getenv("LISTEN_FDS") == nil ? "gone" : "kept")
+} catch {
+    print(error)
+}
