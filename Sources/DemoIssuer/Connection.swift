@@ -39,7 +39,7 @@ struct Connection: Sendable {
     private func respond(to request: Request, _ head: HTTPRequestHead, _ outbound: Writer) async throws -> Bool {
         if let patience = request.logPatience {
             let answer = await issuer.logAnswer(to: request, within: patience)
-            try await send(answer, head, .whole, outbound)
+            try await send(answer, head, .whole, outbound) {}
             return head.isKeepAlive
         }
         let admission = await issuer.admit(request)
@@ -71,45 +71,53 @@ struct Connection: Sendable {
             guard await pause(plan.delayAfter) else { return false }
         }
         guard plan.delivery != .cut else { return false }
-        try await send(answer, head, plan.delivery, outbound)
+        try await send(answer, head, plan.delivery, outbound) { await issuer.release(admission) }
         return plan.delivery != .truncated
     }
 
+    /// `beforeLastByte` runs while the client cannot have the whole answer yet: once it has, its next request may overtake
+    /// whatever we do after the last byte, and would pass for one that overlaps.
     private func send(
         _ answer: Answer,
         _ request: HTTPRequestHead,
         _ delivery: Delivery,
-        _ outbound: Writer
+        _ outbound: Writer,
+        beforeLastByte: () async -> Void
     ) async throws {
+        let head = await responseHead(of: answer, to: request)
+        switch (delivery, answer.body) {
+        case (.cut, _):
+            return
+        case (.whole, .bytes(let bytes)):
+            await beforeLastByte()
+            try await outbound.write(contentsOf: [.head(head), Self.part(bytes), .end(nil)])
+        case (.truncated, .bytes(let bytes)):
+            await beforeLastByte()
+            try await outbound.write(contentsOf: [.head(head), Self.part(bytes.prefix(bytes.count / 2))])
+        case (.drip(let pause), .bytes(let bytes)):
+            try await outbound.write(.head(head))
+            for byte in bytes.dropLast() {
+                try await outbound.write(Self.part([byte]))
+                guard await self.pause(pause) else { return }
+            }
+            await beforeLastByte()
+            try await outbound.write(contentsOf: [Self.part(bytes.suffix(1)), .end(nil)])
+        case (_, .filler(let byteCount)):
+            await beforeLastByte()
+            try await outbound.write(.head(head))
+            try await sendFiller(byteCount, outbound)
+            try await outbound.write(.end(nil))
+        }
+    }
+
+    private func responseHead(of answer: Answer, to request: HTTPRequestHead) async -> HTTPResponseHead {
         var headers = HTTPHeaders(answer.headers.map { ($0.name, $0.value) })
         headers.add(name: "Date", value: await issuer.dateHeader)
         // RFC 9110 §8.6: a 204 carries no length.
         if answer.status != 204 { headers.add(name: "Content-Length", value: String(answer.byteCount)) }
         if !request.isKeepAlive { headers.add(name: "Connection", value: "close") }
-        let head = HTTPResponseHead(
-            version: request.version,
-            status: HTTPResponseStatus(statusCode: answer.status),
-            headers: headers
-        )
-        switch (delivery, answer.body) {
-        case (.cut, _):
-            return
-        case (.whole, .bytes(let bytes)):
-            try await outbound.write(contentsOf: [.head(head), Self.part(bytes), .end(nil)])
-        case (.truncated, .bytes(let bytes)):
-            try await outbound.write(contentsOf: [.head(head), Self.part(bytes.prefix(bytes.count / 2))])
-        case (.drip(let pause), .bytes(let bytes)):
-            try await outbound.write(.head(head))
-            for byte in bytes {
-                try await outbound.write(Self.part([byte]))
-                guard await self.pause(pause) else { return }
-            }
-            try await outbound.write(.end(nil))
-        case (_, .filler(let byteCount)):
-            try await outbound.write(.head(head))
-            try await sendFiller(byteCount, outbound)
-            try await outbound.write(.end(nil))
-        }
+        let status = HTTPResponseStatus(statusCode: answer.status)
+        return HTTPResponseHead(version: request.version, status: status, headers: headers)
     }
 
     private func sendFiller(_ byteCount: Int, _ outbound: Writer) async throws {

@@ -23,7 +23,7 @@ package enum Fault: Sendable, Equatable {
     case huge(byteCount: Int)
 
     /// The fault as the shell carries it out, in the order of these properties.
-    struct Plan: Equatable {
+    struct Plan {
         var delayBefore: Duration = .zero
         /// Whether the request reaches the ledger.
         var isServed = true

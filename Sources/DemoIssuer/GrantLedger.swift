@@ -6,36 +6,15 @@ struct GrantLedger: Sendable {
     /// Applies to whatever is issued or judged from now on; grants already given keep the ends they were told.
     var policy: GrantPolicy
 
-    private var families: [Family] = []
+    private var families: [GrantFamily] = []
     private var refreshTokens: [OpaqueToken: TokenPosition] = [:]
-    private var accessTokens: [OpaqueToken: AccessRecord] = [:]
+    private var accessTokens: [OpaqueToken: AccessTokenRecord] = [:]
 
     /// Spent refresh tokens remembered for each grant; older ones are answered as unknown, as servers that clean up do.
     /// A client that is 64 rotations behind has lost its state in a way that no reuse detection is needed to see.
     static let spentTokensKept = 64
     /// Live access tokens for each grant; the oldest goes first. Zoho allows 30 for a refresh token, GitHub ten.
     static let accessTokensKept = 16
-
-    private struct Family {
-        let clientID: String
-        let subject: String
-        let scope: String
-        var generation = 1
-        var refreshToken: OpaqueToken
-        var refreshTokenExpiresAt: Duration?
-        var rotatedAt: Duration?
-        var spent: [OpaqueToken] = []
-        var access: [OpaqueToken] = []
-        var revokedBy: RevocationCause?
-    }
-
-    private struct AccessRecord {
-        let token: OpaqueToken
-        let family: Int
-        let expiresAt: Duration
-        /// nil means the grant's whole scope.
-        let narrowedScope: String?
-    }
 
     init(policy: GrantPolicy) {
         self.policy = policy
@@ -54,7 +33,7 @@ struct GrantLedger: Sendable {
     ) -> IssuedGrant {
         let token = OpaqueToken(.refresh, using: &generator)
         families.append(
-            Family(
+            GrantFamily(
                 clientID: clientID,
                 subject: subject,
                 scope: scope,
@@ -161,7 +140,7 @@ struct GrantLedger: Sendable {
     }
 
     // Families are numbered from 1, so that 0 never passes for one.
-    private subscript(_ family: Int) -> Family {
+    private subscript(_ family: Int) -> GrantFamily {
         get { families[family - 1] }
         _modify { yield &families[family - 1] }
     }
@@ -206,14 +185,14 @@ struct GrantLedger: Sendable {
         scope: String?,
         at now: Duration,
         using generator: inout some RandomNumberGenerator
-    ) -> AccessRecord {
+    ) -> AccessTokenRecord {
         while let oldest = self[family].access.first,
             self[family].access.count >= Self.accessTokensKept
                 || accessTokens[oldest].map({ $0.expiresAt <= now }) ?? true
         {
             accessTokens[self[family].access.removeFirst()] = nil
         }
-        let record = AccessRecord(
+        let record = AccessTokenRecord(
             token: OpaqueToken(.access, using: &generator),
             family: family,
             expiresAt: now + policy.accessTokenLifetime,
@@ -237,7 +216,7 @@ struct GrantLedger: Sendable {
         return answer(with: access, tellsRefreshToken: true)
     }
 
-    private func answer(with access: AccessRecord, tellsRefreshToken: Bool) -> IssuedTokens {
+    private func answer(with access: AccessTokenRecord, tellsRefreshToken: Bool) -> IssuedTokens {
         let family = self[access.family]
         return IssuedTokens(
             accessToken: access.token.text,

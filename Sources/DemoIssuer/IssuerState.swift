@@ -3,7 +3,7 @@ internal import NIOHTTP1
 /// All that the server knows, and what each endpoint answers: synchronous, without sockets and without a clock.
 ///
 /// A token request passes through in three steps, so that the shell can wait between them: `admit` when it has arrived,
-/// `answer` when it is served, `release` when its answer has left or the connection is gone.
+/// `answer` when it is served, `release` when its answer is about to leave or the connection is gone.
 struct IssuerState {
     var ledger: GrantLedger
     var faults = FaultQueue()
@@ -13,8 +13,9 @@ struct IssuerState {
     var issuer = ""
     let isAdministrable: Bool
     private let clients: [String: DemoClient]
-    /// Token requests in flight, by family.
-    private var inFlight: [Int: Int] = [:]
+    /// The numbers of the token requests in flight, by family.
+    private var inFlight: [Int: Set<Int>] = [:]
+    private var lastAdmission = 0
     var generator = SystemRandomNumberGenerator()
 
     init(_ configuration: IssuerConfiguration) {
@@ -26,6 +27,8 @@ struct IssuerState {
 
     /// A request that has arrived, with the fault it drew.
     struct Admission {
+        /// Tells requests apart; counted from 1.
+        let number: Int
         let request: Request
         /// nil for a body that is no form.
         let form: FormFields?
@@ -37,8 +40,10 @@ struct IssuerState {
     mutating func admit(_ request: Request) -> Admission {
         let form = request.method == .POST ? FormFields(request.body) : nil
         var draft = RequestLog.Draft(path: request.path)
+        lastAdmission += 1
+        let number = lastAdmission
         guard request.method == .POST, request.path == "/token" else {
-            return Admission(request: request, form: form, plan: Fault.Plan(), draft: draft)
+            return Admission(number: number, request: request, form: form, plan: Fault.Plan(), draft: draft)
         }
         draft.grantType = form?["grant_type"]
         draft.clientID = form.flatMap { ClientCredentials(request, $0) }.flatMap(registration)?.id
@@ -46,10 +51,11 @@ struct IssuerState {
         draft.fault = faults.next()
         if let family = draft.position?.family {
             draft.overlaps = inFlight[family] != nil
-            inFlight[family, default: 0] += 1
+            inFlight[family, default: []].insert(number)
         }
         log.countArrival(overlaps: draft.overlaps)
-        return Admission(request: request, form: form, plan: draft.fault?.plan ?? Fault.Plan(), draft: draft)
+        let plan = draft.fault?.plan ?? Fault.Plan()
+        return Admission(number: number, request: request, form: form, plan: plan, draft: draft)
     }
 
     /// Serves an admitted request.
@@ -62,12 +68,11 @@ struct IssuerState {
         return admission.plan.replacement ?? served
     }
 
-    /// Forgets that the request is in flight.
+    /// Forgets that the request is in flight; a second time does nothing.
     mutating func release(_ admission: Admission) {
-        guard admission.request.path == "/token", let family = admission.draft.position?.family,
-            let count = inFlight[family]
-        else { return }
-        inFlight[family] = count > 1 ? count - 1 : nil
+        guard let family = admission.draft.position?.family else { return }
+        inFlight[family]?.remove(admission.number)
+        if inFlight[family]?.isEmpty == true { inFlight[family] = nil }
     }
 
     mutating func note(_ draft: RequestLog.Draft, _ outcome: LogEntry.Outcome, at now: Duration) {

@@ -184,6 +184,46 @@ struct EndpointTests {
         }
     }
 
+    @Test func `a request body over the limit closes the connection`() async throws {
+        try await withIssuer { issuer, url in
+            let atLimit = try await RawClient.post(url + "/token", String(repeating: "a", count: 1 << 20))
+            #expect(atLimit.field("error") == "invalid_request")
+            let over = try? await RawClient.post(url + "/token", String(repeating: "a", count: (1 << 20) + 1))
+            #expect(over?.status == nil)
+            #expect(await issuer.counters.tokenRequests == 1)
+        }
+    }
+
+    @Test func `a connection that cannot be prepared is closed before HTTP`() async throws {
+        struct Refused: Error {}
+        let issuer = DemoIssuer(
+            configuration: IssuerConfiguration(clients: [], prepareConnection: { _ in throw Refused() })
+        )
+        let url = try await issuer.start()
+        // The second shows that the first did not end the listener.
+        for _ in 1...2 {
+            let began = ContinuousClock.now
+            let reply = try? await RawClient.get(url + "/userinfo")
+            #expect(reply?.status == nil)
+            #expect(ContinuousClock.now - began < RawClient.limit, "the connection was left open")
+        }
+        await issuer.shutdown()
+    }
+
+    @Test func `many grants are issued at once, each its own`() async throws {
+        try await withIssuer { issuer, url in
+            let grants = try await issuer.issueGrants(count: 1000, clientID: "app")
+            #expect(Set(grants.map(\.refreshToken)).count == 1000)
+            let last = try #require(grants.last)
+            #expect(await issuer.grant(last.family)?.subject == "user999")
+            let reply = try await refresh(url, last.refreshToken)
+            #expect(reply.status == 200)
+            await #expect(throws: DemoIssuerError.noSuchClient(id: "nobody")) {
+                _ = try await issuer.issueGrants(count: 1, clientID: "nobody")
+            }
+        }
+    }
+
     @Test func `a port in use is named`() async throws {
         try await withIssuer { _, url in
             let port = try #require(Int(url.split(separator: ":").last ?? ""))
