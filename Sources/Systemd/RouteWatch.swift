@@ -64,11 +64,12 @@ package final class RouteWatch {
         settling.cancel()
     }
 
-    /// Throws away the reports at hand. An error is a report as well: `ENOBUFS` says that some were lost.
+    /// Throws away the reports at hand. `ENOBUFS`, which says that some were lost, is one report more: it ends this
+    /// drain, and the source is ready again for what is left.
     private static func drain(_ descriptor: Int32) {
         var byte: UInt8 = 0
         // One byte is enough to take a datagram off the queue; the rest of it is dropped.
-        while unsafe recv(descriptor, &byte, 1, 0) >= 0 || errno == ENOBUFS || errno == EINTR {}
+        while unsafe recv(descriptor, &byte, 1, 0) >= 0 {}
     }
 
     private func settle() {

@@ -2,7 +2,8 @@ import Glibc
 
 /// Carries events from a queue to the test's own thread, which waits without leaving it: a namespace belongs to a thread.
 final class EventPipe: Sendable {
-    private let reading: Int32
+    /// Readable while an event waits.
+    let reading: Int32
     private let writing: Int32
 
     init() throws {
