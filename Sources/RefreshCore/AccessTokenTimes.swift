@@ -26,9 +26,13 @@ package struct AccessTokenTimes: Hashable, Sendable {
     /// The clocks disagree after a step of the wall clock, or when a virtual machine was paused: which of them is right cannot
     /// be known, and an early refresh costs less than a dead token. A token from the future is one of a stepped clock.
     package func isDue(at now: Moment) -> Bool {
-        if now.elapsed(since: issuedAt) >= refreshAfter { return true }
-        let wallAge = now.wall - issuedAt.wall
+        timeToRefresh(at: now) == .zero
+    }
+
+    /// How long it is until a refresh is due; zero if it is.
+    func timeToRefresh(at now: Moment) -> Duration {
         let isSameBoot = now.boot.bootID == issuedAt.boot.bootID
-        return wallAge >= refreshAfter || (wallAge < .zero && !isSameBoot)
+        guard isSameBoot || now.wall >= issuedAt.wall else { return .zero }
+        return max(refreshAfter - now.longestElapsed(since: issuedAt), .zero)
     }
 }

@@ -5,7 +5,7 @@
 /// | 1 | 1 … 2 s | 2 min 30 s … 5 min |
 /// | 2 | 2 … 4 s | 5 … 10 min |
 /// | 4 | 8 … 16 s | 20 … 40 min |
-/// | 8 | 2 … 4 min | 30 min … 1 h |
+/// | 8 | 2 min 8 s … 4 min 16 s | 30 min … 1 h |
 /// | 9 and more | 2 min 30 s … 5 min | 30 min … 1 h |
 package enum BackOffRule {
     /// Five minutes is what an outage may cost a user after it has ended.

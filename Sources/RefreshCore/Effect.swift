@@ -1,6 +1,6 @@
 /// What has to be done about a decision, in this order. Everything after `persist` waits until it is durable.
 package enum Effect: Hashable, Sendable {
-    /// Commit the state, and with it the tokens as told. Always the first effect.
+    /// Commit the state, and with it the tokens as told. The first effect of every event that changes the state.
     case persist(TokenChange)
     /// Spend the refresh token of the lease's generation at the token endpoint.
     case send(Lease)

@@ -12,6 +12,8 @@ package enum Event: Hashable, Sendable {
     case tokensIssued(Generation, Issuance)
     /// The request that spent this generation brought no tokens.
     case refreshFailed(Generation, RefreshFailure)
+    /// The deadline has come while the request is still under way: its time limit stands still in a suspend, the lease does not.
+    case exchangeContinues
     /// The daemon that held the lease is gone, and with it the answer.
     case exchangeAbandoned
     /// A refresh token was brought in from outside; nil if its lifetime is unknown.

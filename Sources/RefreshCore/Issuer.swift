@@ -14,7 +14,8 @@ package struct Issuer: Hashable, Sendable, CustomStringConvertible {
         guard !authority.isEmpty else { throw .notAbsolute }
         guard !authority.contains("@") else { throw .hasUserInfo }
         guard !rest.contains("?"), !rest.contains("#") else { throw .hasQueryOrFragment }
-        guard !rest.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7f }) else { throw .notAbsolute }
+        // A URL is ASCII (RFC 3986 §2); in other text Swift compares characters, not bytes.
+        guard url.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { throw .notAbsolute }
         switch scheme {
         case "https": break
         case "http":
@@ -35,12 +36,14 @@ package struct Issuer: Hashable, Sendable, CustomStringConvertible {
     /// Whether `authority` (host and port of a URL) is `localhost`, 127.0.0.0/8 or `[::1]`.
     package static func isLoopback(authority: some StringProtocol) -> Bool {
         if authority.hasPrefix("[") {
-            return authority.prefix { $0 != "]" } == "[::1"
+            return authority == "[::1]" || authority.hasPrefix("[::1]:")
         }
         let host = authority.prefix { $0 != ":" }
         if host.lowercased() == "localhost" { return true }
         let octets = host.split(separator: ".", omittingEmptySubsequences: false)
-        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
+        // `UInt8` alone would take a sign, too.
+        return octets.count == 4 && octets[0] == "127"
+            && octets.allSatisfy { $0.first?.isNumber == true && UInt8($0) != nil }
     }
 }
 

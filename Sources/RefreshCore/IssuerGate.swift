@@ -50,6 +50,11 @@ package struct IssuerGate: Hashable, Sendable {
         return missing > 0 ? .microseconds(Int64((missing / limits.perSecond * 1e6).rounded(.up))) : .zero
     }
 
+    /// Whether the gate has recovered from all that went through it, and can be forgotten.
+    package func isFull(at now: Moment) -> Bool {
+        inFlight == 0 && allowance + seconds(since: refilledAt, at: now) * limits.perSecond >= max(limits.perSecond, 1)
+    }
+
     private mutating func refill(at now: Moment) {
         allowance = min(max(limits.perSecond, 1), allowance + seconds(since: refilledAt, at: now) * limits.perSecond)
         refilledAt = now

@@ -18,6 +18,19 @@ package struct Moment: Hashable, Sendable {
     package func elapsed(since earlier: Moment) -> Duration {
         max(boot.elapsed(since: earlier.boot) ?? wall - earlier.wall, .zero)
     }
+
+    /// The time since `earlier` by the clock that counts more of it; never negative.
+    ///
+    /// For what is better done early than late: the wall clock may have been stepped, the boot-time clock stands still while a
+    /// virtual machine is paused.
+    func longestElapsed(since earlier: Moment) -> Duration {
+        max(elapsed(since: earlier), wall - earlier.wall)
+    }
+
+    /// The same instant with the wall clock as it stands at `now`, so that a step in between leaves no trace.
+    func asSeen(at now: Moment) -> Moment {
+        Moment(wall: now.wall - now.elapsed(since: self), boot: boot)
+    }
 }
 
 /// A reading of `CLOCK_BOOTTIME`, with the boot it belongs to.

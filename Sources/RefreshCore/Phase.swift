@@ -27,7 +27,11 @@ package struct Lease: Hashable, Sendable {
     }
 
     func isOver(at now: Moment) -> Bool {
-        now.elapsed(since: startedAt) >= Lease.duration
+        remaining(at: now) == .zero
+    }
+
+    func remaining(at now: Moment) -> Duration {
+        max(Lease.duration - now.elapsed(since: startedAt), .zero)
     }
 }
 
@@ -58,12 +62,25 @@ package struct BackOff: Hashable, Sendable {
         self.failure = failure
     }
 
+    /// The part of the wait that nothing may shorten: what the server asked for, even if our own wait is longer.
+    var leastDelay: Duration {
+        min(failure.retryAfter ?? .zero, BackOffRule.longestRetryAfter, delay)
+    }
+
     func isOver(at now: Moment) -> Bool {
-        now.elapsed(since: failedAt) >= delay
+        remaining(at: now) == .zero
     }
 
     func remaining(at now: Moment) -> Duration {
         max(delay - now.elapsed(since: failedAt), .zero)
+    }
+
+    /// The rest of the wait, counted anew.
+    ///
+    /// After a reboot with the wall clock set back the failure lies in the future, and a wait counted from it would not end.
+    func continued(at now: Moment) -> BackOff {
+        guard now.boot.bootID != failedAt.boot.bootID else { return self }
+        return BackOff(failedAt: now, delay: remaining(at: now), kind: kind, failure: failure)
     }
 }
 

@@ -12,9 +12,10 @@ extension RefreshMachine {
         // token that the server still takes.
         guard generation == state.generation || lease != nil else { return [.publish(.staleAnswerDropped(generation))] }
 
-        let sentAt = lease?.startedAt ?? now
+        let sentAt = lease?.startedAt.asSeen(at: now) ?? now
         if issuance.isRotated {
-            state.previous = PreviousRefreshToken(generation: generation, replacedAt: now)
+            // The server's grace period started while the request was out: counted from its start, it is not overrun.
+            state.previous = PreviousRefreshToken(generation: generation, replacedAt: sentAt)
             state.generation = max(state.generation, generation).next
         } else {
             // RFC 6749 §6: a missing refresh_token means that the one which was spent stays valid.
@@ -27,7 +28,7 @@ extension RefreshMachine {
         state.failures = 0
         state.refusals = 0
         state.hasRefreshed = true
-        state.deadline = scheduledDeadline
+        state.deadline = scheduledDeadline(at: now)
         return [.persist(.store), .publish(.tokenRefreshed)]
     }
 
@@ -43,15 +44,15 @@ extension RefreshMachine {
                 jitter: jitter
             )
         )
-        if let told = issuance.refreshTokenLifetime {
+        if let told = issuance.refreshTokenLifetime, told > .zero {
             state.refreshToken =
                 state.refreshToken?.renewed(lifetime: told, at: sentAt)
                 ?? RefreshTokenTimes(issuedAt: sentAt, lifetime: told)
         } else if let known = policy.refreshTokenLifetime {
             // A profile's figure is an idle time: each use starts it again.
             state.refreshToken = RefreshTokenTimes(issuedAt: sentAt, lifetime: known, isExtendedByUse: true)
-        } else if issuance.isRotated {
-            state.refreshToken = nil
+        } else {
+            state.refreshToken = issuance.isRotated ? nil : state.refreshToken?.used(at: sentAt)
         }
     }
 
@@ -68,10 +69,7 @@ extension RefreshMachine {
         case .unreachable, .unavailable:
             return backOff(.transient, after: failure, at: now, jitter: jitter)
         case .unanswered:
-            state.isOutcomeUnknown = true
-            // A refusal counts as repeated only if nothing was left open in between.
-            state.refusals = 0
-            return backOff(.transient, after: failure, at: now, jitter: jitter)
+            return answerLost(failure, at: now, jitter: jitter)
         case .misconfigured:
             return backOff(.misconfigured, after: failure, at: now, jitter: jitter)
         case .rejected:

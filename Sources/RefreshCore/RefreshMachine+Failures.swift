@@ -1,13 +1,20 @@
 /// What follows when a refresh brought no tokens.
 extension RefreshMachine {
     mutating func outcomeLost(at now: Moment, jitter: Double) -> [Effect] {
-        state.isOutcomeUnknown = true
-        state.refusals = 0
         let failure = RefreshFailure(
             .unanswered,
             detail: FailureDetail(summary: "the daemon ended before the server's answer was stored")
         )
-        return backOff(.transient, after: failure, at: now, jitter: jitter)
+        return answerLost(failure, at: now, jitter: jitter)
+    }
+
+    mutating func answerLost(_ failure: RefreshFailure, at now: Moment, jitter: Double) -> [Effect] {
+        // However many failures came before: a server that forgives a second use of a spent token does so for seconds only.
+        let attempt = state.isOutcomeUnknown ? nil : 1
+        state.isOutcomeUnknown = true
+        // A refusal counts as repeated only if nothing was left open in between.
+        state.refusals = 0
+        return backOff(.transient, after: failure, attempt: attempt, at: now, jitter: jitter)
     }
 
     mutating func confirm(_ failure: RefreshFailure, at now: Moment, jitter: Double) -> [Effect] {
@@ -15,9 +22,11 @@ extension RefreshMachine {
         return backOff(.confirming, after: failure, at: now, jitter: jitter)
     }
 
+    /// - Parameter attempt: how far the wait has grown, from 1; nil if as far as the failures in a row say.
     mutating func backOff(
         _ wish: BackOff.Kind,
         after failure: RefreshFailure,
+        attempt: Int? = nil,
         at now: Moment,
         jitter: Double
     ) -> [Effect] {
@@ -26,7 +35,7 @@ extension RefreshMachine {
         var delay: Duration
         switch wish {
         case .transient, .serverAsked:
-            delay = BackOffRule.transient(failures: state.failures, jitter: jitter)
+            delay = BackOffRule.transient(failures: attempt ?? state.failures, jitter: jitter)
         case .misconfigured:
             delay = BackOffRule.misconfigured(failures: state.failures, jitter: jitter)
         case .confirming:

@@ -23,13 +23,16 @@ package struct RefreshMachine: Sendable {
         case .tokenNeeded:
             return mayBeginForCaller(at: now) ? begin(at: now) : []
         case .refreshRequested:
-            return mayBeginForPerson ? begin(at: now) : []
+            return mayBeginForPerson(at: now) ? begin(at: now) : []
         case .accessTokenRejected:
             return accessTokenRejected(at: now)
         case .tokensIssued(let generation, let issuance):
             return tokensIssued(for: generation, issuance, at: now, jitter: jitter)
         case .refreshFailed(let generation, let failure):
             return refreshFailed(for: generation, failure, at: now, jitter: jitter)
+        case .exchangeContinues:
+            guard case .refreshing = state.phase else { return [] }
+            return rearm(at: now.wall + Lease.duration)
         case .exchangeAbandoned:
             guard case .refreshing = state.phase else { return [] }
             return outcomeLost(at: now, jitter: jitter)
@@ -49,19 +52,22 @@ package struct RefreshMachine: Sendable {
         case .signedOut, .interactionRequired:
             return rearm(at: nil)
         case .refreshing(let lease):
-            return lease.isOver(at: now) ? outcomeLost(at: now, jitter: jitter) : rearm(at: now.wall + Lease.duration)
+            return lease.isOver(at: now)
+                ? outcomeLost(at: now, jitter: jitter) : rearm(at: now.wall + lease.remaining(at: now))
         case .backingOff(let backOff):
-            return backOff.isOver(at: now) ? begin(at: now) : rearm(at: now.wall + backOff.remaining(at: now))
+            if backOff.isOver(at: now) { return begin(at: now) }
+            state.phase = .backingOff(backOff.continued(at: now))
+            return rearm(at: now.wall + backOff.remaining(at: now))
         case .scheduled:
             if isRefreshDue(at: now) { return begin(at: now) }
-            return announceEnd(at: now) ?? rearm(at: scheduledDeadline)
+            return announceEnd(at: now) ?? rearm(at: scheduledDeadline(at: now))
         }
     }
 
     private func isRefreshDue(at now: Moment) -> Bool {
         guard let accessToken = state.accessToken else { return true }
         if accessToken.isDue(at: now) { return true }
-        return state.refreshToken?.keepAliveAt.map { $0 <= now.wall } ?? false
+        return state.refreshToken?.timeToKeepAlive(at: now) == .zero
     }
 
     /// A caller's need may end a back-off early, but not more often than every two seconds, and never a wait the server asked for.
@@ -70,19 +76,20 @@ package struct RefreshMachine: Sendable {
         case .scheduled: true
         case .backingOff(let backOff):
             backOff.isOver(at: now)
-                || backOff.kind == .transient && now.elapsed(since: backOff.failedAt) >= BackOffRule.callerInterval
+                || backOff.kind == .transient
+                    && now.elapsed(since: backOff.failedAt) >= max(BackOffRule.callerInterval, backOff.leastDelay)
         case .signedOut, .refreshing, .interactionRequired: false
         }
     }
 
     /// A person may also try what is misconfigured or needs interaction: something outside may have been mended.
-    private var mayBeginForPerson: Bool {
+    private func mayBeginForPerson(at now: Moment) -> Bool {
         switch state.phase {
         case .scheduled, .interactionRequired: true
         case .backingOff(let backOff):
             switch backOff.kind {
-            case .transient, .misconfigured: true
-            case .serverAsked, .confirming: false
+            case .transient, .misconfigured: now.elapsed(since: backOff.failedAt) >= backOff.leastDelay
+            case .serverAsked, .confirming: backOff.isOver(at: now)
             }
         case .signedOut, .refreshing: false
         }
@@ -111,7 +118,7 @@ package struct RefreshMachine: Sendable {
 
     /// A grant from outside replaces everything; its first refresh, due at once, proves it.
     private mutating func grantImported(refreshTokenLifetime: Duration?, at now: Moment) -> [Effect] {
-        let lifetime = refreshTokenLifetime ?? policy.refreshTokenLifetime
+        let lifetime = [refreshTokenLifetime, policy.refreshTokenLifetime].compactMap { $0 }.first { $0 > .zero }
         state = RefreshState(
             generation: state.generation.next,
             phase: .scheduled,
@@ -127,7 +134,7 @@ package struct RefreshMachine: Sendable {
         state.hasRefreshed = false
         switch state.phase {
         case .backingOff(let backOff) where backOff.kind == .misconfigured:
-            return retry(soonAfter: now, jitter: jitter)
+            return retry(soonAfter: now, jitter: jitter) ?? [.persist(.unchanged)]
         case .scheduled:
             if let times = state.accessToken {
                 state.accessToken?.refreshAfter = RefreshRule.refreshAfter(
@@ -137,7 +144,7 @@ package struct RefreshMachine: Sendable {
                     jitter: jitter
                 )
             }
-            state.deadline = scheduledDeadline ?? now.wall
+            state.deadline = scheduledDeadline(at: now)
             return [.persist(.unchanged)]
         case .signedOut, .refreshing, .backingOff, .interactionRequired:
             return [.persist(.unchanged)]
@@ -149,20 +156,22 @@ package struct RefreshMachine: Sendable {
         switch backOff.kind {
         case .transient, .misconfigured:
             // A captive portal's certificate looks like a misconfiguration until the user has passed it.
-            return retry(soonAfter: now, jitter: jitter)
+            return retry(soonAfter: now, jitter: jitter) ?? []
         case .serverAsked, .confirming:
             return []
         }
     }
 
-    /// Brings a back-off's end near: within two seconds, so that a woken machine does not ask for everything at once.
-    private mutating func retry(soonAfter now: Moment, jitter: Double) -> [Effect] {
-        guard case .backingOff(var backOff) = state.phase else { return [] }
-        let soon = Duration.seconds(2).scaled(by: jitter)
-        guard backOff.remaining(at: now) > soon else { return [] }
-        backOff.delay = now.elapsed(since: backOff.failedAt) + soon
+    /// Brings a back-off's end near: within two seconds, so that a woken machine does not ask for everything at once, but not
+    /// nearer to the failure than a caller may, so that a flapping network does not hammer. Nil if the end is near already.
+    private mutating func retry(soonAfter now: Moment, jitter: Double) -> [Effect]? {
+        guard case .backingOff(var backOff) = state.phase else { return nil }
+        let soon = now.elapsed(since: backOff.failedAt) + .seconds(2).scaled(by: jitter)
+        let delay = max(soon, BackOffRule.callerInterval, backOff.leastDelay)
+        guard delay < backOff.delay else { return nil }
+        backOff.delay = delay
         state.phase = .backingOff(backOff)
-        state.deadline = now.wall + soon
+        state.deadline = now.wall + backOff.remaining(at: now)
         return [.persist(.unchanged)]
     }
 
@@ -173,17 +182,23 @@ package struct RefreshMachine: Sendable {
     }
 
     /// The earliest of: refresh of the access token, use of the refresh token before it dies of idleness, announcement of its end.
-    var scheduledDeadline: Timestamp? {
-        let refreshAt = state.accessToken.map { $0.issuedAt.wall + $0.refreshAfter }
-        let announceAt = state.refreshToken.flatMap { $0.isEndAnnounced ? nil : $0.announceAt }
-        return [refreshAt, state.refreshToken?.keepAliveAt, announceAt].compactMap { $0 }.min()
+    ///
+    /// Counted from `now`: the wall clock may have been stepped since the tokens were issued. Without an access token it is `now`.
+    func scheduledDeadline(at now: Moment) -> Timestamp {
+        guard let accessToken = state.accessToken else { return now.wall }
+        var wait = accessToken.timeToRefresh(at: now)
+        if let keepAlive = state.refreshToken?.timeToKeepAlive(at: now) { wait = min(wait, keepAlive) }
+        if let times = state.refreshToken, !times.isEndAnnounced, let announcement = times.timeToAnnouncement(at: now) {
+            wait = min(wait, announcement)
+        }
+        return now.wall + wait
     }
 
     /// The effects of telling that the refresh token's end is near; nil if there is nothing to tell.
     private mutating func announceEnd(at now: Moment) -> [Effect]? {
         guard let times = state.refreshToken, times.isExpiring(at: now), !times.isEndAnnounced else { return nil }
         state.refreshToken?.isEndAnnounced = true
-        state.deadline = scheduledDeadline
+        state.deadline = scheduledDeadline(at: now)
         return [.persist(.unchanged), .publish(.refreshTokenExpiring(expiresAt: times.expiresAt))]
     }
 

@@ -19,7 +19,7 @@ package enum RefreshRule {
     /// | lifetime | without jitter | range | latest |
     /// |---|---|---|---|
     /// | 20 s | 10 s | 9…11 s | 18 s |
-    /// | 5 min | 2 min 30 s … 3 min | 2 min 42 s … 3 min | 3 min |
+    /// | 5 min | 3 min | 2 min 42 s … 3 min | 3 min |
     /// | 1 h | 40 min | 36 … 44 min | 54 min |
     /// | 24 h | 16 h | 14 h 24 min … 17 h 36 min | 21 h 36 min |
     ///
@@ -43,9 +43,10 @@ package enum RefreshRule {
             wish = lifetime.scaled(by: isShort ? 0.5 : 2.0 / 3.0)
         }
         let reserve = isShort ? lifetime.scaled(by: 0.1) : max(.seconds(120), lifetime.scaled(by: 0.1))
-        let spread = wish.scaled(by: 0.9 + 0.2 * jitter)
         // An owner's shorter lead time is a wish to be kept, and replaces our reserve.
-        let latest = leadTime.map { max(lifetime - $0, lifetime.scaled(by: 0.5)) } ?? lifetime - reserve
-        return max(min(spread, latest), min(shortestInterval, lifetime))
+        let latest = leadTime == nil ? lifetime - reserve : wish
+        // Cut before it is spread, or all tokens whose wish lies past the latest time would be refreshed together.
+        let spread = min(wish, latest).scaled(by: 0.9 + 0.2 * jitter)
+        return max(min(spread, latest), shortestInterval)
     }
 }

@@ -18,36 +18,54 @@ package struct RefreshTokenTimes: Hashable, Sendable {
 
     package var expiresAt: Timestamp { issuedAt.wall + lifetime }
 
-    /// When the token should be used, so that it does not die of idleness; nil if using it does not help.
+    /// How long until the token should be used, so that it does not die of idleness; nil if using it does not help.
     ///
     /// Half of its life leaves the other half for an outage, a holiday or a laptop in a bag.
-    var keepAliveAt: Timestamp? {
-        isExtendedByUse == false ? nil : issuedAt.wall + lifetime.scaled(by: 0.5)
+    func timeToKeepAlive(at now: Moment) -> Duration? {
+        guard isExtendedByUse != false else { return nil }
+        let idle = max(lifetime.scaled(by: 0.5), RefreshRule.shortestInterval)
+        return max(idle - now.longestElapsed(since: issuedAt), .zero)
     }
 
-    /// When people should be told that the end is near; nil while it is not known to be final.
+    /// How long until people should be told that the end is near; nil while it is not known to be final.
     ///
     /// A week is enough for anyone who is not away; a short-lived token is announced for its last quarter.
-    var announceAt: Timestamp? {
+    func timeToAnnouncement(at now: Moment) -> Duration? {
         guard isExtendedByUse == false else { return nil }
-        return expiresAt - min(.seconds(7 * 86_400), lifetime.scaled(by: 0.25))
+        let notice = min(.seconds(7 * 86_400), lifetime.scaled(by: 0.25))
+        return max(lifetime - notice - now.longestElapsed(since: issuedAt), .zero)
     }
 
     /// Whether the end is final and near at `now`.
     package func isExpiring(at now: Moment) -> Bool {
-        announceAt.map { $0 <= now.wall } ?? false
+        timeToAnnouncement(at: now) == .zero
     }
 
     /// The times after the server has named a lifetime of `lifetime` in the answer to a request sent at `now`.
     func renewed(lifetime newLifetime: Duration, at now: Moment) -> RefreshTokenTimes {
-        let movedBy = (now.wall + newLifetime) - expiresAt
-        // Servers count in whole seconds and answers travel: an end that moved by less has not moved.
-        let hasMoved = movedBy > .seconds(2)
+        let age = now.elapsed(since: issuedAt)
+        let movedBy = newLifetime - (lifetime - age)
+        // A use moves an idle time-out by the token's age, an absolute end not at all. Servers count in whole seconds and answers
+        // travel: below four seconds the two cannot be told apart.
+        let isExtended = age > .seconds(4) ? movedBy > age.scaled(by: 0.5) : isExtendedByUse
         return RefreshTokenTimes(
             issuedAt: now,
             lifetime: newLifetime,
-            isExtendedByUse: hasMoved,
-            isEndAnnounced: !hasMoved && isEndAnnounced
+            isExtendedByUse: isExtended,
+            isEndAnnounced: isExtended == false && isEndAnnounced
         )
+    }
+
+    /// The times after a use at `now` in whose answer the server named no lifetime and no new token.
+    ///
+    /// An end that was named once, when the token was issued, is the token's own; only if a use has moved it before, it moves again.
+    func used(at now: Moment) -> RefreshTokenTimes {
+        var times = self
+        if isExtendedByUse == true {
+            times.issuedAt = now
+        } else {
+            times.isExtendedByUse = false
+        }
+        return times
     }
 }

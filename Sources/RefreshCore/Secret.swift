@@ -9,11 +9,12 @@ package final class Secret: Sendable, Equatable {
     private let address: UInt
 
     package init(_ bytes: some Sequence<UInt8>) {
-        let collected = ContiguousArray(bytes)
+        var collected = ContiguousArray(bytes)
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: collected.count, alignment: 1)
         unsafe copy.copyBytes(from: collected)
         count = collected.count
         address = UInt(bitPattern: copy.baseAddress)
+        unsafe collected.withUnsafeMutableBytes { unsafe $0.eraseBytes() }
     }
 
     package convenience init(_ string: String) {

@@ -13,6 +13,11 @@ package struct VarlinkReply: Equatable, Sendable {
         self.continues = continues
     }
 
+    /// The same for parameters that are not encoded yet.
+    package init(_ parameters: some Encodable, continues: Bool = false) {
+        self.init(encoded: WireJSON.encode(parameters), continues: continues)
+    }
+
     /// An error ends the call.
     package init(_ error: VarlinkError) {
         message = WireJSON.reply(error)

@@ -1,0 +1,49 @@
+internal import OAuthClient
+internal import RefreshCore
+
+/// What `authrefreshd.yaml` can say; every key has a default, and unknown keys are errors.
+struct DaemonConfiguration: Decodable, Equatable, Sendable {
+    /// The least serious records that are logged: debug, info, notice, warning, error.
+    var logLevel = "notice"
+    /// For one refresh with all it needs; 1 to 40 s, below the lease of 45 s.
+    var requestTimeout = Duration.seconds(30)
+    /// PEM file with certificate authorities trusted beside the system's.
+    var caFile: String?
+    /// How an issuer is asked unless its profile says otherwise.
+    var issuerLimits = IssuerGate.Limits()
+    /// How many accounts may be added.
+    var maxAccounts = 1_000_000
+
+    init() {}
+
+    private enum Key: String, CaseIterable {
+        case logLevel = "log_level"
+        case requestTimeout = "request_timeout"
+        case caFile = "ca_file"
+        case maxConcurrentRefreshes = "max_concurrent_refreshes"
+        case maxRefreshesPerSecond = "max_refreshes_per_second"
+        case maxAccounts = "max_accounts"
+    }
+
+    /// - Throws: `DecodingError` at the key that is unknown, has the wrong type or a value that cannot be used.
+    init(from decoder: any Decoder) throws {
+        let fields = try StrictFields(decoder, known: Key.allCases.map(\.rawValue))
+        let levels = ["debug", "info", "notice", "warning", "error"]
+        logLevel =
+            try fields.converted(Key.logLevel.rawValue, "must be one of \(levels.joined(separator: ", "))") {
+                levels.contains($0) ? $0 : nil
+            } ?? logLevel
+        requestTimeout =
+            try fields.converted(Key.requestTimeout.rawValue, "must be a time span from 1s to 40s") { text in
+                ProfileDuration(text).map(\.duration).flatMap { (.seconds(1) ... .seconds(40)).contains($0) ? $0 : nil }
+            } ?? requestTimeout
+        caFile = try fields.converted(Key.caFile.rawValue, "must be an absolute path") { $0.hasPrefix("/") ? $0 : nil }
+        let concurrent: Int = try fields.optional(Key.maxConcurrentRefreshes.rawValue) ?? issuerLimits.concurrent
+        guard concurrent >= 1 else { throw fields.error(Key.maxConcurrentRefreshes.rawValue, "must be at least 1") }
+        let perSecond: Double = try fields.optional(Key.maxRefreshesPerSecond.rawValue) ?? issuerLimits.perSecond
+        guard perSecond > 0 else { throw fields.error(Key.maxRefreshesPerSecond.rawValue, "must be more than 0") }
+        issuerLimits = IssuerGate.Limits(concurrent: concurrent, perSecond: perSecond)
+        maxAccounts = try fields.optional(Key.maxAccounts.rawValue) ?? maxAccounts
+        guard maxAccounts >= 1 else { throw fields.error(Key.maxAccounts.rawValue, "must be at least 1") }
+    }
+}

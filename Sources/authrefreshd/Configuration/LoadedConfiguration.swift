@@ -1,0 +1,30 @@
+internal import OAuthClient
+
+/// The configuration file and the provider profiles, read and checked.
+struct LoadedConfiguration: Sendable {
+    let file: DaemonConfiguration
+    let settings: CoordinatorSettings
+
+    /// - Throws: the first thing that is wrong in any of the files.
+    init(paths: DaemonPaths) throws(ConfigurationError) {
+        if let path = paths.configuration {
+            file = try ConfigurationFile.decode(DaemonConfiguration.self, at: path)
+        } else {
+            file = DaemonConfiguration()
+        }
+        settings = CoordinatorSettings(
+            profiles: try ProviderProfiles(folders: paths.profileFolders),
+            issuerLimits: file.issuerLimits,
+            maxAccounts: file.maxAccounts
+        )
+    }
+
+    /// How the OAuth client is to be set up.
+    var client: OAuthClientConfiguration {
+        var client = OAuthClientConfiguration()
+        client.totalTimeout = file.requestTimeout
+        client.caFile = file.caFile
+        client.userAgent = "authrefreshd/\(Version.text)"
+        return client
+    }
+}

@@ -1,0 +1,46 @@
+internal import Foundation
+internal import OAuthClient
+internal import RefreshCore
+
+/// The provider profiles that are installed, by name.
+struct ProviderProfiles: Equatable, Sendable {
+    private var byName: [String: ProviderProfile] = [:]
+    private var byIssuer: [Issuer: ProviderProfile] = [:]
+
+    init(_ profiles: [ProviderProfile] = []) {
+        for profile in profiles { add(profile) }
+    }
+
+    /// Reads the `*.yaml` files of `folders`; a profile of a later folder replaces one of the same name. Folders that are not
+    /// there hold nothing.
+    init(folders: [String]) throws(ConfigurationError) {
+        for folder in folders {
+            var names: Set<String> = []
+            for file in ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+            where file.hasSuffix(".yaml") {
+                let path = folder + "/" + file
+                let profile = try ConfigurationFile.decode(ProviderProfile.self, at: path)
+                guard names.insert(profile.name).inserted else {
+                    throw .duplicateProfile(name: profile.name, path: path)
+                }
+                add(profile)
+            }
+        }
+    }
+
+    var names: [String] { byName.keys.sorted() }
+
+    func named(_ name: String) -> ProviderProfile? {
+        byName[name]
+    }
+
+    /// The profile that an account names, or else the one for its issuer.
+    func profile(provider: String?, issuer: Issuer) -> ProviderProfile? {
+        provider.map { byName[$0] } ?? byIssuer[issuer]
+    }
+
+    private mutating func add(_ profile: ProviderProfile) {
+        byName[profile.name] = profile
+        if let issuer = profile.issuer { byIssuer[issuer] = profile }
+    }
+}

@@ -1,0 +1,35 @@
+internal import OAuthClient
+internal import RefreshCore
+
+/// What the configuration says about refreshing; replaced whole by a reload.
+struct CoordinatorSettings: Sendable {
+    var profiles = ProviderProfiles()
+    var issuerLimits = IssuerGate.Limits()
+    var maxAccounts = 1_000_000
+
+    func profile(for account: Account) -> ProviderProfile? {
+        profiles.profile(provider: account.provider, issuer: account.issuer)
+    }
+
+    /// The account's own policy; where it says nothing, its provider's.
+    func policy(of policy: RefreshPolicy, provider: String?, issuer: Issuer) -> RefreshPolicy {
+        let profile = profiles.profile(provider: provider, issuer: issuer)
+        return RefreshPolicy(
+            leadTime: policy.leadTime,
+            rotationGrace: policy.rotationGrace ?? profile?.rotationGrace?.duration,
+            refreshTokenLifetime: policy.refreshTokenLifetime ?? profile?.refreshTokenLifetime?.duration
+        )
+    }
+
+    func policy(of account: Account) -> RefreshPolicy {
+        policy(of: account.policy, provider: account.provider, issuer: account.issuer)
+    }
+
+    func limits(for account: Account) -> IssuerGate.Limits {
+        guard let profile = profile(for: account) else { return issuerLimits }
+        return IssuerGate.Limits(
+            concurrent: profile.maxConcurrentRefreshes ?? issuerLimits.concurrent,
+            perSecond: profile.maxRefreshesPerSecond ?? issuerLimits.perSecond
+        )
+    }
+}

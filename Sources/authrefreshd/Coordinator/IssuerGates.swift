@@ -1,0 +1,55 @@
+internal import RefreshCore
+
+/// The gates of all issuers that are being asked, and who stands before them.
+///
+/// An issuer whose gate is shut is *backlogged*: its due accounts stay in the store, whose index by issuer finds them again.
+struct IssuerGates {
+    private var gates: [IssuerID: IssuerGate] = [:]
+    /// Accounts whose callers wait for a refresh, in the order of their calls; they go before the accounts that are merely due.
+    private var waiting: [IssuerID: [(account: AccountID, event: Event)]] = [:]
+    private(set) var backlogged: Set<IssuerID> = []
+
+    /// Requests that may start for `issuer` at `now`.
+    mutating func openSlots(for issuer: IssuerID, limits: @autoclosure () -> IssuerGate.Limits, at now: Moment) -> Int {
+        gates[issuer, default: IssuerGate(limits: limits(), at: now)].openSlots(at: now)
+    }
+
+    mutating func enter(_ issuer: IssuerID, limits: @autoclosure () -> IssuerGate.Limits, at now: Moment) {
+        gates[issuer, default: IssuerGate(limits: limits(), at: now)].enter(at: now)
+    }
+
+    mutating func leave(_ issuer: IssuerID) {
+        gates[issuer]?.leave()
+    }
+
+    mutating func markBacklogged(_ issuer: IssuerID) {
+        backlogged.insert(issuer)
+    }
+
+    mutating func markServed(_ issuer: IssuerID) {
+        backlogged.remove(issuer)
+    }
+
+    mutating func queue(_ account: AccountID, _ event: Event, at issuer: IssuerID) {
+        backlogged.insert(issuer)
+        waiting[issuer, default: []].append((account, event))
+    }
+
+    /// Takes up to `count` waiting accounts of `issuer`, first come first.
+    mutating func takeWaiting(at issuer: IssuerID, upTo count: Int) -> [(account: AccountID, event: Event)] {
+        guard let queue = waiting[issuer] else { return [] }
+        let rest = queue.dropFirst(count)
+        waiting[issuer] = rest.isEmpty ? nil : Array(rest)
+        return Array(queue.prefix(count))
+    }
+
+    /// When the first backlogged issuer's rate allows a request; nil if only the end of a request can help.
+    func nextOpening(at now: Moment) -> Timestamp? {
+        backlogged.compactMap { gates[$0]?.wait(at: now) }.min().map { now.wall + $0 }
+    }
+
+    /// Forgets gates that nothing is known of any more: those without requests whose allowance is full again.
+    mutating func forgetIdle(at now: Moment) {
+        gates = gates.filter { $0.value.inFlight > 0 || backlogged.contains($0.key) || !$0.value.isFull(at: now) }
+    }
+}

@@ -1,0 +1,112 @@
+internal import AccountStorage
+internal import OAuthClient
+internal import RefreshCore
+
+/// What people do with accounts. Each call is durable when it returns.
+extension RefreshCoordinator {
+    /// Adds an account; with a grant its first refresh is due at once.
+    ///
+    /// - Throws: `StoreError.nameTaken` if there is one of this name.
+    func add(_ new: NewAccount, grant: RefreshToken?) throws(StoreError) -> AccountSnapshot {
+        let now = timebase.now()
+        let policy = settings.policy(of: new.policy, provider: new.provider, issuer: new.issuer)
+        var machine = RefreshMachine(state: RefreshState(), policy: policy)
+        var effects: [Effect] = []
+        if grant != nil {
+            effects = machine.handle(.grantImported(refreshTokenLifetime: nil), at: now, jitter: timebase.jitter())
+        }
+        var new = new
+        new.createdAt = now.wall
+        new.state = machine.state
+        new.tokens = grant.map { StoredTokens(refreshToken: $0) }
+        let record = try store.add(new)
+        announce(.added, of: record, at: now)
+        for case .publish(let change) in effects {
+            announce(.changed(change), of: record, at: now)
+        }
+        onStatusChange()
+        wake()
+        return snapshot(of: record, at: now)
+    }
+
+    /// Replaces an account's registration and policy.
+    func update(_ account: Account) throws(StoreError) -> AccountSnapshot? {
+        let now = timebase.now()
+        try store.update(account)
+        try decide([Arrival(account: account.id, event: .accountUpdated)], at: now)
+        wake()
+        guard let record = try record(of: account.id) else { return nil }
+        announce(.updated, of: record, at: now)
+        return snapshot(of: record, at: now)
+    }
+
+    /// Gives an account another name.
+    ///
+    /// - Throws: `StoreError.nameTaken` if there is one of that name.
+    func rename(_ account: AccountID, to name: AccountName) throws(StoreError) {
+        try store.rename(account, to: name)
+        guard let record = try record(of: account) else { return }
+        announce(.updated, of: record, at: timebase.now())
+    }
+
+    /// Forgets an account and its tokens. An answer that is still on its way is dropped.
+    func remove(_ account: AccountID) throws(StoreError) {
+        guard let record = try record(of: account) else { return }
+        try store.remove(account)
+        unsaved[account] = nil
+        answerWaiters(of: account, with: .removed)
+        announce(.removed, of: record, at: timebase.now())
+        onStatusChange()
+    }
+
+    /// Replaces an account's grant by one from outside.
+    func importGrant(_ grant: RefreshToken, for account: AccountID) throws(StoreError) {
+        let arrival = Arrival(
+            account: account,
+            event: .grantImported(refreshTokenLifetime: nil),
+            tokens: StoredTokens(refreshToken: grant)
+        )
+        try decide([arrival], at: timebase.now())
+        wake()
+    }
+
+    /// Erases an account's tokens.
+    func signOut(_ account: AccountID) throws(StoreError) {
+        try decide([Arrival(account: account, event: .signedOut)], at: timebase.now())
+    }
+
+    /// The current refresh token, for revocation and export; nil if the account is signed out.
+    func refreshToken(of snapshot: AccountSnapshot) throws(StoreError) -> RefreshToken? {
+        if let kept = unsaved[snapshot.account.id]?.arrivedTokens?.refreshToken { return kept }
+        return try store.refreshToken(of: snapshot.account.id, generation: snapshot.state.generation)
+    }
+
+    /// Asks the server to revoke an account's tokens (RFC 7009); `answer` is called on the coordinator's queue.
+    ///
+    /// A refresh that is under way meanwhile is not waited for: revoking the grant makes its answer worthless.
+    func revoke(
+        _ refreshToken: RefreshToken,
+        of snapshot: AccountSnapshot,
+        answer: @escaping @Sendable (Result<Void, RevocationFailure>) -> Void
+    ) {
+        let account = snapshot.account
+        let request = RevocationRequest(
+            issuer: account.issuer,
+            profile: settings.profile(for: account),
+            registration: account.registration,
+            basicCredentialEncoding: account.basicCredentialEncoding,
+            refreshToken: refreshToken,
+            accessToken: (try? accessToken(of: account.id)) ?? nil,
+            correlationID: Self.newCorrelationID()
+        )
+        Task { [client] in
+            answer(await client.revoke(request))
+        }
+    }
+
+    /// A name for one attempt: 16 hexadecimal digits.
+    static func newCorrelationID() -> String {
+        let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

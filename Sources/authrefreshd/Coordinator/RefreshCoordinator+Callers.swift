@@ -1,0 +1,95 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import Dispatch
+internal import RefreshCore
+internal import Varlink
+
+/// Those who ask, wait and follow.
+extension RefreshCoordinator {
+    /// Where an account stands now; nil if there is none of this name.
+    func snapshot(of name: AccountName) throws(StoreError) -> AccountSnapshot? {
+        guard let record = try store.record(named: name) else { return nil }
+        return snapshot(of: unsaved[record.account.id]?.record ?? record, at: timebase.now())
+    }
+
+    /// A page of all accounts in the order of their names.
+    func snapshots(after name: AccountName?, limit: Int) throws(StoreError) -> [AccountSnapshot] {
+        let now = timebase.now()
+        return try store.records(after: name, limit: limit).map { record in
+            snapshot(of: unsaved[record.account.id]?.record ?? record, at: now)
+        }
+    }
+
+    /// The access token of an account, with its type; nil if there is none.
+    func accessToken(of account: AccountID) throws(StoreError) -> AccessToken? {
+        if let kept = unsaved[account]?.arrivedTokens { return kept.accessToken }
+        return try store.accessToken(of: account)
+    }
+
+    /// Has `event` decided on, and `answer` called when the account has settled.
+    func wait(for purpose: Waiter.Purpose, of account: AccountID, after event: Event, answer: @escaping @Sendable (WaitOutcome) -> Void) {
+        waiters[account, default: []].append(Waiter(purpose: purpose, since: timebase.now(), answer: answer))
+        submit(event, for: account)
+    }
+
+    /// Tells those waiters of an account that have what they waited for.
+    func settleWaiters(of record: Record, at now: Moment) {
+        guard let waiting = waiters.removeValue(forKey: record.account.id) else { return }
+        let snapshot = snapshot(of: record, at: now)
+        let rest = waiting.filter { !$0.isSettled(by: snapshot) }
+        if !rest.isEmpty { waiters[record.account.id] = rest }
+        for waiter in waiting where waiter.isSettled(by: snapshot) {
+            waiter.answer(.settled(snapshot))
+        }
+    }
+
+    /// Tells all waiters of an account the same.
+    func answerWaiters(of account: AccountID, with outcome: WaitOutcome) {
+        for waiter in waiters.removeValue(forKey: account) ?? [] {
+            waiter.answer(outcome)
+        }
+    }
+
+    /// Sends away those who have waited for too long.
+    func expireWaiters(at now: Moment) {
+        for (account, waiting) in waiters where waiting.contains(where: { $0.remaining(at: now) == .zero }) {
+            let rest = waiting.filter { $0.remaining(at: now) > .zero }
+            waiters[account] = rest.isEmpty ? nil : rest
+            for waiter in waiting where waiter.remaining(at: now) == .zero {
+                waiter.answer(.timedOut)
+            }
+        }
+    }
+
+    func snapshot(of record: Record, at now: Moment) -> AccountSnapshot {
+        AccountSnapshot(account: record.account, state: record.state, at: now)
+    }
+
+    // MARK: Subscribers
+
+    /// Tells subscribers and the journal what happened to an account.
+    func announce(_ announcement: Announcement, of record: Record, at now: Moment) {
+        let snapshot = snapshot(of: record, at: now)
+        changeLog.record(announcement, of: snapshot, correlationID: exchanges[record.account.id]?.correlationID)
+        guard let name = announcement.wireName else { return }
+        subscribers.publish(
+            Subscribe.Reply(
+                event: name,
+                atUSec: now.wall.microseconds,
+                accounts: announcement.isRemoval ? [] : [snapshot.wireStatus],
+                account: record.account.name.text
+            ),
+            of: record.account.id
+        )
+    }
+
+    /// Adds a subscriber, whose present state has been sent in the same turn of the queue.
+    func subscribe(_ responder: VarlinkResponder, to accounts: Set<AccountID>?) {
+        let number = subscribers.add(Subscribers.Subscriber(responder: responder, accounts: accounts))
+        responder.onDisconnect { [weak self, queue] in
+            queue.async { [weak self] in
+                self?.assumeIsolated { $0.subscribers.remove(number) }
+            }
+        }
+    }
+}

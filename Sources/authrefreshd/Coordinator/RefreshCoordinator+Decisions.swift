@@ -1,0 +1,190 @@
+internal import AccountStorage
+internal import RefreshCore
+
+/// Decide, commit, act.
+extension RefreshCoordinator {
+    /// Decides on `arrivals` in their order, commits all decisions at once, and acts on them.
+    ///
+    /// What could not be committed earlier goes first. Without arrivals and arrears a store that failed is tried with a write of
+    /// its own.
+    ///
+    /// - Throws: `StoreError` if nothing could be committed; answers of the server are then kept in memory, and everything else is as
+    ///   if it had not happened.
+    func decide(_ arrivals: [Arrival], at now: Moment) throws(StoreError) {
+        let decisions = try decisions(on: arrivals, at: now)
+        let arrears = unsaved.values.sorted { $0.record.account.id < $1.record.account.id }
+        let all = arrears + decisions
+        do throws(StoreError) {
+            if trouble != nil && all.isEmpty { try store.probe() }
+            try store.commit(all.compactMap(\.write))
+        } catch {
+            // They may carry the only refresh tokens that the server still takes.
+            for decision in decisions where decision.carriesAnswer {
+                unsaved[decision.record.account.id] = decision
+            }
+            throw error
+        }
+        unsaved = [:]
+        if trouble != nil {
+            trouble = nil
+            changeLog.storeRecovered()
+            onStatusChange()
+        }
+        act(on: all, at: now)
+    }
+
+    /// The account and its state: as it will be stored, if that could not be done yet.
+    func record(of account: AccountID) throws(StoreError) -> Record? {
+        if let kept = unsaved[account] { return kept.record }
+        return try store.record(account)
+    }
+
+    private func decisions(on arrivals: [Arrival], at now: Moment) throws(StoreError) -> [Decision] {
+        var decisions: [Decision] = []
+        var records: [AccountID: Record] = [:]
+        var starting: [IssuerID: Int] = [:]
+        for arrival in arrivals {
+            let known = records[arrival.account]
+            // An account that was removed meanwhile has nothing to be decided.
+            guard let record = if let known { known } else { try record(of: arrival.account) } else { continue }
+            let decision = decision(on: arrival, of: record, at: now)
+            if decision.sends, decision.event.waitsForGate {
+                let issuer = record.issuerID
+                let slots = gates.openSlots(for: issuer, limits: settings.limits(for: record.account), at: now)
+                guard trouble == nil, slots > starting[issuer, default: 0] else {
+                    hold(arrival, at: issuer)
+                    continue
+                }
+                starting[issuer, default: 0] += 1
+            }
+            records[arrival.account] = decision.record
+            decisions.append(decision)
+        }
+        return decisions
+    }
+
+    private func decision(on arrival: Arrival, of record: Record, at now: Moment) -> Decision {
+        let isExchanging = exchanges[arrival.account] != nil
+        let event = arrival.event == .deadlineReached && isExchanging ? .exchangeContinues : arrival.event
+        var machine = RefreshMachine(state: record.state, policy: settings.policy(of: record.account))
+        let effects = machine.handle(event, at: now, jitter: timebase.jitter())
+        var after = record
+        after.state = machine.state
+        if let learned = arrival.learnedEncoding { after.account.basicCredentialEncoding = learned }
+        var write: StateWrite?
+        if case .persist(let change)? = effects.first {
+            write = StateWrite(
+                account: arrival.account,
+                base: record.state.generation,
+                state: machine.state,
+                tokens: TokenWrite(change, arrival.tokens),
+                learnedEncoding: arrival.learnedEncoding
+            )
+        }
+        return Decision(record: after, event: event, effects: effects, write: write)
+    }
+
+    /// Puts off an arrival whose issuer takes no more requests now.
+    private func hold(_ arrival: Arrival, at issuer: IssuerID) {
+        if let trouble {
+            answerWaiters(of: arrival.account, with: .storeFailed(trouble))
+        } else if arrival.event == .deadlineReached {
+            // It stays due in the store, and is found there again.
+            gates.markBacklogged(issuer)
+        } else {
+            gates.queue(arrival.account, arrival.event, at: issuer)
+        }
+    }
+
+    private func act(on decisions: [Decision], at now: Moment) {
+        for decision in decisions {
+            for effect in decision.effects {
+                switch effect {
+                case .persist: break
+                case .send(let lease): send(lease, for: decision.record, at: now)
+                case .publish(let change): announce(.changed(change), of: decision.record, at: now)
+                }
+            }
+        }
+        for decision in decisions {
+            settleWaiters(of: decision.record, at: now)
+        }
+        if !decisions.isEmpty { onStatusChange() }
+    }
+
+    /// Notes that the store has failed, and tells those who wait for `arrivals`.
+    func storeFailed(_ error: StoreError, with arrivals: [Arrival], at now: Moment) {
+        if let damaged = error.damagedAccount {
+            return setAside(damaged, because: error, with: arrivals, at: now)
+        }
+        let trouble = StoreTrouble(error: error, retryAt: now.wall + StoreTrouble.retryInterval)
+        if self.trouble == nil { changeLog.storeFailed(error) }
+        self.trouble = trouble
+        for arrival in arrivals {
+            if let kept = unsaved[arrival.account] {
+                settleWaiters(of: kept.record, at: now)
+            } else if arrival.event.isAnswer {
+                putBack(arrival)
+            } else {
+                answerWaiters(of: arrival.account, with: .storeFailed(trouble))
+            }
+        }
+        onStatusChange()
+    }
+
+    /// Takes an account whose row cannot be read out of the schedule, so that it does not stop all others.
+    private func setAside(_ account: AccountID, because error: StoreError, with arrivals: [Arrival], at now: Moment) {
+        changeLog.storeFailed(error)
+        try? store.setAside(account)
+        let trouble = StoreTrouble(error: error, retryAt: now.wall + StoreTrouble.retryInterval)
+        answerWaiters(of: account, with: .storeFailed(trouble))
+        for arrival in arrivals where arrival.account != account && arrival.event != .deadlineReached {
+            putBack(arrival)
+        }
+        wake()
+    }
+}
+
+extension StoreError {
+    /// The account whose row is damaged; nil if it is not about one account.
+    fileprivate var damagedAccount: AccountID? {
+        switch self {
+        case .sealBroken(let account, _), .damagedRow(let account, _): account
+        // All other cases are about the file as a whole, or about the call.
+        default: nil
+        }
+    }
+}
+
+extension Event {
+    /// Whether it is the end of an exchange, which happens once.
+    fileprivate var isAnswer: Bool {
+        switch self {
+        case .tokensIssued, .refreshFailed: true
+        case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .exchangeContinues,
+            .exchangeAbandoned, .grantImported, .accountUpdated, .connectivityRestored, .signedOut:
+            false
+        }
+    }
+
+    /// Whether a request that follows from it may wait until the issuer's gate is open.
+    fileprivate var waitsForGate: Bool {
+        switch self {
+        case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected: true
+        case .tokensIssued, .refreshFailed, .exchangeContinues, .exchangeAbandoned, .grantImported, .accountUpdated,
+            .connectivityRestored, .signedOut:
+            false
+        }
+    }
+}
+
+extension TokenWrite {
+    /// - Parameter tokens: what came with the event; there is no `store` without them.
+    fileprivate init(_ change: TokenChange, _ tokens: StoredTokens?) {
+        switch change {
+        case .unchanged: self = .unchanged
+        case .store: self = tokens.map(TokenWrite.store) ?? .unchanged
+        case .erase: self = .erase
+        }
+    }
+}

@@ -1,0 +1,74 @@
+internal import AccountStorage
+internal import OAuthClient
+internal import RefreshCore
+
+/// A request that is under way at the token endpoint.
+struct Exchange {
+    let lease: Lease
+    /// Stands in the journal, and in the request where the provider takes it.
+    let correlationID: String
+}
+
+/// The requests to authorization servers.
+extension RefreshCoordinator {
+    /// Spends the refresh token of `lease`, which has been committed.
+    func send(_ lease: Lease, for record: Record, at now: Moment) {
+        let account = record.account
+        let correlationID = Self.newCorrelationID()
+        let refreshToken: RefreshToken
+        do {
+            guard let stored = try store.refreshToken(of: account.id, generation: lease.generation) else {
+                return fail(lease, of: account.id, "the store holds no refresh token for this account")
+            }
+            refreshToken = stored
+        } catch {
+            return fail(lease, of: account.id, error.description)
+        }
+        let request = RefreshRequest(
+            issuer: account.issuer,
+            profile: settings.profile(for: account),
+            registration: account.registration,
+            basicCredentialEncoding: account.basicCredentialEncoding,
+            refreshToken: refreshToken,
+            correlationID: correlationID,
+            hasWorkedBefore: record.state.hasRefreshed
+        )
+        exchanges[account.id] = Exchange(lease: lease, correlationID: correlationID)
+        gates.enter(record.issuerID, limits: settings.limits(for: account), at: now)
+        announce(.refreshStarted, of: record, at: now)
+        Task { [client] in
+            let outcome = await client.refresh(request)
+            ended(lease, of: record, with: outcome)
+        }
+    }
+
+    private func ended(_ lease: Lease, of record: Record, with outcome: RefreshOutcome) {
+        let account = record.account.id
+        exchanges[account] = nil
+        gates.leave(record.issuerID)
+        if let serverDate = outcome.serverDate {
+            noteSkew(serverDate - timebase.now().wall, of: record.issuerID)
+        }
+        switch outcome.result {
+        case .success(let response):
+            submit(
+                .tokensIssued(lease.generation, response.issuance),
+                for: account,
+                tokens: StoredTokens(
+                    accessToken: response.accessToken,
+                    refreshToken: response.refreshToken,
+                    idToken: response.idToken
+                ),
+                learned: outcome.basicCredentialEncoding
+            )
+        case .failure(let failure):
+            submit(.refreshFailed(lease.generation, failure), for: account, learned: outcome.basicCredentialEncoding)
+        }
+    }
+
+    /// A lease whose refresh token cannot be had is a failure like one the server reports, but nothing was spent.
+    private func fail(_ lease: Lease, of account: AccountID, _ summary: String) {
+        let failure = RefreshFailure(.misconfigured, detail: FailureDetail(summary: summary))
+        submit(.refreshFailed(lease.generation, failure), for: account)
+    }
+}

@@ -1,0 +1,96 @@
+internal import AccountStorage
+internal import Foundation
+internal import RefreshCore
+
+/// What the daemon as a whole is told about, and ends by.
+extension RefreshCoordinator {
+    /// The daemon at a glance.
+    struct Overview: Sendable {
+        var counts: PhaseCounts
+        var nextDeadline: Timestamp?
+        var isOnline: Bool
+        var trouble: StoreError?
+
+        var accounts: Int { counts.total }
+        var interactionRequired: Int { counts.interactionRequired }
+    }
+
+    func overview() throws(StoreError) -> Overview {
+        Overview(
+            counts: try store.counts(),
+            nextDeadline: try store.nextDeadline(after: Timestamp(microseconds: 0), online: isOnline),
+            isOnline: isOnline,
+            trouble: trouble?.error
+        )
+    }
+
+    /// One line for `systemctl status`.
+    var statusLine: String {
+        guard let overview = try? overview() else { return "the store cannot be read" }
+        if let trouble = overview.trouble { return "trouble: \(trouble)" }
+        var parts = [overview.accounts == 1 ? "1 account" : "\(overview.accounts) accounts"]
+        let counts = overview.counts
+        if counts.interactionRequired > 0 { parts.append("\(counts.interactionRequired) need a person") }
+        if counts.misconfigured > 0 { parts.append("\(counts.misconfigured) misconfigured") }
+        if counts.backingOff > 0 { parts.append("\(counts.backingOff) retrying") }
+        if !overview.isOnline { parts.append("offline") }
+        if let next = overview.nextDeadline { parts.append("next refresh \(next.clockTime)") }
+        return parts.joined(separator: ", ")
+    }
+
+    /// Takes over a changed configuration. Policies and limits count from the next decisions on.
+    func reload(_ settings: CoordinatorSettings) {
+        self.settings = settings
+        wake()
+    }
+
+    /// Copies the store beside itself.
+    ///
+    /// - Returns: the copy's path; whoever asked for it moves it away.
+    func backUpStore() throws(StoreError) -> String {
+        let path = store.path + ".backup-" + Self.newCorrelationID()
+        try store.backup(to: path)
+        return path
+    }
+
+    /// Starts no more requests, and returns when the answers of those under way are stored.
+    func stop() async {
+        isStopping = true
+        await withCheckedContinuation { continuation in
+            stopped = continuation
+            wake()
+        }
+    }
+
+    /// Ends `stop()` if nothing is under way any more.
+    func finishStopping() {
+        guard isStopping, exchanges.isEmpty, !hasArrivals, let continuation = stopped else { return }
+        stopped = nil
+        timer = nil
+        watches = []
+        if !unsaved.isEmpty {
+            do {
+                try decide([], at: timebase.now())
+            } catch {
+                changeLog.storeFailed(error)
+            }
+        }
+        do {
+            try store.close()
+        } catch {
+            changeLog.storeFailed(error)
+        }
+        continuation.resume()
+    }
+}
+
+extension Timestamp {
+    /// The local time of day, `14:02:09`, with the date if it is not today's.
+    fileprivate var clockTime: String {
+        let date = Date(timeIntervalSince1970: Double(microseconds) / 1e6)
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.dateFormat = Calendar.current.isDateInToday(date) ? "HH:mm:ss" : "yyyy-MM-dd HH:mm:ss"
+        return formatter.string(from: date)
+    }
+}

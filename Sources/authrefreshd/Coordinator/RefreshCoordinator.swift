@@ -1,0 +1,159 @@
+internal import AccountStorage
+internal import Dispatch
+internal import Logging
+internal import OAuthClient
+internal import RefreshCore
+internal import Systemd
+
+/// Keeps all accounts fresh: reads what is due, decides, commits, acts.
+///
+/// It runs on one serial queue and never suspends between reading an account and writing it. What it holds in memory is what is
+/// in flight and who waits; everything else is in the store.
+actor RefreshCoordinator {
+    nonisolated let executor: DispatchQueueExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    nonisolated var queue: DispatchQueue { executor.queue }
+
+    let store: AccountStore
+    let client: OAuthClient
+    let timebase: Timebase
+    let changeLog: ChangeLog
+    /// Told whenever something changed that the service manager's status line shows.
+    var onStatusChange: @Sendable () -> Void = {}
+
+    var settings: CoordinatorSettings
+    var timer: DeadlineTimer?
+    var gates = IssuerGates()
+    /// The requests under way, by account.
+    var exchanges: [AccountID: Exchange] = [:]
+    var waiters: [AccountID: [Waiter]] = [:]
+    var subscribers = Subscribers()
+    /// Decisions about answers that could not be committed; they are kept here until they can.
+    var unsaved: [AccountID: Decision] = [:]
+    /// What keeps the store from being written; nil if nothing does.
+    var trouble: StoreTrouble?
+    /// What keeps an eye on the machine.
+    var watches: [any AnyObject] = []
+    var suspendDrift = SuspendDrift()
+    /// Whether the machine has a route.
+    var isOnline = true
+    /// Where the walk over the accounts that a restored network concerns has come to; nil if there is none.
+    var connectivityCursor: AccountID?
+    var isStopping = false
+    /// Resumed when nothing is under way any more.
+    var stopped: CheckedContinuation<Void, Never>?
+    let startedAt: Timestamp
+
+    private var inbox: [Arrival] = []
+    private var isTurnScheduled = false
+
+    init(
+        executor: DispatchQueueExecutor,
+        store: sending AccountStore,
+        client: OAuthClient,
+        settings: CoordinatorSettings,
+        timebase: Timebase,
+        changeLog: ChangeLog
+    ) {
+        self.executor = executor
+        self.store = store
+        self.client = client
+        self.settings = settings
+        self.timebase = timebase
+        self.changeLog = changeLog
+        startedAt = timebase.now().wall
+    }
+
+    /// Takes up what an earlier daemon left behind, and begins.
+    ///
+    /// - Parameter onStatusChange: called on this queue whenever the status line may have changed.
+    /// - Throws: `StoreError` if the store cannot be read.
+    func start(watching machine: MachineWatch?, onStatusChange: @escaping @Sendable () -> Void) throws(StoreError) {
+        self.onStatusChange = onStatusChange
+        timer = DeadlineTimer(queue: queue) { [weak self] in
+            self?.assumeIsolated { $0.deadlineReached() }
+        }
+        if let machine { (watches, isOnline) = machine.begin(on: queue) }
+        try reconcileClock()
+        // Whoever held these leases is dead: the store's lock says so.
+        for record in try store.leased(limit: .max) {
+            submit(.exchangeAbandoned, for: record.account.id)
+        }
+        wake()
+    }
+
+    /// Puts an event before the machine of `account`; it is decided on in the queue's next turn, together with all that has come until
+    /// then.
+    func submit(_ event: Event, for account: AccountID, tokens: StoredTokens? = nil, learned: BasicCredentialEncoding? = nil) {
+        inbox.append(Arrival(account: account, event: event, tokens: tokens, learnedEncoding: learned))
+        wake()
+    }
+
+    /// Whether something waits to be decided on.
+    var hasArrivals: Bool { !inbox.isEmpty }
+
+    /// Keeps an arrival for a later turn, without asking for one.
+    func putBack(_ arrival: Arrival) {
+        inbox.append(arrival)
+    }
+
+    /// Schedules a turn.
+    func wake() {
+        guard !isTurnScheduled else { return }
+        isTurnScheduled = true
+        queue.async { [weak self] in
+            self?.assumeIsolated { $0.turn() }
+        }
+    }
+
+    private func deadlineReached() {
+        timer?.fired()
+        wake()
+    }
+
+    /// One turn: everything that has arrived and everything that is due is decided together, committed once, then acted on.
+    private func turn() {
+        isTurnScheduled = false
+        let now = timebase.now()
+        var arrivals = inbox
+        inbox = []
+        do {
+            let due = try dueArrivals(at: now)
+            arrivals += due
+            // There may be more: callers have their turn in between.
+            if !due.isEmpty { wake() }
+            if !arrivals.isEmpty || trouble.map({ $0.retryAt <= now.wall }) == true {
+                try decide(arrivals, at: now)
+            }
+        } catch {
+            storeFailed(error, with: arrivals, at: now)
+        }
+        expireWaiters(at: now)
+        gates.forgetIdle(at: now)
+        arm(at: now)
+        finishStopping()
+    }
+
+    /// Arms the timer on the earliest of everything that waits for a time.
+    private func arm(at now: Moment) {
+        guard !isTurnScheduled else { return }
+        var deadlines = [waiters.values.joined().map { now.wall + $0.remaining(at: now) }.min()]
+        if let trouble {
+            deadlines.append(trouble.retryAt)
+        } else if !isStopping {
+            deadlines.append(gates.nextOpening(at: now))
+            deadlines.append((try? store.nextDeadline(after: now.wall, online: isOnline)) ?? nil)
+        }
+        timer?.arm(at: deadlines.compactMap { $0 }.min())
+    }
+}
+
+/// Something that has happened to an account, waiting for its turn.
+struct Arrival {
+    let account: AccountID
+    let event: Event
+    /// The tokens that came with it.
+    var tokens: StoredTokens?
+    /// What the exchange found out about the server.
+    var learnedEncoding: BasicCredentialEncoding?
+}

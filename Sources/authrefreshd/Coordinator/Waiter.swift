@@ -1,0 +1,47 @@
+internal import RefreshCore
+
+/// A caller that waits for what becomes of an account.
+struct Waiter {
+    /// What it waits for.
+    enum Purpose {
+        /// An access token with this much left; forced: one that was issued after the call.
+        case token(minimumValidity: Duration?, isForced: Bool)
+        /// The end of an attempt, whatever it is.
+        case attempt
+    }
+
+    /// How long a caller waits at most: longer than one request may take (30 s), so that it hears of that one's end.
+    static let timeLimit = Duration.seconds(40)
+
+    let purpose: Purpose
+    let since: Moment
+    /// Called once, on the coordinator's queue.
+    let answer: @Sendable (WaitOutcome) -> Void
+
+    /// Whether an account that stands like this is what it waits for.
+    func isSettled(by snapshot: AccountSnapshot) -> Bool {
+        if case .token(let minimumValidity, isForced: false) = purpose,
+            snapshot.holdsAccessToken(for: minimumValidity)
+        {
+            return true
+        }
+        if case .refreshing = snapshot.state.phase { return false }
+        return true
+    }
+
+    func remaining(at now: Moment) -> Duration {
+        max(Waiter.timeLimit - now.elapsed(since: since), .zero)
+    }
+}
+
+/// What a waiter is told.
+enum WaitOutcome: Sendable {
+    /// The attempt is over, and this is where the account stands.
+    case settled(AccountSnapshot)
+    /// The time limit has passed; the attempt goes on.
+    case timedOut
+    /// The account was removed meanwhile.
+    case removed
+    /// The store could not be read or written.
+    case storeFailed(StoreTrouble)
+}

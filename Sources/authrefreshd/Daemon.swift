@@ -1,0 +1,166 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import Dispatch
+internal import Foundation
+internal import Logging
+internal import OAuthClient
+internal import RefreshCore
+internal import Systemd
+internal import Varlink
+
+/// The daemon, put together: configuration, store, coordinator, socket, service manager.
+struct Daemon {
+    private let paths: DaemonPaths
+    private let configuration: LoadedConfiguration
+
+    var profileCount: Int { configuration.settings.profiles.names.count }
+
+    /// - Throws: what is wrong with the command line, the environment or the configuration.
+    init(options: DaemonOptions) throws(DaemonError) {
+        let environment = ProcessInfo.processInfo.environment
+        paths = try DaemonPaths(options: options, environment: environment) {
+            FileManager.default.fileExists(atPath: $0)
+        }
+        do {
+            configuration = try LoadedConfiguration(paths: paths)
+        } catch {
+            throw .configuration(error)
+        }
+    }
+
+    /// Serves until SIGTERM or SIGINT.
+    func run() async throws(DaemonError) {
+        let signals = SignalWatch()
+        let logger = makeLogger()
+        let changeLog = ChangeLog(logger: logger)
+        let notifier = ServiceNotifier.fromEnvironment()
+        do {
+            try ProcessHardening.apply()
+        } catch {
+            throw .system(error)
+        }
+        let executor = DispatchQueueExecutor(label: "authrefreshd.coordinator")
+        let client = OAuthClient(configuration: configuration.client)
+        let coordinator = RefreshCoordinator(
+            executor: executor,
+            store: try openStore(),
+            client: client,
+            settings: configuration.settings,
+            timebase: try timebase(),
+            changeLog: changeLog
+        )
+        let manager = ServiceManagerLink(notifier: notifier, coordinator: coordinator)
+        let machine = MachineWatch(coordinator: coordinator, logger: logger)
+        do {
+            try await coordinator.start(watching: machine, onStatusChange: manager.statusChanged)
+        } catch {
+            throw .store(error)
+        }
+        let server = try await serve(coordinator, changeLog)
+        await manager.ready()
+        changeLog.write(.daemonStarted)
+
+        for await signal in signals.signals {
+            guard signal == .hangUp else { break }
+            await reload(coordinator, manager, changeLog)
+        }
+        changeLog.write(.daemonStopping)
+        manager.stopping()
+        await server.stopAccepting()
+        await coordinator.stop()
+        await server.shutdown()
+        try? await client.shutdown()
+    }
+
+    private func makeLogger() -> Logger {
+        let level = Logger.Level(rawValue: configuration.file.logLevel) ?? .notice
+        return Logger(label: "authrefreshd") { _ in JournalLogHandler(logLevel: level) }
+    }
+
+    private func timebase() throws(DaemonError) -> Timebase {
+        do {
+            return try Timebase.system()
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    private func openStore() throws(DaemonError) -> sending AccountStore {
+        let path = paths.stateDirectory + "/" + AccountStore.fileName
+        let source = StoreKeySource(
+            credentialsDirectory: paths.credentialsDirectory,
+            stateDirectory: paths.stateDirectory
+        )
+        do {
+            return try AccountStore(path: path, key: try source.load(forStoreAt: path))
+        } catch let error as StoreKeyError {
+            throw .key(error)
+        } catch let error as StoreError {
+            throw .store(error)
+        } catch {
+            preconditionFailure("the store fails with its own errors only: \(type(of: error))")
+        }
+    }
+
+    private func serve(
+        _ coordinator: RefreshCoordinator,
+        _ changeLog: ChangeLog
+    ) async throws(DaemonError) -> VarlinkServer {
+        let service = AuthRefreshService(coordinator: coordinator)
+        var serverConfiguration = VarlinkServerConfiguration(endpoint: try endpoint())
+        // The present state of 10,000 accounts, which a subscriber gets in one go, is some 6 MB.
+        serverConfiguration.limits.undrainedBytesMax = 8 << 20
+        serverConfiguration.observe = { event in
+            changeLog.record(event)
+        }
+        let server = VarlinkServer(
+            configuration: serverConfiguration,
+            service: VarlinkService(
+                info: ServiceInfo(
+                    vendor: "authrefreshd",
+                    product: "authrefreshd",
+                    version: Version.text,
+                    url: "https://authrefreshd.example/"
+                ),
+                interfaces: [Interface.name: Interface.text],
+                refusalError: { $0.interfaceError },
+                handle: { call, peer, responder in service.handle(call, from: peer, responder) }
+            )
+        )
+        do {
+            try await server.start()
+        } catch {
+            throw .socket(error)
+        }
+        return server
+    }
+
+    /// The socket that systemd passed, or else our own path: the same server behind either.
+    private func endpoint() throws(DaemonError) -> VarlinkServerConfiguration.Endpoint {
+        do {
+            let sockets = try ListenSockets.received()
+            guard let socket = sockets.first else { return .path(paths.socket) }
+            guard sockets.count == 1 else { throw DaemonError.tooManySockets(sockets.count) }
+            return .descriptor(socket.descriptor)
+        } catch let error as SystemdError {
+            throw .system(error)
+        } catch let error as DaemonError {
+            throw error
+        } catch {
+            preconditionFailure("passed sockets fail with SystemdError only: \(type(of: error))")
+        }
+    }
+
+    /// Reads the configuration anew; one that cannot be used changes nothing.
+    private func reload(_ coordinator: RefreshCoordinator, _ manager: ServiceManagerLink, _ changeLog: ChangeLog) async {
+        manager.reloading()
+        do {
+            let loaded = try LoadedConfiguration(paths: paths)
+            await coordinator.reload(loaded.settings)
+            changeLog.write(.configurationReloaded)
+        } catch {
+            changeLog.write(.configurationRejected, [JournalKey.error: "\(error)"])
+        }
+        await manager.ready()
+    }
+}

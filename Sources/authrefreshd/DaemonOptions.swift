@@ -1,0 +1,16 @@
+internal import ArgumentParser
+
+/// The daemon's command line.
+struct DaemonOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Read the configuration from FILE.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("Keep the store and its key in DIR.", valueName: "dir"))
+    var stateDir: String?
+
+    @Option(help: ArgumentHelp("Listen at PATH, unless systemd passes a socket.", valueName: "path"))
+    var socket: String?
+
+    @Flag(help: "Check the configuration and the provider profiles, and end.")
+    var check = false
+}

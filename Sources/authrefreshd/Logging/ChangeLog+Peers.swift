@@ -1,0 +1,44 @@
+internal import AuthRefreshInterface
+internal import Logging
+internal import Varlink
+
+extension ChangeLog {
+    /// What happened at the socket.
+    func record(_ event: VarlinkServerEvent) {
+        switch event {
+        case .refused(let refusal, let peer):
+            var fields: Logger.Metadata = [JournalKey.error: "\(refusal)"]
+            if let peer { fields[JournalKey.detail] = "pid \(peer.pid), uid \(peer.uid)" }
+            write(.peerRefused, fields)
+        case .pathRestored(let path):
+            logger.notice("the socket's path had vanished and is back", metadata: [JournalKey.detail: "\(path)"])
+        case .pathLost(let path, let error):
+            logger.error(
+                "the socket's path has vanished, and cannot be bound now",
+                metadata: [JournalKey.detail: "\(path)", JournalKey.error: "\(error)"]
+            )
+        }
+    }
+}
+
+extension Refusal {
+    /// The refusal as an error of our interface.
+    var interfaceError: VarlinkError {
+        switch self {
+        case .peerNotAllowed(let uid):
+            VarlinkError(PermissionDeniedError(reason: "the daemon serves its own user and root, not uid \(uid)"))
+        case .peerUnknown:
+            VarlinkError(PermissionDeniedError(reason: "the kernel did not say who is calling"))
+        case .tooManyConnections(let limit):
+            VarlinkError(LimitExceededError(limit: "connectionsMax", maximum: Int64(limit)))
+        case .tooManyConnectionsOfUser(let limit):
+            VarlinkError(LimitExceededError(limit: "connectionsPerUIDMax", maximum: Int64(limit)))
+        case .messageTooLong(let limit):
+            VarlinkError(LimitExceededError(limit: "messageBytesMax", maximum: Int64(limit)))
+        case .repliesNotRead(let limit):
+            VarlinkError(LimitExceededError(limit: "undrainedBytesMax", maximum: Int64(limit)))
+        case .messageMalformed, .messageIncomplete:
+            standardError
+        }
+    }
+}

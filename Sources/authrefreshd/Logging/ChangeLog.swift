@@ -1,0 +1,101 @@
+internal import AccountStorage
+internal import Logging
+internal import RefreshCore
+
+/// Writes changes to the log: one line each, constant text, values in fields, no secret.
+struct ChangeLog: Sendable {
+    let logger: Logger
+
+    func record(_ announcement: Announcement, of snapshot: AccountSnapshot, correlationID: String?) {
+        guard let event = announcement.journalEvent else { return }
+        var fields = Logger.Metadata()
+        fields[JournalKey.account] = "\(snapshot.account.name)"
+        fields[JournalKey.issuer] = "\(snapshot.account.issuer)"
+        fields[JournalKey.generation] = "\(snapshot.state.generation)"
+        if let name = announcement.wireName { fields[JournalKey.event] = "\(name)" }
+        if let correlationID { fields[JournalKey.correlationID] = "\(correlationID)" }
+        if case .changed(let change) = announcement { fields.merge(change, snapshot) }
+        write(event, fields)
+    }
+
+    func storeFailed(_ error: StoreError) {
+        write(.storeUnwritable, [JournalKey.error: "\(error.description)"])
+    }
+
+    func storeRecovered() {
+        logger.notice("the store can be used again")
+    }
+
+    func clockStepped(by step: Duration) {
+        write(.clockStepped, [JournalKey.detail: "\(step)"])
+    }
+
+    func resumed() {
+        write(.resumed)
+    }
+
+    func routeChanged(isOnline: Bool) {
+        write(isOnline ? .networkUp : .networkDown)
+    }
+
+    func write(_ event: JournalEvent, _ fields: Logger.Metadata = [:]) {
+        var fields = fields
+        fields[JournalEvent.messageIDKey] = "\(event.id)"
+        logger.log(level: event.level, event.message, metadata: fields)
+    }
+}
+
+extension Announcement {
+    /// What the journal is told; nil for what is in steady state.
+    fileprivate var journalEvent: JournalEvent? {
+        switch self {
+        case .added: .accountAdded
+        case .updated: .accountUpdated
+        case .removed: .accountRemoved
+        case .refreshStarted: nil
+        case .changed(let change):
+            switch change {
+            case .grantImported: .grantImported
+            case .tokenRefreshed: .tokenRefreshed
+            case .refreshFailed(let failure, _):
+                failure.failureClass == .unanswered ? .outcomeUnknown : .refreshFailed
+            case .misconfigured: .misconfigured
+            case .interactionRequired: .interactionRequired
+            case .refreshTokenExpiring: .refreshTokenExpiring
+            case .signedOut: .signedOut
+            case .staleAnswerDropped: .staleAnswerDropped
+            }
+        }
+    }
+}
+
+extension Logger.Metadata {
+    fileprivate mutating func merge(_ change: AccountChange, _ snapshot: AccountSnapshot) {
+        switch change {
+        case .tokenRefreshed:
+            self[JournalKey.expiresAt] = snapshot.state.accessToken.map { "\($0.expiresAt.microseconds)" }
+        case .refreshFailed(let failure, let retryAt), .misconfigured(let failure, let retryAt):
+            merge(failure)
+            self[JournalKey.retryAt] = "\(retryAt.microseconds)"
+        case .interactionRequired(let interaction):
+            merge(interaction.failure)
+            self[JournalKey.reason] = "\(interaction.reason.rawValue)"
+        case .refreshTokenExpiring(let expiresAt):
+            self[JournalKey.expiresAt] = "\(expiresAt.microseconds)"
+        case .staleAnswerDropped(let generation):
+            self[JournalKey.generation] = "\(generation)"
+        case .grantImported, .signedOut: break
+        }
+    }
+
+    private mutating func merge(_ failure: RefreshFailure) {
+        let detail = failure.detail
+        self[JournalKey.error] = "\(detail.oauthError ?? detail.summary)"
+        self[JournalKey.correlationID] = detail.correlationID.map { "\($0)" } ?? self[JournalKey.correlationID]
+        let parts = [
+            detail.oauthError == nil ? nil : detail.summary,
+            detail.oauthErrorDescription, detail.subError, detail.providerCode, detail.httpStatus.map { "HTTP \($0)" },
+        ].compactMap { $0 }
+        if !parts.isEmpty { self[JournalKey.detail] = "\(parts.joined(separator: "; "))" }
+    }
+}

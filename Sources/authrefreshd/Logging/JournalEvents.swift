@@ -1,0 +1,117 @@
+internal import Logging
+internal import Systemd
+
+/// Everything the daemon tells the journal: id, level and constant text; what varies stands in fields.
+///
+/// The catalog (`systemd/authrefreshd.catalog`) has an entry for each id; a test compares the two.
+enum JournalEvent: CaseIterable {
+    case daemonStarted
+    case daemonStopping
+    case accountAdded
+    case accountUpdated
+    case accountRemoved
+    case grantImported
+    case tokenRefreshed
+    case refreshFailed
+    case outcomeUnknown
+    case interactionRequired
+    case misconfigured
+    case refreshTokenExpiring
+    case signedOut
+    case clockStepped
+    case resumed
+    case networkUp
+    case networkDown
+    case configurationReloaded
+    case configurationRejected
+    case storeUnwritable
+    case staleAnswerDropped
+    case peerRefused
+
+    /// The field that carries the id.
+    static let messageIDKey = "MESSAGE_ID"
+
+    var id: MessageID {
+        switch self {
+        case .daemonStarted: MessageID(0xd83f_969f_38e3_482b, 0x8e7b_49e9_1c46_8b65)
+        case .daemonStopping: MessageID(0xbf8e_8b26_41ce_4510, 0xbf25_4aef_aad3_a992)
+        case .accountAdded: MessageID(0xd9d4_0b86_491d_4b74, 0x9bda_5e04_8514_2281)
+        case .accountUpdated: MessageID(0x8eec_1e11_959f_4493, 0x9eef_ac8c_c9a9_53ad)
+        case .accountRemoved: MessageID(0xb5dc_ddac_783b_43db, 0xad60_b4d6_e202_8c2e)
+        case .grantImported: MessageID(0x421b_26d8_2675_4bc8, 0x8f28_f6db_bc08_dcf1)
+        case .tokenRefreshed: MessageID(0xcee0_2e56_4487_4186, 0x8e4a_14d0_8b21_f5d0)
+        case .refreshFailed: MessageID(0x4bba_12dc_5dc4_4f5d, 0xad5b_dd72_a123_0b31)
+        case .outcomeUnknown: MessageID(0x0d16_2827_80aa_480b, 0xa1fc_44d3_f3d3_ff45)
+        case .interactionRequired: MessageID(0x1d3a_b0a9_1359_47a1, 0x9bd3_1705_c1a0_d0ea)
+        case .misconfigured: MessageID(0x3c63_0741_3070_4a75, 0xbb9a_2f24_3019_82c0)
+        case .refreshTokenExpiring: MessageID(0xec02_aac2_acc0_45c6, 0x82c1_7ad1_d0b9_7881)
+        case .signedOut: MessageID(0xa87c_e631_2258_4da7, 0x93ec_98f9_f296_fa64)
+        case .clockStepped: MessageID(0xf244_f69c_7f16_4394, 0xb919_8519_36b9_a401)
+        case .resumed: MessageID(0x08c9_6f4b_3559_449a, 0x9905_c778_9b17_4c33)
+        case .networkUp: MessageID(0x9f89_0971_7f14_4a0c, 0xa2b7_bb45_2cf5_6e8e)
+        case .networkDown: MessageID(0x30ee_ef87_0b6b_44b6, 0x8ca6_b3ce_8b8d_da62)
+        case .configurationReloaded: MessageID(0xe8eb_b52a_6458_4a9e, 0xa8fc_e0b9_5ade_140c)
+        case .configurationRejected: MessageID(0xb7da_f6d5_6579_47fe, 0xb51f_d150_babe_a238)
+        case .storeUnwritable: MessageID(0xbfe8_5d95_4897_4edf, 0xa235_7f51_a232_facf)
+        case .staleAnswerDropped: MessageID(0x8203_5930_317c_405c, 0x953d_29fc_a300_89f1)
+        case .peerRefused: MessageID(0x7599_a9da_26dc_4440, 0x92c6_0719_3a1d_1946)
+        }
+    }
+
+    /// One line per change at notice; what was survived at warning; what stops the daemon's work at error.
+    var level: Logger.Level {
+        switch self {
+        case .daemonStarted, .daemonStopping, .accountAdded, .accountUpdated, .accountRemoved, .grantImported,
+            .tokenRefreshed, .signedOut, .resumed, .networkUp, .configurationReloaded:
+            .notice
+        case .refreshFailed, .outcomeUnknown, .interactionRequired, .misconfigured, .refreshTokenExpiring,
+            .clockStepped, .networkDown, .staleAnswerDropped, .peerRefused:
+            .warning
+        case .configurationRejected, .storeUnwritable: .error
+        }
+    }
+
+    var message: Logger.Message {
+        switch self {
+        case .daemonStarted: "authrefreshd has started"
+        case .daemonStopping: "authrefreshd is stopping"
+        case .accountAdded: "account added"
+        case .accountUpdated: "account updated"
+        case .accountRemoved: "account removed"
+        case .grantImported: "grant imported"
+        case .tokenRefreshed: "access token refreshed"
+        case .refreshFailed: "refresh failed, retrying"
+        case .outcomeUnknown: "the answer to a refresh was lost, the refresh token may have been spent; retrying"
+        case .interactionRequired: "interaction required"
+        case .misconfigured: "the server refuses how it is asked, the tokens are kept; retrying"
+        case .refreshTokenExpiring: "the refresh token ends soon"
+        case .signedOut: "signed out"
+        case .clockStepped: "the wall clock was stepped"
+        case .resumed: "the machine woke up"
+        case .networkUp: "a network route is up"
+        case .networkDown: "no network route, refreshes wait"
+        case .configurationReloaded: "configuration reloaded"
+        case .configurationRejected: "the new configuration cannot be used, the old one stays"
+        case .storeUnwritable: "the store cannot be used, retrying; valid tokens are still handed out"
+        case .staleAnswerDropped: "an answer for an earlier grant was dropped"
+        case .peerRefused: "a caller was refused"
+        }
+    }
+}
+
+/// The journal fields of our own.
+enum JournalKey {
+    static let account = "AUTHREFRESH_ACCOUNT"
+    static let issuer = "AUTHREFRESH_ISSUER"
+    static let event = "AUTHREFRESH_EVENT"
+    static let error = "AUTHREFRESH_ERROR"
+    static let correlationID = "AUTHREFRESH_CORRELATION_ID"
+    static let generation = "AUTHREFRESH_GENERATION"
+    /// When the daemon tries again, µs since 1970.
+    static let retryAt = "AUTHREFRESH_RETRY_AT_USEC"
+    /// When the token concerned ends, µs since 1970.
+    static let expiresAt = "AUTHREFRESH_EXPIRES_AT_USEC"
+    static let reason = "AUTHREFRESH_REASON"
+    /// What the server said beside the error: description, sub-error, provider code, HTTP status.
+    static let detail = "AUTHREFRESH_DETAIL"
+}

@@ -1,0 +1,66 @@
+internal import Glibc
+internal import Logging
+internal import Systemd
+
+/// Writes log records to the journal, each metadata value in a field of its own; to standard error where there is no journal.
+struct JournalLogHandler: LogHandler {
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+    private let isJournalConnected: Bool
+
+    init(logLevel: Logger.Level, isJournalConnected: Bool = Journal.isConnected) {
+        self.logLevel = logLevel
+        self.isJournalConnected = isJournalConnected
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let merged = metadata.merging(event.metadata ?? [:]) { _, new in new }
+        if isJournalConnected, (try? Journal.send(fields(event, merged))) != nil { return }
+        // journald reads the priority from the front of a line; a person at a terminal would stumble over it.
+        let front = isJournalConnected ? "<\(event.level.priority)>" : "authrefreshd: \(event.level): "
+        let text = front + line(event, merged) + "\n"
+        // Standard error that is gone cannot be told so.
+        _ = unsafe text.withCString { unsafe write(STDERR_FILENO, $0, strlen($0)) }
+    }
+
+    private func fields(_ event: LogEvent, _ metadata: Logger.Metadata) -> [JournalField] {
+        var fields = [
+            JournalField("MESSAGE", event.message.description),
+            JournalField("PRIORITY", "\(event.level.priority)"),
+            JournalField("SYSLOG_IDENTIFIER", "authrefreshd"),
+        ]
+        for (key, value) in metadata {
+            guard let name = JournalFieldName(key) else { continue }
+            fields.append(JournalField(name, value.description))
+        }
+        return fields
+    }
+
+    /// The message, and the metadata that says more than the journal's bookkeeping, on one line.
+    private func line(_ event: LogEvent, _ metadata: Logger.Metadata) -> String {
+        let details = metadata.filter { $0.key != JournalEvent.messageIDKey }
+            .sorted { $0.key < $1.key }
+            .map { "\($0.key)=\($0.value)" }
+        let text = ([event.message.description] + details).joined(separator: " ")
+        return String(text.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) })
+    }
+}
+
+extension Logger.Level {
+    /// The syslog priority: 7 debug, 6 info, 5 notice, 4 warning, 3 error, 2 critical.
+    fileprivate var priority: Int {
+        switch self {
+        case .trace, .debug: 7
+        case .info: 6
+        case .notice: 5
+        case .warning: 4
+        case .error: 3
+        case .critical: 2
+        }
+    }
+}

@@ -1,0 +1,51 @@
+internal import Dispatch
+internal import Logging
+internal import RefreshCore
+internal import Systemd
+
+/// Tells the coordinator what happens to the machine: clock steps, sleep, routes. Lives on the coordinator's queue.
+final class MachineWatch: Sendable {
+    private let coordinator: RefreshCoordinator
+    private let logger: Logger
+
+    init(coordinator: RefreshCoordinator, logger: Logger) {
+        self.coordinator = coordinator
+        self.logger = logger
+    }
+
+    /// Begins to watch. A watch that cannot be had is done without: the log says so once.
+    ///
+    /// - Returns: the watches, to be held as long as they are to run, and whether there is a route now.
+    func begin(on queue: DispatchQueue) -> (watches: [any AnyObject], isOnline: Bool) {
+        var watches: [any AnyObject] = []
+        var isOnline = true
+        do throws(SystemdError) {
+            watches.append(try ClockWatch(queue: queue) { [weak coordinator] in
+                coordinator?.assumeIsolated { $0.clockStepped() }
+            })
+        } catch {
+            logger.warning("steps of the clock are not noticed at once", metadata: [JournalKey.error: "\(error)"])
+        }
+        do throws(SystemdError) {
+            let routes = try RouteWatch(queue: queue) { [weak coordinator] isOnline in
+                coordinator?.assumeIsolated { $0.routeChanged(isOnline: isOnline) }
+            }
+            isOnline = routes.hadRouteAtStart
+            watches.append(routes)
+        } catch {
+            logger.warning("routes are not watched, the network is taken for up", metadata: [JournalKey.error: "\(error)"])
+        }
+        do throws(SystemdError) {
+            watches.append(try SleepWatch(
+                queue: queue,
+                onLost: { [logger] error in
+                    logger.info("the system bus is gone; sleep is noticed by the clocks", metadata: [JournalKey.error: "\(error)"])
+                },
+                onResume: { [weak coordinator] in coordinator?.assumeIsolated { $0.resumed() } }
+            ))
+        } catch {
+            logger.info("no system bus; sleep is noticed by the clocks", metadata: [JournalKey.error: "\(error)"])
+        }
+        return (watches, isOnline)
+    }
+}

@@ -1,0 +1,103 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import RefreshCore
+internal import Varlink
+
+/// The methods about accounts.
+extension AuthRefreshService {
+    func info(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> GetInfo.Reply {
+        _ = try call.decodeParameters(as: GetInfo.Parameters.self)
+        let overview = try coordinator.overview()
+        return GetInfo.Reply(
+            version: Version.text,
+            startedAtUSec: coordinator.startedAt.microseconds,
+            accounts: Int64(overview.accounts),
+            interactionRequired: Int64(overview.interactionRequired),
+            nextDeadlineUSec: overview.nextDeadline?.microseconds,
+            online: overview.isOnline,
+            trouble: overview.trouble?.description
+        )
+    }
+
+    func status(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> GetStatus.Reply {
+        let asked = try call.decodeParameters(as: GetStatus.Parameters.self)
+        let page = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator)
+        return GetStatus.Reply(accounts: page.accounts.map(\.wireStatus), next: page.next)
+    }
+
+    func list(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> ListAccounts.Reply {
+        let asked = try call.decodeParameters(as: ListAccounts.Parameters.self)
+        let page = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator)
+        return ListAccounts.Reply(accounts: page.accounts.map { AccountSettings($0.account) }, next: page.next)
+    }
+
+    func add(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> AddAccount.Reply {
+        let asked = try call.decodeParameters(as: AddAccount.Parameters.self)
+        let grant = try asked.refreshToken.map { try RefreshToken(checked(secret: $0, field: "refreshToken")) }
+        if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
+        let settings = coordinator.settings
+        let draft = try SettingsReader(profiles: settings.profiles).draft(asked.settings, clientSecret: asked.clientSecret)
+        guard try coordinator.overview().accounts < settings.maxAccounts else {
+            throw VarlinkError(LimitExceededError(limit: "max_accounts", maximum: Int64(settings.maxAccounts)))
+        }
+        return AddAccount.Reply(status: try coordinator.add(draft, grant: grant).wireStatus)
+    }
+
+    func update(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> UpdateAccount.Reply {
+        let asked = try call.decodeParameters(as: UpdateAccount.Parameters.self)
+        let snapshot = try account(asked.account, on: coordinator)
+        if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
+        let reader = SettingsReader(profiles: coordinator.settings.profiles)
+        let changed = try reader.account(snapshot.account, changedBy: asked)
+        guard let updated = try coordinator.update(changed) else {
+            throw VarlinkError(NoSuchAccountError(account: asked.account))
+        }
+        return UpdateAccount.Reply(settings: AccountSettings(updated.account))
+    }
+
+    func rename(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> RenameAccount.Reply {
+        let asked = try call.decodeParameters(as: RenameAccount.Parameters.self)
+        let snapshot = try account(asked.account, on: coordinator)
+        guard let name = AccountName(asked.newName) else {
+            throw VarlinkError(InvalidSettingsError(field: "newName", reason: "'\(asked.newName)' is no account name"))
+        }
+        try coordinator.rename(snapshot.account.id, to: name)
+        return RenameAccount.Reply()
+    }
+
+    func remove(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> RemoveAccount.Reply {
+        let asked = try call.decodeParameters(as: RemoveAccount.Parameters.self)
+        try coordinator.remove(account(asked.account, on: coordinator).account.id)
+        return RemoveAccount.Reply()
+    }
+
+    func backup(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> BackupStore.Reply {
+        _ = try call.decodeParameters(as: BackupStore.Parameters.self)
+        return BackupStore.Reply(path: try coordinator.backUpStore())
+    }
+
+    /// The named accounts, or a page of all of them; the name to go on after, if there are more.
+    private func page(
+        _ names: [String]?,
+        after: String?,
+        limit: Int64?,
+        on coordinator: isolated RefreshCoordinator
+    ) throws -> (accounts: [AccountSnapshot], next: String?) {
+        let largest = Interface.largestPage
+        if let names {
+            guard names.count <= largest else {
+                throw VarlinkError(LimitExceededError(limit: "largestPage", maximum: Int64(largest)))
+            }
+            return (try names.map { try account($0, on: coordinator) }, nil)
+        }
+        guard let limit = Int(exactly: limit ?? Int64(largest)), limit >= 1 else { throw VarlinkError.invalidParameter("limit") }
+        var start: AccountName?
+        if let after {
+            guard let name = AccountName(after) else { throw VarlinkError.invalidParameter("after") }
+            start = name
+        }
+        let count = min(limit, largest)
+        let accounts = try coordinator.snapshots(after: start, limit: count)
+        return (accounts, accounts.count < count ? nil : accounts.last?.account.name.text)
+    }
+}

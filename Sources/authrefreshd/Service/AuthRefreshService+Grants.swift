@@ -1,0 +1,151 @@
+internal import AuthRefreshInterface
+internal import OAuthClient
+internal import RefreshCore
+internal import Varlink
+
+/// The methods about grants and tokens.
+extension AuthRefreshService {
+    func acquire(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws {
+        let asked = try call.decodeParameters(as: AcquireToken.Parameters.self)
+        let minimumValidity = try asked.minimumValiditySec.map { seconds throws(VarlinkError) in
+            guard (0...31_557_600).contains(seconds) else { throw VarlinkError.invalidParameter("minimumValiditySec") }
+            return Duration.seconds(seconds)
+        }
+        let isForced = asked.force ?? false
+        let snapshot = try account(asked.account, on: coordinator)
+        if !isForced, snapshot.holdsAccessToken(for: minimumValidity) {
+            return hand(over: snapshot, responder, on: coordinator)
+        }
+        let purpose = Waiter.Purpose.token(minimumValidity: minimumValidity, isForced: isForced)
+        coordinator.wait(for: purpose, of: snapshot.account.id, after: .tokenNeeded) { [coordinator] outcome in
+            coordinator.assumeIsolated { coordinator in
+                guard case .settled(let after) = outcome else { return refuse(outcome, asked.account, responder) }
+                // A token that is still valid is better than none, unless the caller has said that it is not.
+                let isNew = after.state.accessToken?.issuedAt != snapshot.state.accessToken?.issuedAt
+                if after.state.holdsAccessToken(for: .zero, at: after.at), isNew || !isForced {
+                    return hand(over: after, responder, on: coordinator)
+                }
+                responder.fail(.noToken(after))
+            }
+        }
+    }
+
+    func reportRejected(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws {
+        let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
+        wait(for: try account(asked.account, on: coordinator), after: .accessTokenRejected, responder, on: coordinator) {
+            ReportRejected.Reply(status: $0)
+        }
+    }
+
+    func refresh(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws {
+        let asked = try call.decodeParameters(as: Refresh.Parameters.self)
+        wait(for: try account(asked.account, on: coordinator), after: .refreshRequested, responder, on: coordinator) {
+            Refresh.Reply(status: $0)
+        }
+    }
+
+    func importGrant(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> ImportGrant.Reply {
+        let asked = try call.decodeParameters(as: ImportGrant.Parameters.self)
+        let snapshot = try account(asked.account, on: coordinator)
+        let grant = RefreshToken(try checked(secret: asked.refreshToken, field: "refreshToken"))
+        try coordinator.importGrant(grant, for: snapshot.account.id)
+        return ImportGrant.Reply(status: try account(asked.account, on: coordinator).wireStatus)
+    }
+
+    func exportGrant(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> ExportGrant.Reply {
+        let asked = try call.decodeParameters(as: ExportGrant.Parameters.self)
+        let snapshot = try account(asked.account, on: coordinator)
+        return ExportGrant.Reply(
+            settings: AccountSettings(snapshot.account),
+            clientSecret: snapshot.account.registration.clientSecret?.reveal(),
+            refreshToken: try coordinator.refreshToken(of: snapshot)?.secret.reveal()
+        )
+    }
+
+    func signOut(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws {
+        let asked = try call.decodeParameters(as: SignOut.Parameters.self)
+        let snapshot = try account(asked.account, on: coordinator)
+        let id = snapshot.account.id
+        guard asked.revoke ?? false, let refreshToken = try coordinator.refreshToken(of: snapshot) else {
+            try coordinator.signOut(id)
+            return responder.reply(SignOut.Reply(revoked: false))
+        }
+        coordinator.revoke(refreshToken, of: snapshot) { [coordinator] result in
+            coordinator.assumeIsolated { coordinator in
+                finishSignOut(of: snapshot, after: result, responder, on: coordinator)
+            }
+        }
+    }
+
+    /// Erases the tokens, unless the server may take the revocation later: then they are needed for that.
+    private func finishSignOut(
+        of snapshot: AccountSnapshot,
+        after result: Result<Void, RevocationFailure>,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) {
+        let name = snapshot.account.name.text
+        var failure: Failure?
+        if case .failure(let reason) = result {
+            failure = Failure(reason.detail)
+            guard !reason.isTransient else {
+                let error = TemporarilyUnavailableError(
+                    account: name,
+                    reason: "the tokens were not revoked, and are kept",
+                    failure: failure
+                )
+                return responder.fail(VarlinkError(error))
+            }
+        }
+        do {
+            try coordinator.signOut(snapshot.account.id)
+            responder.reply(SignOut.Reply(revoked: failure == nil, failure: failure))
+        } catch {
+            responder.fail(VarlinkError(error))
+        }
+    }
+
+    /// Has `event` decided on, and replies with where the account stands when that has settled.
+    private func wait<Reply: Encodable & SendableMetatype>(
+        for snapshot: AccountSnapshot,
+        after event: Event,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator,
+        reply: @escaping @Sendable (AccountStatus) -> Reply
+    ) {
+        let name = snapshot.account.name.text
+        coordinator.wait(for: .attempt, of: snapshot.account.id, after: event) { outcome in
+            guard case .settled(let after) = outcome else { return refuse(outcome, name, responder) }
+            responder.reply(reply(after.wireStatus))
+        }
+    }
+
+    private func hand(over snapshot: AccountSnapshot, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) {
+        do {
+            guard let times = snapshot.state.accessToken, let token = try coordinator.accessToken(of: snapshot.account.id) else {
+                return responder.fail(.noToken(snapshot))
+            }
+            responder.reply(
+                AcquireToken.Reply(
+                    accessToken: token.secret.reveal(),
+                    tokenType: "Bearer",
+                    expiresAtUSec: times.expiresAt.microseconds
+                )
+            )
+        } catch {
+            responder.fail(VarlinkError(error))
+        }
+    }
+
+    private func refuse(_ outcome: WaitOutcome, _ name: String, _ responder: VarlinkResponder) {
+        switch outcome {
+        case .settled(let snapshot): responder.fail(.noToken(snapshot))
+        case .removed: responder.fail(VarlinkError(NoSuchAccountError(account: name)))
+        case .storeFailed(let trouble): responder.fail(VarlinkError(trouble.error))
+        case .timedOut:
+            let seconds = Waiter.timeLimit.components.seconds
+            let reason = "the refresh has taken longer than \(seconds) s, and goes on"
+            responder.fail(VarlinkError(TemporarilyUnavailableError(account: name, reason: reason)))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+internal import AuthRefreshInterface
+internal import RefreshCore
+internal import Varlink
+
+/// Following changes.
+extension AuthRefreshService {
+    /// How many accounts one subscriber may follow: their present state is sent in one go. Who keeps more follows them by name.
+    static let largestSubscription = 10_000
+
+    func subscribe(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws {
+        let asked = try call.decodeParameters(as: Subscribe.Parameters.self)
+        guard call.wantsMore else { throw VarlinkError.expectedMore }
+        guard !coordinator.subscribers.isFull else {
+            throw VarlinkError(LimitExceededError(limit: "subscribers", maximum: Int64(Subscribers.maximum)))
+        }
+        let present = try snapshots(asked.accounts, on: coordinator)
+        let now = coordinator.timebase.now().wall.microseconds
+        // State, "ready" and entry into the list happen in one turn of the queue: no change can fall in between.
+        for start in stride(from: 0, to: present.count, by: Interface.largestPage) {
+            let page = present[start..<min(start + Interface.largestPage, present.count)].map(\.wireStatus)
+            responder.reply(Subscribe.Reply(event: "present", atUSec: now, accounts: page), continues: true)
+        }
+        responder.reply(Subscribe.Reply(event: "ready", atUSec: now, accounts: []), continues: true)
+        coordinator.subscribe(responder, to: asked.accounts.map { _ in Set(present.map(\.account.id)) })
+    }
+
+    private func snapshots(_ names: [String]?, on coordinator: isolated RefreshCoordinator) throws -> [AccountSnapshot] {
+        if let names {
+            guard names.count <= Self.largestSubscription else { throw tooMany }
+            return try names.map { try account($0, on: coordinator) }
+        }
+        let all = try coordinator.snapshots(after: nil, limit: Self.largestSubscription + 1)
+        guard all.count <= Self.largestSubscription else { throw tooMany }
+        return all
+    }
+
+    private var tooMany: VarlinkError {
+        VarlinkError(LimitExceededError(limit: "largestSubscription", maximum: Int64(Self.largestSubscription)))
+    }
+}

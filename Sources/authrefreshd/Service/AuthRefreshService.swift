@@ -1,0 +1,83 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import Dispatch
+internal import RefreshCore
+internal import Varlink
+
+/// Answers the calls of `io.authrefresh`: decodes, asks the coordinator on its queue, encodes.
+struct AuthRefreshService: Sendable {
+    let coordinator: RefreshCoordinator
+
+    /// The longest refresh token or client secret that is taken, in bytes; the largest seen has 16 KiB.
+    static let longestSecret = 64 << 10
+
+    /// Answers one call; may be called on any thread.
+    func handle(_ call: VarlinkCall, from _: PeerCredentials, _ responder: VarlinkResponder) {
+        coordinator.queue.async {
+            coordinator.assumeIsolated { answer(call, responder, on: $0) }
+        }
+    }
+
+    private func answer(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) {
+        guard let method = Method(rawValue: call.method) else {
+            return responder.fail(.methodNotFound(call.method))
+        }
+        do {
+            switch method {
+            case .getInfo: responder.reply(try info(call, on: coordinator))
+            case .getStatus: responder.reply(try status(call, on: coordinator))
+            case .listAccounts: responder.reply(try list(call, on: coordinator))
+            case .addAccount: responder.reply(try add(call, on: coordinator))
+            case .updateAccount: responder.reply(try update(call, on: coordinator))
+            case .renameAccount: responder.reply(try rename(call, on: coordinator))
+            case .removeAccount: responder.reply(try remove(call, on: coordinator))
+            case .importGrant: responder.reply(try importGrant(call, on: coordinator))
+            case .exportGrant: responder.reply(try exportGrant(call, on: coordinator))
+            case .acquireToken: try acquire(call, responder, on: coordinator)
+            case .reportRejected: try reportRejected(call, responder, on: coordinator)
+            case .refresh: try refresh(call, responder, on: coordinator)
+            case .subscribe: try subscribe(call, responder, on: coordinator)
+            case .signOut: try signOut(call, responder, on: coordinator)
+            case .backupStore: responder.reply(try backup(call, on: coordinator))
+            }
+        } catch let error as VarlinkError {
+            responder.fail(error)
+        } catch let error as StoreError {
+            responder.fail(VarlinkError(error))
+        } catch {
+            preconditionFailure("calls fail with VarlinkError or StoreError only: \(type(of: error))")
+        }
+    }
+
+    /// The account of this name.
+    ///
+    /// - Throws: `NoSuchAccount`, also for a text that cannot be a name.
+    func account(_ name: String, on coordinator: isolated RefreshCoordinator) throws -> AccountSnapshot {
+        guard let name = AccountName(name), let snapshot = try coordinator.snapshot(of: name) else {
+            throw VarlinkError(NoSuchAccountError(account: name))
+        }
+        return snapshot
+    }
+
+    /// - Throws: `InvalidSettings` if a secret is empty or too long to be one.
+    func checked(secret: String, field: String) throws(VarlinkError) -> Secret {
+        guard !secret.isEmpty else {
+            throw VarlinkError(InvalidSettingsError(field: field, reason: "it is empty"))
+        }
+        guard secret.utf8.count <= Self.longestSecret else {
+            throw VarlinkError(LimitExceededError(limit: "longestSecret", maximum: Int64(Self.longestSecret)))
+        }
+        return Secret(secret)
+    }
+}
+
+extension VarlinkError {
+    /// A store that fails, as callers see it.
+    init(_ error: StoreError) {
+        switch error {
+        case .nameTaken(let name): self.init(AccountExistsError(account: name.text))
+        // Whatever it was, the caller can only wait or repair the store: the text says which.
+        default: self.init(StoreUnavailableError(reason: error.description, hint: error.hint ?? "authctl status"))
+        }
+    }
+}

@@ -1,0 +1,144 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import OAuthClient
+internal import RefreshCore
+internal import Varlink
+
+/// Turns the settings of the wire into an account's, or says what is wrong with them.
+struct SettingsReader {
+    let profiles: ProviderProfiles
+
+    func draft(_ settings: AccountSettings, clientSecret: String?) throws(VarlinkError) -> NewAccount {
+        guard let name = AccountName(settings.name) else {
+            throw invalid("name", "'\(settings.name)' is no account name", "1 to 64 letters, digits and ._@+-, not starting with - or .")
+        }
+        let provider = try settings.provider.map { provider throws(VarlinkError) in try checked(provider: provider) }
+        return NewAccount(
+            name: name,
+            issuer: try issuer(settings.issuer, provider: provider),
+            provider: provider?.name,
+            registration: try registration(settings, clientSecret: clientSecret, provider: provider),
+            policy: try policy(settings),
+            createdAt: Timestamp(microseconds: 0)
+        )
+    }
+
+    /// `account` with the fields changed that `change` names.
+    func account(_ account: Account, changedBy change: UpdateAccount.Parameters) throws(VarlinkError) -> Account {
+        var settings = AccountSettings(account)
+        var secret = account.registration.clientSecret
+        for field in change.clear ?? [] {
+            try clear(field, of: &settings, &secret)
+        }
+        settings.issuer = change.issuer ?? settings.issuer
+        settings.provider = change.provider ?? settings.provider
+        settings.clientId = change.clientId ?? settings.clientId
+        settings.clientAuthentication = change.clientAuthentication ?? settings.clientAuthentication
+        settings.scopes = change.scopes ?? settings.scopes
+        settings.refreshParameters = change.refreshParameters ?? settings.refreshParameters
+        settings.leadTimeSec = change.leadTimeSec ?? settings.leadTimeSec
+        settings.rotationGraceSec = change.rotationGraceSec ?? settings.rotationGraceSec
+        settings.refreshTokenLifetimeSec = change.refreshTokenLifetimeSec ?? settings.refreshTokenLifetimeSec
+        let draft = try draft(settings, clientSecret: change.clientSecret ?? secret?.reveal())
+        return Account(
+            id: account.id,
+            name: account.name,
+            issuer: draft.issuer,
+            provider: draft.provider,
+            registration: draft.registration,
+            policy: draft.policy
+        )
+    }
+
+    private func clear(_ field: String, of settings: inout AccountSettings, _ secret: inout Secret?) throws(VarlinkError) {
+        switch field {
+        case "provider": settings.provider = nil
+        case "clientAuthentication": settings.clientAuthentication = nil
+        case "clientSecret": secret = nil
+        case "scopes": settings.scopes = nil
+        case "refreshParameters": settings.refreshParameters = nil
+        case "leadTimeSec": settings.leadTimeSec = nil
+        case "rotationGraceSec": settings.rotationGraceSec = nil
+        case "refreshTokenLifetimeSec": settings.refreshTokenLifetimeSec = nil
+        default: throw invalid("clear", "'\(field)' cannot be emptied", nil)
+        }
+    }
+
+    private func checked(provider name: String) throws(VarlinkError) -> ProviderProfile {
+        if let profile = profiles.named(name) { return profile }
+        let known = profiles.names.isEmpty ? "no profile is installed" : "known: \(profiles.names.joined(separator: ", "))"
+        throw invalid("provider", "there is no provider profile '\(name)'", known)
+    }
+
+    private func issuer(_ url: String?, provider: ProviderProfile?) throws(VarlinkError) -> Issuer {
+        guard let url else {
+            if let issuer = provider?.issuer { return issuer }
+            throw invalid("issuer", "it is missing", provider == nil ? "name the issuer or a provider" : "this provider's issuer is yours to name")
+        }
+        do {
+            return try Issuer(url: url)
+        } catch {
+            switch error {
+            case .notAbsolute: throw invalid("issuer", "'\(url)' is no absolute URL", "https://issuer.example")
+            case .notHTTPS:
+                throw invalid(
+                    "issuer",
+                    "'\(url)' is not https: the refresh token would cross the network unprotected",
+                    "http is for loopback addresses only"
+                )
+            case .hasQueryOrFragment: throw invalid("issuer", "an issuer has no query and no fragment", "RFC 8414 section 2")
+            case .hasUserInfo: throw invalid("issuer", "an issuer has no user name in it", nil)
+            }
+        }
+    }
+
+    private func registration(
+        _ settings: AccountSettings,
+        clientSecret: String?,
+        provider: ProviderProfile?
+    ) throws(VarlinkError) -> ClientRegistration {
+        guard !settings.clientId.isEmpty else { throw invalid("clientId", "it is empty", nil) }
+        var authentication: ClientAuthentication?
+        if let method = settings.clientAuthentication {
+            guard let known = ClientAuthentication(rawValue: method) else {
+                let all = ClientAuthentication.allCases.map(\.rawValue).joined(separator: ", ")
+                throw invalid("clientAuthentication", "'\(method)' is no method known here", "known: \(all)")
+            }
+            authentication = known
+        }
+        if let authentication, authentication != .none, clientSecret == nil {
+            throw invalid("clientAuthentication", "'\(authentication.rawValue)' needs a client secret", "--client-secret-file FILE")
+        }
+        if clientSecret?.isEmpty == true { throw invalid("clientSecret", "it is empty", nil) }
+        let parameters = settings.refreshParameters ?? [:]
+        if let reserved = ReservedParameter.first(in: parameters) {
+            throw invalid("refreshParameters", "'\(reserved)' is a name that the request itself uses", nil)
+        }
+        return ClientRegistration(
+            clientID: settings.clientId,
+            authentication: authentication,
+            clientSecret: clientSecret.map { Secret($0) },
+            scopes: settings.scopes ?? [],
+            refreshParameters: parameters
+        )
+    }
+
+    private func policy(_ settings: AccountSettings) throws(VarlinkError) -> RefreshPolicy {
+        RefreshPolicy(
+            leadTime: try seconds(settings.leadTimeSec, "leadTimeSec"),
+            rotationGrace: try seconds(settings.rotationGraceSec, "rotationGraceSec"),
+            refreshTokenLifetime: try seconds(settings.refreshTokenLifetimeSec, "refreshTokenLifetimeSec")
+        )
+    }
+
+    private func seconds(_ count: Int64?, _ field: String) throws(VarlinkError) -> Duration? {
+        // A hundred years: what is longer is a mistake.
+        guard let count else { return nil }
+        guard (1...3_155_760_000).contains(count) else { throw invalid(field, "it must be 1 s to 100 years", nil) }
+        return .seconds(count)
+    }
+
+    private func invalid(_ field: String, _ reason: String, _ hint: String?) -> VarlinkError {
+        VarlinkError(InvalidSettingsError(field: field, reason: reason, hint: hint))
+    }
+}

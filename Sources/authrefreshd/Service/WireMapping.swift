@@ -1,0 +1,76 @@
+internal import AuthRefreshInterface
+internal import OAuthClient
+internal import RefreshCore
+internal import Varlink
+
+extension AccountSnapshot {
+    /// The account as the wire shows it.
+    var wireStatus: AccountStatus {
+        var status = AccountStatus(
+            account: account.name.text,
+            state: shown.rawValue,
+            issuer: account.issuer.url,
+            generation: state.generation.rawValue,
+            failures: Int64(state.failures)
+        )
+        status.expiresAtUSec = state.accessToken?.expiresAt.microseconds
+        status.refreshedAtUSec = state.accessToken?.issuedAt.wall.microseconds
+        status.nextAttemptAtUSec = state.deadline?.microseconds
+        status.refreshTokenExpiresAtUSec = state.refreshToken?.expiresAt.microseconds
+        status.failure = failure.map { Failure($0.detail) }
+        if case .interactionRequired(let interaction) = state.phase {
+            status.reason = interaction.reason.rawValue
+            status.sinceUSec = interaction.since.microseconds
+        }
+        status.hint = hint
+        return status
+    }
+
+    /// The command that helps; nil if none is needed.
+    var hint: String? {
+        switch shown {
+        case .fresh, .refreshing, .retrying: nil
+        case .interactionRequired, .refreshTokenExpiring, .signedOut:
+            "authctl account import \(account.name) --refresh-token-file FILE"
+        case .misconfigured: "authctl account show \(account.name)"
+        }
+    }
+}
+
+extension Failure {
+    init(_ detail: FailureDetail) {
+        self.init(
+            summary: detail.summary,
+            httpStatus: detail.httpStatus.map(Int64.init),
+            oauthError: detail.oauthError,
+            oauthErrorDescription: detail.oauthErrorDescription,
+            subError: detail.subError,
+            providerCode: detail.providerCode,
+            correlationId: detail.correlationID
+        )
+    }
+}
+
+extension AccountSettings {
+    init(_ account: Account) {
+        self.init(
+            name: account.name.text,
+            issuer: account.issuer.url,
+            provider: account.provider,
+            clientId: account.registration.clientID,
+            clientAuthentication: account.registration.authentication?.rawValue,
+            scopes: account.registration.scopes,
+            refreshParameters: account.registration.refreshParameters,
+            leadTimeSec: account.policy.leadTime?.components.seconds,
+            rotationGraceSec: account.policy.rotationGrace?.components.seconds,
+            refreshTokenLifetimeSec: account.policy.refreshTokenLifetime?.components.seconds
+        )
+    }
+}
+
+extension VarlinkError {
+    /// An error of our interface.
+    init(_ error: some InterfaceError) {
+        self.init(type(of: error).name, parameters: error)
+    }
+}

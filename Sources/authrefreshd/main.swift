@@ -1,5 +1,0 @@
-import Yams
-import Logging
-import AccountStorage
-import OAuthClient
-print("hi")
