@@ -1,2 +1,5 @@
-import ArgumentParser
-print("hi")
+internal import Glibc
+
+// A daemon that goes away must be an error message, not a silent death; StandardOutput gives a closed pipe its usual end.
+_ = signal(SIGPIPE, SIG_IGN)
+exit(Authctl.run(Array(CommandLine.arguments.dropFirst())).rawValue)

@@ -1,0 +1,58 @@
+internal import ArgumentParser
+
+/// Gives what the argument parser says the form of all our messages.
+enum ParserReport {
+    /// Prints the help or version that was asked for.
+    ///
+    /// - Throws: `usage` if the arguments were wrong.
+    static func end(with error: any Error, arguments: [String]) throws(AuthctlError) {
+        guard AuthctlCommand.exitCode(for: error) != .success else {
+            let text = AuthctlCommand.fullMessage(for: error)
+            return try StandardOutput.write(text.hasSuffix("\n") ? text : text + "\n")
+        }
+        let message = AuthctlCommand.message(for: error).split(separator: "\n").first.map(String.init) ?? ""
+        let command = CommandPath.find(in: arguments).path.text
+        throw .usage(
+            message: hideValues(of: arguments, in: message.isEmpty ? "wrong arguments" : message.lowercasedFirst),
+            hint: "see '\(command) --help'"
+        )
+    }
+
+    /// The message without what the user typed, which may be a secret in the wrong place.
+    ///
+    /// Names of options stay; all other arguments become "…".
+    static func hideValues(of arguments: [String], in message: String) -> String {
+        var hidden = message
+        for argument in arguments.sorted(by: { $0.count > $1.count }) where !argument.isEmpty {
+            let (name, value) = split(argument)
+            if !isOptionName(name) {
+                hidden = replace("'\(argument)'", in: hidden)
+                hidden = replace("'\(name)'", in: hidden)
+            }
+            if let value, !value.isEmpty { hidden = replace("'\(value)'", in: hidden) }
+        }
+        return hidden
+    }
+
+    private static func split(_ argument: String) -> (name: String, value: String?) {
+        guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
+        return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
+    }
+
+    /// Whether the text reads like one of our options: one letter, or two dashes and lower-case words.
+    private static func isOptionName(_ text: String) -> Bool {
+        guard text.hasPrefix("-"), text.count <= 32 else { return false }
+        guard text.hasPrefix("--") else { return text.count == 2 }
+        return text.utf8.allSatisfy { $0 == UInt8(ascii: "-") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
+    }
+
+    private static func replace(_ text: String, in message: String) -> String {
+        var rest = message[...]
+        var result = ""
+        while let range = rest.firstRange(of: text) {
+            result += rest[..<range.lowerBound] + "'…'"
+            rest = rest[range.upperBound...]
+        }
+        return result + rest
+    }
+}

@@ -1,0 +1,181 @@
+internal import Glibc
+
+extension AuthctlError {
+    /// The exit status and the lines for the user.
+    var report: Report {
+        switch self {
+        case .secretAsArgument(let option): Self.secretAsArgumentReport(option)
+        case .unknownCommand(let suggestion, let helpCommand):
+            Report(
+                status: .usage,
+                message: "no command has this name",
+                hints: [suggestion.map { "did you mean '\($0)'?" } ?? "see '\(helpCommand)'"]
+            )
+        case .usage(let message, let hint):
+            Report(status: .usage, message: message, hints: hint.map { [$0] } ?? [])
+        case .secretFile(let error): error.report
+        case .unusableDocument(let message, let hint):
+            Report(status: .badData, message: message, hints: hint.map { [$0] } ?? [])
+        case .secretsToTerminal:
+            Report(
+                status: .usage,
+                message: "the export holds secrets, and standard output is a terminal",
+                hints: ["use --output FILE, or --show-secrets to see them here"]
+            )
+        case .cannotCreateFile(let path, let number): Self.cannotCreateReport(path, number)
+        case .cannotWriteOutput(let number):
+            Report(status: .tryAgainLater, message: "cannot write to standard output: \(systemText(number))")
+        case .cannotReadBackup(let number):
+            Report(status: .tryAgainLater, message: "cannot read the daemon's copy of the store: \(systemText(number))")
+        case .daemonUnreachable, .socketNotPermitted, .socketPathTooLong, .connectionEnded, .noAnswer,
+            .unreadableReply:
+            connectionReport
+        case .refused(let refusal): refusal.report
+        case .notFresh(let report): report
+        case .keptButNotFresh(let done, let cause):
+            Report(status: cause.status, message: "\(done), but \(cause.message)", hints: cause.hints)
+        case .notRevoked(let account, let summary):
+            Report(
+                status: .tryAgainLater,
+                message: "'\(account)' is signed out here, but its grant was not revoked: \(summary)",
+                hints: ["the tokens are erased; end the grant on the authorization server's own pages"]
+            )
+        case .reported(let status): Report(status: status, message: "")
+        case .cancelled: Report(status: .cancelled, message: "cancelled")
+        }
+    }
+
+    /// Whether this is the daemon's answer about one account; the connection can be used further.
+    var isOutcome: Bool {
+        switch self {
+        case .refused, .notFresh: true
+        case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
+            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .daemonUnreachable, .socketNotPermitted,
+            .socketPathTooLong, .connectionEnded, .noAnswer, .unreadableReply, .keptButNotFresh, .notRevoked,
+            .reported, .cancelled:
+            false
+        }
+    }
+
+    private var connectionReport: Report {
+        let restart = "systemctl --user restart authrefreshd"
+        return switch self {
+        case .daemonUnreachable(let socket, let number):
+            Report(
+                status: .daemonUnreachable,
+                message: "no daemon answers at '\(socket)': \(systemText(number))",
+                hints: ["systemctl --user start authrefreshd", "not installed yet: run systemd/install"]
+            )
+        case .socketNotPermitted(let socket):
+            Report(
+                status: .notPermitted,
+                message: "the socket '\(socket)' is not open to this user",
+                hints: ["the daemon serves the user who runs it; check --socket and AUTHREFRESH_SOCKET"]
+            )
+        case .socketPathTooLong(let socket):
+            Report(status: .usage, message: "the path of the socket is too long: '\(socket)'")
+        case .connectionEnded:
+            Report(
+                status: .daemonUnreachable,
+                message: "the daemon ended the connection",
+                hints: ["systemctl --user status authrefreshd"]
+            )
+        case .noAnswer(let seconds):
+            Report(
+                status: .tryAgainLater,
+                message: "the daemon has not answered within \(seconds) s",
+                hints: ["systemctl --user status authrefreshd"]
+            )
+        case .unreadableReply, .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument,
+            .secretsToTerminal, .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .refused, .notFresh,
+            .keptButNotFresh, .notRevoked, .reported, .cancelled:
+            Report(
+                status: .badData,
+                message: "the daemon's answer cannot be understood",
+                hints: ["authctl and authrefreshd may be of different versions: \(restart)"]
+            )
+        }
+    }
+
+    private static func secretAsArgumentReport(_ option: String) -> Report {
+        let advice =
+            switch option {
+            case "--client-secret": "--client-secret-file FILE, or '-' to be asked"
+            case "--refresh-token": "--refresh-token-file FILE, or '-' to be asked"
+            default: "--client-secret-file and --refresh-token-file take a file, or '-' to be asked"
+            }
+        return Report(
+            status: .usage,
+            message: "'\(option)' would show a secret to every process of this machine",
+            hints: [advice, "treat a secret that was typed here as known to others: your shell has kept it too"]
+        )
+    }
+
+    private static func cannotCreateReport(_ path: String, _ number: Int32) -> Report {
+        let status: ExitStatus =
+            switch number {
+            case EACCES, EPERM, EROFS: .notPermitted
+            case ENOSPC, EDQUOT, EIO: .tryAgainLater
+            default: .usage
+            }
+        return Report(
+            status: status,
+            message: "cannot write '\(path)': \(systemText(number))",
+            hints: number == EEXIST ? ["an existing file is never replaced: name another"] : []
+        )
+    }
+}
+
+extension SecretFileError {
+    /// The exit status and the lines for the user.
+    var report: Report {
+        switch self {
+        case .noSuchFile(let purpose):
+            Report(
+                status: .usage,
+                message: "the file named for the \(purpose.rawValue) does not exist",
+                hints: ["name a file, or '-' for standard input; never type the secret itself"]
+            )
+        case .unreadable(let purpose, let number):
+            Report(
+                status: number == EACCES ? .notPermitted : .badData,
+                message: "cannot read the file with the \(purpose.rawValue): \(systemText(number))"
+            )
+        case .isDirectory(let purpose):
+            Report(status: .usage, message: "the file named for the \(purpose.rawValue) is a directory")
+        case .empty(let purpose):
+            Report(status: .badData, message: "the \(purpose.rawValue) is empty")
+        case .tooLong(let purpose):
+            Report(
+                status: .badData,
+                message: "the \(purpose.rawValue) is longer than \(SecretFile.largestSize / 1024) KiB"
+            )
+        case .notOneLine(let purpose):
+            Report(
+                status: .badData,
+                message: "the \(purpose.rawValue) is not one line of printable text",
+                hints: ["the file must hold the \(purpose.rawValue) and nothing else"]
+            )
+        case .noTerminal(let purpose):
+            Report(
+                status: .usage,
+                message: "there is no terminal to ask for the \(purpose.rawValue)",
+                hints: ["name a file, or give it on standard input"]
+            )
+        }
+    }
+}
+
+/// The system's words for an error number.
+func systemText(_ number: Int32) -> String {
+    guard let text = unsafe strerror(number) else { return "error \(number)" }
+    return unsafe String(cString: text).lowercasedFirst
+}
+
+extension String {
+    /// The same text with a small first letter, for use within a sentence.
+    var lowercasedFirst: String {
+        guard let first else { return self }
+        return first.lowercased() + dropFirst()
+    }
+}

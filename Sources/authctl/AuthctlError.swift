@@ -1,0 +1,68 @@
+/// Why a command did not do its work.
+enum AuthctlError: Error, Hashable, Sendable {
+    /// A secret was typed as an argument. `option` is the option's name without its value.
+    case secretAsArgument(option: String)
+    /// The word in a command's place is none. `suggestion` is a command that is spelled nearly so.
+    case unknownCommand(suggestion: String?, helpCommand: String)
+    /// The arguments do not fit together; nothing was asked of the daemon.
+    case usage(message: String, hint: String?)
+    case secretFile(SecretFileError)
+    /// What a file holds is not what the command needs. `message` does not repeat it.
+    case unusableDocument(message: String, hint: String?)
+    /// Secrets would have gone to a terminal.
+    case secretsToTerminal
+    case cannotCreateFile(path: String, errno: Int32)
+    case cannotWriteOutput(errno: Int32)
+    case cannotReadBackup(errno: Int32)
+
+    /// Nothing answers at the socket.
+    case daemonUnreachable(socket: String, errno: Int32)
+    case socketNotPermitted(socket: String)
+    case socketPathTooLong(socket: String)
+    /// The daemon went away before its answer was complete.
+    case connectionEnded
+    /// The daemon took the call and said nothing for `seconds`.
+    case noAnswer(seconds: Int32)
+    /// The answer is not what the interface says.
+    case unreadableReply
+    case refused(Refusal)
+
+    /// The daemon answered with a state in which the refresh has failed.
+    case notFresh(Report)
+    /// The account was changed, but its first refresh did not succeed. `done` tells the change.
+    case keptButNotFresh(done: String, cause: Report)
+    /// Signed out here; the authorization server did not confirm the revocation.
+    case notRevoked(account: String, summary: String)
+    /// The failures were told one by one; only the status is left to say.
+    case reported(ExitStatus)
+    case cancelled
+}
+
+/// Why a secret could not be read.
+enum SecretFileError: Error, Hashable, Sendable {
+    /// The name is not repeated: it may be the secret itself.
+    case noSuchFile(purpose: SecretPurpose)
+    case unreadable(purpose: SecretPurpose, errno: Int32)
+    case isDirectory(purpose: SecretPurpose)
+    case empty(purpose: SecretPurpose)
+    case tooLong(purpose: SecretPurpose)
+    /// It holds several lines or control characters.
+    case notOneLine(purpose: SecretPurpose)
+    /// There is no terminal to ask on.
+    case noTerminal(purpose: SecretPurpose)
+}
+
+/// What a secret is for; names it in prompts and messages.
+enum SecretPurpose: String, Sendable {
+    case refreshToken = "refresh token"
+    case clientSecret = "client secret"
+    case document = "document"
+}
+
+/// An error reply of the daemon.
+struct Refusal: Hashable, Sendable {
+    /// The error's full name: `io.authrefresh.NoSuchAccount`.
+    let name: String
+    /// Its parameters as JSON text; `{}` if there were none.
+    let parameters: String
+}

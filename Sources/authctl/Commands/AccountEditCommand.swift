@@ -1,0 +1,64 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+
+/// `authctl account edit`.
+struct AccountEditCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit",
+        abstract: "Change an account's settings; what is not named stays.",
+        discussion: """
+            --scope and --param replace all scopes and all parameters. --clear empties a setting: issuer, provider, \
+            client-secret, client-auth, scope, param, lead-time, rotation-grace, refresh-token-lifetime.
+            """
+    )
+
+    @Argument(help: "The account.")
+    var account: String
+
+    @OptionGroup var options: SettingsOptions
+
+    @Option(help: ArgumentHelp("A setting to empty; may be given several times.", valueName: "setting"))
+    var clear: [String] = []
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        let cleared = try cleared()
+        let parameters = UpdateAccount.Parameters(
+            account: account,
+            clear: cleared.isEmpty ? nil : cleared,
+            issuer: options.issuer,
+            provider: options.provider,
+            clientId: options.clientId,
+            clientAuthentication: options.clientAuth,
+            clientSecret: try options.clientSecret(account: account)?.reveal(),
+            scopes: options.scopes,
+            refreshParameters: try options.refreshParameters(),
+            leadTimeSec: options.leadTime?.seconds,
+            rotationGraceSec: options.rotationGrace?.seconds,
+            refreshTokenLifetimeSec: options.refreshTokenLifetime?.seconds
+        )
+        guard parameters != UpdateAccount.Parameters(account: account) else {
+            throw .usage(message: "there is nothing to change", hint: "see 'authctl account edit --help'")
+        }
+        var daemon = try connection.connect()
+        let settings = try daemon.ask(.updateAccount, parameters, for: UpdateAccount.Reply.self).settings
+        try StandardOutput.write(SettingsView(settings: settings, status: nil, time: .now).text)
+    }
+
+    /// The names on the wire of what `--clear` names.
+    private func cleared() throws(AuthctlError) -> [String] {
+        var fields: [String] = []
+        for name in clear {
+            guard let setting = SettingName.allCases.first(where: { $0.option == name }), setting != .clientId else {
+                throw .usage(
+                    message: "'--clear' does not know this setting",
+                    hint:
+                        "one of: \(SettingName.allCases.filter { $0 != .clientId }.map(\.option).joined(separator: ", "))"
+                )
+            }
+            fields.append(setting.rawValue)
+        }
+        return fields
+    }
+}

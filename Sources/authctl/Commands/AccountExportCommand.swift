@@ -1,0 +1,46 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+
+/// `authctl account export`.
+struct AccountExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write an account with its secrets, to move it to another machine.",
+        discussion: """
+            Prints a JSON document that 'authctl account import' reads. Import it on one machine only, and remove the \
+            account here first: where the server rotates refresh tokens, two users of one grant end it.
+            """
+    )
+
+    @Argument(help: "The account.")
+    var account: String
+
+    @Option(help: ArgumentHelp("Write to this new file, with mode 0600.", valueName: "file"))
+    var output: String?
+
+    @Flag(help: "Print the secrets even on a terminal.")
+    var showSecrets = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        guard output != nil || showSecrets || !StandardOutput.isTerminal else { throw .secretsToTerminal }
+        guard let output else { return try StandardOutput.write(document()) }
+        var file = try NewFile(path: output)
+        try file.write(document())
+        try file.keep()
+        StandardError.note("'\(output)' holds secrets; remove it when it has been imported")
+    }
+
+    private func document() throws(AuthctlError) -> String {
+        var daemon = try connection.connect()
+        let parameters = ExportGrant.Parameters(account: account)
+        let reply = try daemon.ask(.exportGrant, parameters, for: ExportGrant.Reply.self)
+        let document = AccountDocument(
+            settings: reply.settings,
+            clientSecret: reply.clientSecret,
+            refreshToken: reply.refreshToken
+        )
+        return WireText.encodeIndented(document) + "\n"
+    }
+}

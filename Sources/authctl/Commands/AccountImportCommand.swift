@@ -1,0 +1,139 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+
+/// `authctl account import`.
+struct AccountImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Bring in a refresh token, or a whole account from another machine.",
+        usage: """
+            authctl account import <account> --refresh-token-file <file>
+            authctl account import [<account>] <file>
+            """,
+        discussion: """
+            The file may hold a refresh token and nothing else, a token endpoint's answer ({"refresh_token": …}), or \
+            what 'authctl account export' wrote; the last makes the account, or changes the one of that name. '-' \
+            reads standard input, or asks on the terminal.
+
+            Waits for the first refresh; if that fails the grant stays imported, and the exit status tells why: 3, \
+            75 or 78.
+            """
+    )
+
+    @Argument(help: "The account; an export names its own.")
+    var account: String?
+
+    @Argument(help: "What to import.")
+    var file: String?
+
+    @Option(help: ArgumentHelp("A file with a refresh token for the account.", valueName: "file"))
+    var refreshTokenFile: String?
+
+    @Flag(help: "Do not wait for the first refresh.")
+    var noWait = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        if let refreshTokenFile {
+            guard let account, file == nil else {
+                throw .usage(
+                    message: "'--refresh-token-file' takes one account beside it and no other file",
+                    hint: "authctl account import ACCOUNT --refresh-token-file FILE"
+                )
+            }
+            let token = try GrantFile(name: refreshTokenFile, account: account).refreshToken()
+            return try importGrant(token, into: account)
+        }
+        // A single operand is the file.
+        guard let name = file ?? account else {
+            throw .usage(message: "there is no file to import", hint: "see 'authctl account import --help'")
+        }
+        let target = file == nil ? nil : account
+        let secret = try SecretFile(name: name, purpose: .document)
+            .read(prompt: target.map { "refresh token of '\(PlainText.line($0))': " } ?? "document: ")
+        switch try ImportedDocument(secret) {
+        case .refreshToken(let token):
+            guard let target else {
+                throw .usage(
+                    message: "a refresh token does not say whose it is",
+                    hint: "authctl account import ACCOUNT --refresh-token-file FILE"
+                )
+            }
+            try importGrant(token, into: target)
+        case .account(var document):
+            if let target { document.settings.name = target }
+            try importAccount(document)
+        }
+    }
+
+    private func importGrant(_ token: String, into account: String) throws(AuthctlError) {
+        var daemon = try connection.connect()
+        let parameters = ImportGrant.Parameters(account: account, refreshToken: token)
+        let status = try daemon.ask(.importGrant, parameters, for: ImportGrant.Reply.self).status
+        try finish(&daemon, status, done: "the grant of '\(status.account)' was imported", isRefreshing: true)
+    }
+
+    private func importAccount(_ document: AccountDocument) throws(AuthctlError) {
+        var daemon = try connection.connect()
+        let hasGrant = document.refreshToken != nil
+        let parameters = AddAccount.Parameters(
+            settings: document.settings,
+            clientSecret: document.clientSecret,
+            refreshToken: document.refreshToken
+        )
+        do throws(AuthctlError) {
+            let status = try daemon.ask(.addAccount, parameters, for: AddAccount.Reply.self).status
+            try finish(&daemon, status, done: "'\(status.account)' was added", isRefreshing: hasGrant)
+        } catch {
+            guard case .refused(let refusal) = error, refusal.name == AccountExistsError.name else { throw error }
+            _ = try daemon.ask(.updateAccount, document.update, for: UpdateAccount.Reply.self)
+            guard let token = document.refreshToken else {
+                return try StandardOutput.write("\(document.settings.name): changed, no grant in the export\n")
+            }
+            try importGrant(token, into: document.settings.name)
+        }
+    }
+
+    private func finish(
+        _ daemon: inout DaemonConnection,
+        _ status: AccountStatus,
+        done: String,
+        isRefreshing: Bool
+    ) throws(AuthctlError) {
+        let line = isRefreshing && !noWait ? try daemon.settle(status, done: done) : RefreshOutcome.line(for: status)
+        try StandardOutput.write(line)
+    }
+}
+
+extension AccountDocument {
+    /// Makes an existing account what the document says, settings that it leaves out included.
+    fileprivate var update: UpdateAccount.Parameters {
+        let absent: [(SettingName, Bool)] = [
+            (.issuer, settings.issuer == nil),
+            (.provider, settings.provider == nil),
+            (.clientSecret, clientSecret == nil),
+            (.clientAuthentication, settings.clientAuthentication == nil),
+            (.scopes, settings.scopes == nil),
+            (.refreshParameters, settings.refreshParameters == nil),
+            (.leadTimeSec, settings.leadTimeSec == nil),
+            (.rotationGraceSec, settings.rotationGraceSec == nil),
+            (.refreshTokenLifetimeSec, settings.refreshTokenLifetimeSec == nil),
+        ]
+        let cleared = absent.filter(\.1).map(\.0.rawValue)
+        return UpdateAccount.Parameters(
+            account: settings.name,
+            clear: cleared.isEmpty ? nil : cleared,
+            issuer: settings.issuer,
+            provider: settings.provider,
+            clientId: settings.clientId,
+            clientAuthentication: settings.clientAuthentication,
+            clientSecret: clientSecret,
+            scopes: settings.scopes,
+            refreshParameters: settings.refreshParameters,
+            leadTimeSec: settings.leadTimeSec,
+            rotationGraceSec: settings.rotationGraceSec,
+            refreshTokenLifetimeSec: settings.refreshTokenLifetimeSec
+        )
+    }
+}

@@ -1,0 +1,26 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+
+/// `authctl account remove`.
+struct AccountRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Forget an account and its tokens.",
+        discussion: """
+            The authorization server is not told, so the grant lives on there; 'authctl logout --revoke --forget' \
+            tells it.
+            """
+    )
+
+    @Argument(help: "The account.")
+    var account: String
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        var daemon = try connection.connect()
+        let parameters = RemoveAccount.Parameters(account: account)
+        _ = try daemon.ask(.removeAccount, parameters, for: RemoveAccount.Reply.self)
+        try StandardOutput.write("\(account): removed\n")
+    }
+}

@@ -1,0 +1,25 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+
+/// `authctl account rename`.
+struct AccountRenameCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rename",
+        abstract: "Give an account another name; its tokens stay."
+    )
+
+    @Argument(help: "The account.")
+    var account: String
+
+    @Argument(help: "Its new name: letters, digits and ._@+-")
+    var newName: String
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        var daemon = try connection.connect()
+        let parameters = RenameAccount.Parameters(account: account, newName: newName)
+        _ = try daemon.ask(.renameAccount, parameters, for: RenameAccount.Reply.self)
+        try StandardOutput.write("\(newName): renamed from \(account)\n")
+    }
+}

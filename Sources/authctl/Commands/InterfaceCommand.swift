@@ -1,0 +1,15 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+
+/// `authctl interface`.
+struct InterfaceCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "interface",
+        abstract: "Print the description of the daemon's Varlink interface.",
+        discussion: "It is the description that this program was built with; the daemon is not asked."
+    )
+
+    func run() throws(AuthctlError) {
+        try StandardOutput.write(Interface.text)
+    }
+}

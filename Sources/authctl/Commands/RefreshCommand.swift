@@ -1,0 +1,34 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+
+/// `authctl refresh`.
+struct RefreshCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refresh",
+        abstract: "Refresh accounts now, and wait for the outcome.",
+        discussion: """
+            Prints a line for each account that is fresh now; the others are told on standard error. Exit status: \
+            that of the worst.
+            """
+    )
+
+    @Argument(help: "The accounts to refresh.")
+    var accounts: [String]
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        var daemon = try connection.connect()
+        var worst = ExitStatus.success
+        for account in accounts {
+            do throws(AuthctlError) {
+                try StandardOutput.write(daemon.refresh(account))
+            } catch {
+                guard error.isOutcome else { throw error }
+                StandardError.write(error.report.text)
+                worst = .worst(worst, error.report.status)
+            }
+        }
+        guard worst == .success else { throw .reported(worst) }
+    }
+}

@@ -1,0 +1,89 @@
+internal import ArgumentParser
+
+/// The options that describe an account, for `add` and `edit`.
+struct SettingsOptions: ParsableArguments {
+    /// Request parameters whose values are secrets (RFC 6749, RFC 7521): they must not come as arguments.
+    private static let secretParameters: Set<String> = [
+        "client_secret", "refresh_token", "access_token", "client_assertion", "assertion", "password", "code",
+    ]
+
+    @Option(help: ArgumentHelp("The authorization server's identifier: an https URL.", valueName: "url"))
+    var issuer: String?
+
+    @Option(help: ArgumentHelp("A provider profile known to the daemon.", valueName: "name"))
+    var provider: String?
+
+    @Option(help: ArgumentHelp("The client id that the server gave out.", valueName: "id"))
+    var clientId: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the client secret; '-' reads standard input, or asks on the terminal.",
+            valueName: "file"
+        )
+    )
+    var clientSecretFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "none, client_secret_basic or client_secret_post. Without: found out.",
+            valueName: "method"
+        )
+    )
+    var clientAuth: String?
+
+    @Option(help: ArgumentHelp("A scope of the grant; may be given several times.", valueName: "scope"))
+    var scope: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A parameter to add to refresh requests; may be given several times. Not for secrets.",
+            valueName: "name=value"
+        )
+    )
+    var param: [String] = []
+
+    @Option(help: ArgumentHelp("Refresh this long before the access token ends: 5m.", valueName: "time"))
+    var leadTime: LengthOfTime?
+
+    @Option(help: ArgumentHelp("How long the server still takes a rotated refresh token: 30s.", valueName: "time"))
+    var rotationGrace: LengthOfTime?
+
+    @Option(help: ArgumentHelp("How long a refresh token lives unused: 90d.", valueName: "time"))
+    var refreshTokenLifetime: LengthOfTime?
+
+    /// The scope tokens; one option may hold several, as scopes are often copied with their spaces. Nil: none given.
+    var scopes: [String]? {
+        let tokens = scope.flatMap { $0.split(separator: " ").map(String.init) }
+        return tokens.isEmpty ? nil : tokens
+    }
+
+    /// Nil: none given.
+    ///
+    /// - Throws: `usage`, `secretAsArgument`.
+    func refreshParameters() throws(AuthctlError) -> [String: String]? {
+        var parameters: [String: String] = [:]
+        for text in param {
+            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+                throw .usage(message: "'--param' takes a name and a value", hint: "--param resource=https://…")
+            }
+            let name = String(text[..<equals])
+            guard !Self.secretParameters.contains(name.lowercased()) else {
+                throw .secretAsArgument(option: "--param \(name.lowercased())")
+            }
+            guard parameters.updateValue(String(text[text.index(after: equals)...]), forKey: name) == nil else {
+                throw .usage(message: "'--param' gives '\(name)' twice", hint: nil)
+            }
+        }
+        return parameters.isEmpty ? nil : parameters
+    }
+
+    /// Nil: none given.
+    ///
+    /// - Throws: `secretFile`, `cancelled`.
+    func clientSecret(account: String) throws(AuthctlError) -> SecretText? {
+        guard let clientSecretFile else { return nil }
+        return try SecretFile(name: clientSecretFile, purpose: .clientSecret)
+            .readLine(prompt: "client secret of '\(PlainText.line(account))': ")
+    }
+}

@@ -1,0 +1,40 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+internal import Glibc
+
+/// `authctl store backup`.
+struct StoreBackupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Save a copy of the store while the daemon works.",
+        discussion: """
+            The file is made with mode 0600; an existing one is never replaced. The secrets in it are sealed with the \
+            store's key, which is not part of it: keep a copy of the key too, elsewhere.
+            """
+    )
+
+    @Argument(help: "The file to make.")
+    var file: String
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        var daemon = try connection.connect()
+        // First the file, then the copy: a name that cannot be used costs the daemon nothing.
+        var target = try NewFile(path: file)
+        let reply = try daemon.ask(
+            .backupStore,
+            BackupStore.Parameters(),
+            for: BackupStore.Reply.self,
+            patience: DaemonConnection.refreshPatience
+        )
+        defer { unsafe unlink(reply.path) }
+        let source = unsafe open(reply.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard source >= 0 else { throw .cannotReadBackup(errno: errno) }
+        defer { close(source) }
+        let size = try target.copy(from: source)
+        try target.keep()
+        try StandardOutput.write("\(file): \(size) bytes\n")
+        StandardError.note("the store's key is not in this file; without a copy of the key it cannot be opened")
+    }
+}

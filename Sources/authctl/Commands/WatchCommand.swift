@@ -1,0 +1,35 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+
+/// `authctl watch`.
+struct WatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Follow accounts: their present state, then every change as it happens.",
+        discussion: """
+            A line for each change: local time, account, event, state. --json prints a reply of 'Subscribe' on each \
+            line, as 'authctl interface' describes it; "ready" ends the present state.
+
+            Runs until it is interrupted: Ctrl-C ends it as it ends any program (130 to the shell). Exit status 69 \
+            if the daemon goes away, 75 if this program was too slow to keep up.
+            """
+    )
+
+    @Argument(help: "The accounts to follow. Without: all.")
+    var accounts: [String] = []
+
+    @Flag(help: "Print JSON, one object a line.")
+    var json = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        var daemon = try connection.connect()
+        let asked = Subscribe.Parameters(accounts: accounts.isEmpty ? nil : accounts)
+        try daemon.follow(asked) { answer throws(AuthctlError) in
+            let change = try WireText.decode(Subscribe.Reply.self, from: answer)
+            // Each line is one write: an interrupt never leaves half of one.
+            try StandardOutput.write(json ? WireText.encode(change) + "\n" : ChangeLine(change: change).text)
+        }
+    }
+}

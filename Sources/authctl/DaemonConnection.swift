@@ -1,0 +1,95 @@
+internal import AuthRefreshInterface
+internal import FoundationEssentials
+internal import VarlinkClient
+
+/// A connection to the daemon that speaks in the interface's wire types.
+struct DaemonConnection: ~Copyable {
+    /// Seconds for an answer that needs no authorization server. Generous: the first call may start the daemon.
+    static let patience: Int32 = 30
+    /// Seconds for an answer that waits for a refresh. Above the daemon's own limit, whose error says more than ours.
+    static let refreshPatience: Int32 = 180
+
+    private var connection: VarlinkConnection
+
+    /// - Parameter socket: the value of `--socket`, if given.
+    init(socket: String?) throws(AuthctlError) {
+        do throws(VarlinkClientError) {
+            connection = try VarlinkConnection(path: SocketPath.resolve(option: socket))
+        } catch {
+            throw AuthctlError(error, patience: 0)
+        }
+    }
+
+    /// Calls a method and waits for its reply.
+    ///
+    /// - Throws: `refused` with the daemon's error; anything about the connection.
+    mutating func ask<Reply: Decodable>(
+        _ method: Method,
+        _ parameters: some Encodable,
+        for type: Reply.Type,
+        patience: Int32 = Self.patience
+    ) throws(AuthctlError) -> Reply {
+        let answer = try ask(method, json: WireText.encode(parameters), patience: patience)
+        return try WireText.decode(type, from: answer)
+    }
+
+    /// Calls a method with parameters in JSON; needs neither Codable nor Foundation.
+    mutating func ask(_ method: Method, json: String, patience: Int32) throws(AuthctlError) -> JSONText {
+        let reply: VarlinkConnection.Reply
+        do throws(VarlinkClientError) {
+            reply = try connection.call(method.rawValue, parameters: json, timeoutMilliseconds: patience * 1000)
+        } catch {
+            throw AuthctlError(error, patience: patience)
+        }
+        return try Self.parameters(of: reply)
+    }
+
+    /// Calls `Subscribe` and hands over each change, for ever: the daemon never ends the answer by itself.
+    ///
+    /// - Throws: what ended it, also what `body` threw.
+    mutating func follow(
+        _ parameters: Subscribe.Parameters,
+        _ body: (JSONText) throws(AuthctlError) -> Void
+    ) throws(AuthctlError) -> Never {
+        do throws(VarlinkClientError) {
+            try connection.send(Method.subscribe.rawValue, parameters: WireText.encode(parameters), mode: .more)
+        } catch {
+            throw AuthctlError(error, patience: 0)
+        }
+        while true {
+            let reply: VarlinkConnection.Reply
+            do throws(VarlinkClientError) {
+                reply = try connection.receive()
+            } catch {
+                throw AuthctlError(error, patience: 0)
+            }
+            try body(Self.parameters(of: reply))
+            guard reply.continues else { throw .connectionEnded }
+        }
+    }
+
+    private static func parameters(of reply: VarlinkConnection.Reply) throws(AuthctlError) -> JSONText {
+        if let name = reply.error {
+            throw .refused(Refusal(name: name, parameters: reply.parameters.text))
+        }
+        return reply.parameters
+    }
+}
+
+extension AuthctlError {
+    /// What a failed call means to the user.
+    ///
+    /// - Parameter patience: how many seconds were waited.
+    fileprivate init(_ error: VarlinkClientError, patience: Int32) {
+        self =
+            switch error {
+            case .notRunning(let path, let errno), .cannotConnect(let path, let errno):
+                .daemonUnreachable(socket: path, errno: errno)
+            case .permissionDenied(let path): .socketNotPermitted(socket: path)
+            case .pathTooLong(let path, limit: _): .socketPathTooLong(socket: path)
+            case .timedOut: .noAnswer(seconds: patience)
+            case .connectionClosed: .connectionEnded
+            case .malformedReply, .replyTooLarge: .unreadableReply
+            }
+    }
+}

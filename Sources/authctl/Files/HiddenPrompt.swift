@@ -1,0 +1,80 @@
+internal import Glibc
+
+/// Asks on the terminal without showing what is typed.
+enum HiddenPrompt {
+    private static let caught = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+
+    /// - Throws: `cancelled` after Ctrl-C or another signal that would end the program, with the terminal as it was;
+    ///   `secretFile` if there is no terminal or nothing was typed.
+    static func ask(_ prompt: String, _ purpose: SecretPurpose) throws(AuthctlError) -> SecretText {
+        let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard terminal >= 0 else { throw .secretFile(.noTerminal(purpose: purpose)) }
+        defer { close(terminal) }
+        var before = termios()
+        guard unsafe tcgetattr(terminal, &before) == 0 else { throw .secretFile(.noTerminal(purpose: purpose)) }
+        _ = FileDescriptor.write(prompt, to: terminal)
+
+        let line = withSignalsHeld { waitMask in
+            var silent = before
+            silent.c_lflag &= ~tcflag_t(ECHO)
+            // TCSAFLUSH: what was typed before the prompt was shown is not part of the secret.
+            guard unsafe tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { return [UInt8]?.none }
+            defer { unsafe tcsetattr(terminal, TCSAFLUSH, &before) }
+            return readLine(from: terminal, waitMask)
+        }
+        _ = FileDescriptor.write("\n", to: terminal)
+        guard let line else { throw .cancelled }
+        guard !line.isEmpty else { throw .secretFile(.empty(purpose: purpose)) }
+        guard let text = String(validating: line, as: UTF8.self) else {
+            throw .secretFile(.notOneLine(purpose: purpose))
+        }
+        return SecretText(text)
+    }
+
+    /// Runs `body` so that signals come only while it waits with the mask it is given, and only break off that wait: were
+    /// they to end the process, the terminal would stay silent.
+    private static func withSignalsHeld<Result>(_ body: (sigset_t) -> Result) -> Result {
+        var held = sigset_t()
+        var maskBefore = sigset_t()
+        unsafe sigemptyset(&held)
+        for number in caught + [SIGTSTP] { unsafe sigaddset(&held, number) }
+        unsafe pthread_sigmask(SIG_BLOCK, &held, &maskBefore)
+
+        var breakOff = sigaction()
+        unsafe breakOff.__sigaction_handler.sa_handler = { _ in }
+        var handlersBefore = Array(repeating: sigaction(), count: caught.count)
+        for (index, number) in caught.enumerated() { unsafe sigaction(number, &breakOff, &handlersBefore[index]) }
+        defer {
+            for (index, number) in caught.enumerated() { unsafe sigaction(number, &handlersBefore[index], nil) }
+            unsafe pthread_sigmask(SIG_SETMASK, &maskBefore, nil)
+        }
+        // Stopping stays held back even while we wait: the shell would get a terminal without echo.
+        var waitMask = maskBefore
+        unsafe sigaddset(&waitMask, SIGTSTP)
+        return body(waitMask)
+    }
+
+    /// The line without its end; nil if a signal came first, or the terminal was closed.
+    private static func readLine(from terminal: Int32, _ waitMask: sigset_t) -> [UInt8]? {
+        var line: [UInt8] = []
+        var mask = waitMask
+        while line.count <= SecretFile.largestSize {
+            var wanted = descriptorSet(of: terminal)
+            guard unsafe pselect(terminal + 1, &wanted, nil, nil, nil, &mask) > 0 else { return nil }
+            var byte: UInt8 = 0
+            guard unsafe read(terminal, &byte, 1) == 1 else { return line.isEmpty ? nil : line }
+            if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") { return line }
+            line.append(byte)
+        }
+        return line
+    }
+
+    /// What `FD_SET` makes; the macro does not reach Swift. The descriptor is among the first few of this process.
+    private static func descriptorSet(of descriptor: Int32) -> fd_set {
+        var set = fd_set()
+        unsafe withUnsafeMutableBytes(of: &set) { bytes in
+            unsafe bytes[Int(descriptor) / 8] = 1 << (descriptor % 8)
+        }
+        return set
+    }
+}

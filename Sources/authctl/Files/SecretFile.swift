@@ -1,0 +1,75 @@
+internal import Glibc
+
+/// Reads secrets from a file, from standard input, or from a terminal without echo.
+struct SecretFile {
+    /// Bytes. Refresh tokens of real servers stay below 8 KiB; an export document adds settings.
+    static let largestSize = 64 * 1024
+
+    /// What the user named: a path, or `-`.
+    let name: String
+    let purpose: SecretPurpose
+
+    /// The content without one trailing line break.
+    ///
+    /// - Parameter prompt: what the terminal is asked with, if it comes to that.
+    /// - Throws: `secretFile`, `cancelled`.
+    func read(prompt: String) throws(AuthctlError) -> SecretText {
+        guard name == "-" else { return try readFile() }
+        if isatty(STDIN_FILENO) == 1 {
+            return try HiddenPrompt.ask(prompt, purpose)
+        }
+        return try contents(of: STDIN_FILENO)
+    }
+
+    /// The content, which must be one line of printable text.
+    func readLine(prompt: String) throws(AuthctlError) -> SecretText {
+        let secret = try read(prompt: prompt)
+        guard secret.reveal().unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) })
+        else { throw .secretFile(.notOneLine(purpose: purpose)) }
+        return secret
+    }
+
+    private func readFile() throws(AuthctlError) -> SecretText {
+        let descriptor = unsafe open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else {
+            let isMissing = errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG
+            throw .secretFile(
+                isMissing ? .noSuchFile(purpose: purpose) : .unreadable(purpose: purpose, errno: errno)
+            )
+        }
+        defer { close(descriptor) }
+        var facts = stat()
+        guard unsafe fstat(descriptor, &facts) == 0 else {
+            throw .secretFile(.unreadable(purpose: purpose, errno: errno))
+        }
+        let kind = facts.st_mode & S_IFMT
+        guard kind != S_IFDIR else { throw .secretFile(.isDirectory(purpose: purpose)) }
+        // A pipe of the shell's <(…) has a mode too, but nobody else can open it.
+        if kind == S_IFREG, facts.st_mode & (S_IRWXG | S_IRWXO) != 0 {
+            StandardError.warn("'\(name)' can be read by others; chmod 600 it")
+        }
+        return try contents(of: descriptor)
+    }
+
+    private func contents(of descriptor: Int32) throws(AuthctlError) -> SecretText {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+            if count == 0 { break }
+            if count < 0 {
+                guard errno == EINTR else { throw .secretFile(.unreadable(purpose: purpose, errno: errno)) }
+                continue
+            }
+            bytes += chunk[..<count]
+            guard bytes.count <= Self.largestSize else { throw .secretFile(.tooLong(purpose: purpose)) }
+        }
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        guard !bytes.isEmpty else { throw .secretFile(.empty(purpose: purpose)) }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .secretFile(.notOneLine(purpose: purpose))
+        }
+        return SecretText(text)
+    }
+}

@@ -1,0 +1,75 @@
+/// Reads the arguments of `authctl token` by hand.
+///
+/// Mail clients start this command for every connection: the argument parser costs more than the question itself
+/// (measured: 1.9 ms against 0.8 ms). What is not understood here, and every error, is left to the parser.
+enum TokenArguments {
+    /// The request, or nil if the parser must look at the arguments.
+    ///
+    /// - Parameter arguments: without the program's name; the first is the command.
+    static func parse(_ arguments: [String]) -> TokenRequest? {
+        guard arguments.first == "token" else { return nil }
+        var account: String?
+        var options = Options()
+        var rest = arguments.dropFirst()
+        while let argument = rest.popFirst() {
+            guard argument.hasPrefix("-") else {
+                guard account == nil, !argument.isEmpty else { return nil }
+                account = argument
+                continue
+            }
+            guard options.take(argument, from: &rest) else { return nil }
+        }
+        guard let account else { return nil }
+        return TokenRequest(
+            account: account,
+            minimumValidity: options.minimumValidity,
+            force: options.force,
+            format: options.format ?? .raw,
+            socket: options.socket
+        )
+    }
+
+    private struct Options {
+        var minimumValidity: Int64?
+        var force = false
+        var format: TokenFormat?
+        var socket: String?
+
+        /// Takes one option with its value; false if it is unknown, given twice or wrong.
+        mutating func take(_ argument: String, from rest: inout ArraySlice<String>) -> Bool {
+            if argument == "--force" {
+                guard !force else { return false }
+                force = true
+                return true
+            }
+            let name: Substring
+            let value: String
+            if let equals = argument.firstIndex(of: "=") {
+                name = argument[..<equals]
+                value = String(argument[argument.index(after: equals)...])
+            } else {
+                guard let next = rest.popFirst() else { return false }
+                name = argument[...]
+                value = next
+            }
+            guard !value.isEmpty, !value.hasPrefix("-") else { return false }
+            return set(name, to: value)
+        }
+
+        private mutating func set(_ name: Substring, to value: String) -> Bool {
+            switch name {
+            case "--min-validity" where minimumValidity == nil:
+                minimumValidity = LengthOfTime(value)?.seconds
+                return minimumValidity != nil
+            case "--format" where format == nil:
+                format = TokenFormat(rawValue: value)
+                return format != nil
+            case "--socket" where socket == nil:
+                socket = value
+                return true
+            default:
+                return false
+            }
+        }
+    }
+}

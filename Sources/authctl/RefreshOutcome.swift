@@ -1,0 +1,43 @@
+internal import AuthRefreshInterface
+
+extension DaemonConnection {
+    /// Refreshes an account and waits; the line for standard output.
+    ///
+    /// - Throws: `refused`, or `notFresh` if the daemon answers with a state in which the refresh has failed.
+    mutating func refresh(_ account: String) throws(AuthctlError) -> String {
+        let parameters = Refresh.Parameters(account: account)
+        let reply = try ask(.refresh, parameters, for: Refresh.Reply.self, patience: Self.refreshPatience)
+        let status = reply.status
+        guard status.refreshExitStatus == .success else { throw .notFresh(RefreshOutcome.report(on: status)) }
+        return RefreshOutcome.line(for: status)
+    }
+
+    /// Waits for the first refresh after a change that has been made already; the line for standard output.
+    ///
+    /// - Parameter done: tells the change: `'work' was added`.
+    /// - Throws: `keptButNotFresh`.
+    mutating func settle(_ status: AccountStatus, done: String) throws(AuthctlError) -> String {
+        do throws(AuthctlError) {
+            return try refresh(status.account)
+        } catch {
+            throw .keptButNotFresh(done: done, cause: error.report)
+        }
+    }
+}
+
+/// Tells how a refresh ended.
+enum RefreshOutcome {
+    /// `work: fresh until 14:02 (in 59 min)`.
+    static func line(for status: AccountStatus) -> String {
+        let sentence = StatusSentence(status: status, time: .now).description
+        return PlainText.line("\(status.account): \(sentence)") + "\n"
+    }
+
+    static func report(on status: AccountStatus) -> Report {
+        Report(
+            status: status.refreshExitStatus,
+            message: "'\(status.account)' is not fresh: \(StatusSentence(status: status, time: .now))",
+            hints: [status.hint ?? "authctl status \(status.account)"]
+        )
+    }
+}

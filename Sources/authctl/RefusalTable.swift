@@ -1,0 +1,148 @@
+internal import AuthRefreshInterface
+
+extension Refusal {
+    /// The exit status and the lines for the user: one row for each error of the interface and of Varlink itself.
+    var report: Report {
+        switch name {
+        case NoSuchAccountError.name: row(NoSuchAccountError.self, Self.noSuchAccount)
+        case AccountExistsError.name: row(AccountExistsError.self, Self.accountExists)
+        case InvalidSettingsError.name: row(InvalidSettingsError.self, Self.invalidSettings)
+        case InteractionRequiredError.name: row(InteractionRequiredError.self, Self.interactionRequired)
+        case SignedOutError.name: row(SignedOutError.self, Self.signedOut)
+        case TemporarilyUnavailableError.name: row(TemporarilyUnavailableError.self, Self.temporarilyUnavailable)
+        case MisconfiguredError.name: row(MisconfiguredError.self, Self.misconfigured)
+        case StoreUnavailableError.name: row(StoreUnavailableError.self, Self.storeUnavailable)
+        case PermissionDeniedError.name: row(PermissionDeniedError.self, Self.permissionDenied)
+        case LimitExceededError.name: row(LimitExceededError.self, Self.limitExceeded)
+        case "org.varlink.service.PermissionDenied":
+            Report(status: .notPermitted, message: "the daemon does not serve this user")
+        case "org.varlink.service.InvalidParameter": invalidParameter
+        case "org.varlink.service.InterfaceNotFound":
+            Report(
+                status: .daemonUnreachable,
+                message: "another service answers at the socket, not authrefreshd",
+                hints: ["check --socket and AUTHREFRESH_SOCKET"]
+            )
+        case "org.varlink.service.MethodNotFound", "org.varlink.service.MethodNotImplemented",
+            "org.varlink.service.ExpectedMore":
+            Report(
+                status: .daemonUnreachable,
+                message: "the running daemon does not know this command",
+                hints: ["authctl and authrefreshd may be of different versions: \(Self.restart)"]
+            )
+        default:
+            Report(status: .badData, message: "the daemon answers with '\(name)'", hints: [Self.restart])
+        }
+    }
+
+    private static let restart = "systemctl --user restart authrefreshd"
+
+    private func row<Parameters: InterfaceError>(_ type: Parameters.Type, _ make: (Parameters) -> Report) -> Report {
+        guard let parameters = WireText.decode(type, fromText: self.parameters) else {
+            return AuthctlError.unreadableReply.report
+        }
+        return make(parameters)
+    }
+
+    private var invalidParameter: Report {
+        struct Parameters: Decodable {
+            var parameter: String?
+        }
+        let name = WireText.decode(Parameters.self, fromText: parameters)?.parameter
+        return Report(
+            status: .badData,
+            message: "the daemon does not take the parameter" + (name.map { " '\($0)'" } ?? "s"),
+            hints: ["authctl and authrefreshd may be of different versions: \(Self.restart)"]
+        )
+    }
+
+    private static func noSuchAccount(_ error: NoSuchAccountError) -> Report {
+        Report(
+            status: .noSuchAccount,
+            message: "no account is named '\(error.account)'",
+            hints: ["authctl account list"]
+        )
+    }
+
+    private static func accountExists(_ error: AccountExistsError) -> Report {
+        Report(
+            status: .usage,
+            message: "an account named '\(error.account)' exists already",
+            hints: [
+                "to change it: authctl account edit \(error.account)",
+                "to replace its grant: authctl account import \(error.account) --refresh-token-file FILE",
+            ]
+        )
+    }
+
+    private static func invalidSettings(_ error: InvalidSettingsError) -> Report {
+        Report(
+            status: .badData,
+            message: "\(SettingName.words(for: error.field)) cannot be used: \(error.reason)",
+            hints: error.hint.map { [$0] } ?? []
+        )
+    }
+
+    private static func interactionRequired(_ error: InteractionRequiredError) -> Report {
+        let words = Wording.serverWords(
+            code: error.oauthError,
+            description: error.oauthErrorDescription,
+            finer: [error.subError, error.providerCode]
+        )
+        return Report(
+            status: .interactionRequired,
+            message: "'\(error.account)' needs you: \(Wording.reason(error.reason))"
+                + (words.map { " (\($0))" } ?? "") + ", since \(LocalTime.now.clock(error.sinceUSec))",
+            hints: [error.hint] + journal(error.correlationId)
+        )
+    }
+
+    private static func signedOut(_ error: SignedOutError) -> Report {
+        Report(status: .signedOut, message: "'\(error.account)' is signed out", hints: [error.hint])
+    }
+
+    private static func temporarilyUnavailable(_ error: TemporarilyUnavailableError) -> Report {
+        let next =
+            error.retryAtUSec.map { "the next attempt is \(LocalTime.now.relative($0))" }
+            ?? "the next attempt follows when a network is up"
+        return Report(
+            status: .tryAgainLater,
+            message: "no valid token for '\(error.account)' now: "
+                + Wording.joined(error.reason, error.failure) + ", \(next)",
+            hints: ["authctl status \(error.account)"] + journal(error.failure?.correlationId)
+        )
+    }
+
+    private static func misconfigured(_ error: MisconfiguredError) -> Report {
+        Report(
+            status: .misconfigured,
+            message: "'\(error.account)' cannot be refreshed as it is set up: "
+                + Wording.joined(error.reason, error.failure),
+            hints: [error.hint] + journal(error.failure?.correlationId)
+        )
+    }
+
+    private static func storeUnavailable(_ error: StoreUnavailableError) -> Report {
+        Report(
+            status: .tryAgainLater,
+            message: "the daemon's store is not available: \(error.reason)",
+            hints: [error.hint]
+        )
+    }
+
+    private static func permissionDenied(_ error: PermissionDeniedError) -> Report {
+        Report(status: .notPermitted, message: "not permitted: \(error.reason)")
+    }
+
+    private static func limitExceeded(_ error: LimitExceededError) -> Report {
+        Report(
+            status: .tryAgainLater,
+            message: "the daemon's limit '\(error.limit)' is reached (\(error.maximum))",
+            hints: ["try again when less is going on"]
+        )
+    }
+
+    private static func journal(_ correlation: String?) -> [String] {
+        correlation.map { ["journalctl --user -u authrefreshd AUTHREFRESH_CORRELATION_ID=\($0)"] } ?? []
+    }
+}

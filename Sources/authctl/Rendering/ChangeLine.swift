@@ -1,0 +1,37 @@
+internal import AuthRefreshInterface
+
+/// One line of `authctl watch`: `2026-11-22 14:02:31  work  token-refreshed  fresh until 15:02 (in 60 min)`.
+struct ChangeLine {
+    /// Widths that keep most lines in columns; longer names push the rest to the right.
+    private static let accountWidth = 16
+    private static let eventWidth = 20
+
+    let change: Subscribe.Reply
+
+    /// The lines, each with its newline; none for `ready`, which only ends the present state.
+    var text: String {
+        if change.accounts.isEmpty {
+            return change.account.map { line(account: $0, "") } ?? ""
+        }
+        // What follows is told as of the change, so that a line reads the same whenever it is printed.
+        let time = LocalTime(nowUSec: change.atUSec)
+        return change.accounts
+            .map { line(account: $0.account, StatusSentence(status: $0, time: time).description) }
+            .joined()
+    }
+
+    private func line(account: String, _ sentence: String) -> String {
+        let columns = [
+            LocalTime.stamp(change.atUSec),
+            Self.pad(PlainText.line(account), to: Self.accountWidth),
+            sentence.isEmpty
+                ? PlainText.line(change.event) : Self.pad(PlainText.line(change.event), to: Self.eventWidth),
+            sentence,
+        ]
+        return columns.filter { !$0.isEmpty }.joined(separator: "  ") + "\n"
+    }
+
+    private static func pad(_ text: String, to width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}

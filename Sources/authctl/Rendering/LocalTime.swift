@@ -1,0 +1,68 @@
+internal import Glibc
+
+/// Instants in words, seen from one moment. All are µs since 1970.
+struct LocalTime: Sendable {
+    private static let microseconds: Int64 = 1_000_000
+
+    let nowUSec: Int64
+
+    /// Seen from this moment.
+    static var now: LocalTime {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return LocalTime(nowUSec: Int64(time.tv_sec) * microseconds + Int64(time.tv_nsec) / 1000)
+    }
+
+    /// `in 42 min`, `3 min ago`, `now`. Never rounds up: a token is not promised longer than it lives.
+    func relative(_ instant: Int64) -> String {
+        let (seconds, isPast) = distance(to: instant)
+        guard seconds > 0 else { return "now" }
+        let length = Self.length(seconds)
+        return isPast ? "\(length) ago" : "in \(length)"
+    }
+
+    /// `42 s`, `59 min`, `5 h`, `12 days`, in the largest unit that leaves at least two of it.
+    static func length(_ seconds: Int64) -> String {
+        switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7200: "\(seconds / 60) min"
+        case ..<172_800: "\(seconds / 3600) h"
+        default: "\(seconds / 86400) days"
+        }
+    }
+
+    /// `14:02` today, `2026-11-22 14:02` on another day; the machine's time zone.
+    func clock(_ instant: Int64) -> String {
+        let day = Self.format(instant, "%Y-%m-%d")
+        let time = Self.format(instant, "%H:%M")
+        return day == Self.format(nowUSec, "%Y-%m-%d") ? time : "\(day) \(time)"
+    }
+
+    /// `14:02 (in 59 min)`.
+    func both(_ instant: Int64) -> String {
+        "\(clock(instant)) (\(relative(instant)))"
+    }
+
+    /// `2026-11-22 14:02:31`, for lines of a log.
+    static func stamp(_ instant: Int64) -> String {
+        format(instant, "%Y-%m-%d %H:%M:%S")
+    }
+
+    private func distance(to instant: Int64) -> (seconds: Int64, isPast: Bool) {
+        let (difference, overflow) = instant.subtractingReportingOverflow(nowUSec)
+        let seconds = overflow ? Int64.max : Int64((difference / Self.microseconds).magnitude)
+        return (seconds, instant < nowUSec)
+    }
+
+    /// The capacity holds any of our formats: the longest has 19 characters for years of four digits.
+    private static func format(_ instant: Int64, _ pattern: String) -> String {
+        var seconds = time_t(instant / microseconds)
+        var fields = unsafe tm()
+        guard unsafe localtime_r(&seconds, &fields) != nil else { return "?" }
+        return unsafe String(unsafeUninitializedCapacity: 64) { buffer in
+            unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
+                unsafe strftime(characters.baseAddress, characters.count, pattern, &fields)
+            }
+        }
+    }
+}

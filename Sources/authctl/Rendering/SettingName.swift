@@ -1,0 +1,47 @@
+/// The names of settings: on the wire, and as options.
+enum SettingName: String, CaseIterable, Sendable {
+    case issuer
+    case provider
+    case clientId
+    case clientSecret
+    case clientAuthentication
+    case scopes
+    case refreshParameters
+    case leadTimeSec
+    case rotationGraceSec
+    case refreshTokenLifetimeSec
+
+    /// The option that sets it, without its dashes.
+    var option: String {
+        switch self {
+        case .issuer: "issuer"
+        case .provider: "provider"
+        case .clientId: "client-id"
+        case .clientSecret: "client-secret"
+        case .clientAuthentication: "client-auth"
+        case .scopes: "scope"
+        case .refreshParameters: "param"
+        case .leadTimeSec: "lead-time"
+        case .rotationGraceSec: "rotation-grace"
+        case .refreshTokenLifetimeSec: "refresh-token-lifetime"
+        }
+    }
+
+    /// The setting as a sentence's subject, for a field's name on the wire.
+    static func words(for field: String) -> String {
+        switch SettingName(rawValue: field) {
+        case .issuer: "the issuer"
+        case .provider: "the provider"
+        case .clientId: "the client id"
+        case .clientSecret: "the client secret"
+        case .clientAuthentication: "the client's way of authentication"
+        case .scopes: "the scope"
+        case .refreshParameters: "a parameter"
+        case .leadTimeSec: "the lead time"
+        case .rotationGraceSec: "the rotation grace"
+        case .refreshTokenLifetimeSec: "the refresh token's lifetime"
+        case nil where field == "name" || field == "newName": "the account's name"
+        case nil: "the setting '\(field)'"
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import AuthRefreshInterface
+
+/// What the user should know about one account beyond its line in the table.
+struct StatusNote {
+    private let title: String
+    private let lines: [(label: String, text: String)]
+
+    /// Nil if there is nothing to say: all is well, or time will heal it.
+    init?(_ status: AccountStatus, _ time: LocalTime) {
+        var lines: [(label: String, text: String)] = []
+        switch status.knownState {
+        case .interactionRequired:
+            title = "needs you: " + Wording.reason(status.reason ?? "")
+        case .misconfigured:
+            title = "cannot be refreshed as it is set up" + Self.because(status)
+        case .signedOut:
+            title = "is signed out: there is no grant"
+        case .refreshTokenExpiring:
+            title =
+                "will need you: the refresh token ends "
+                + (status.refreshTokenExpiresAtUSec.map(time.both) ?? "soon")
+        case .retrying:
+            title = (status.isValid(at: time.nowUSec) ? "is retrying" : "has no valid token") + Self.because(status)
+        case .fresh, .refreshing, nil:
+            return nil
+        }
+        if let words = status.failure.flatMap(Wording.serverWords) { lines.append(("server", words)) }
+        if let since = status.sinceUSec { lines.append(("since", time.both(since))) }
+        if status.failures > 1 { lines.append(("failures", "\(status.failures) in a row")) }
+        if let correlation = status.failure?.correlationId {
+            lines.append(("journal", "AUTHREFRESH_CORRELATION_ID=\(correlation)"))
+        }
+        if let hint = status.hint { lines.append(("run", hint)) }
+        self.lines = lines
+        self.account = status.account
+    }
+
+    private let account: String
+
+    private static func because(_ status: AccountStatus) -> String {
+        status.failure.map { ": \($0.summary)" } ?? ""
+    }
+
+    /// The lines, each with its newline.
+    func render(_ style: TerminalStyle) -> String {
+        var text = PlainText.line("\(account) \(title)") + "\n"
+        for (label, words) in lines {
+            let padding = String(repeating: " ", count: max(1, 10 - label.count))
+            text += "  " + style.paint(label, .faint) + padding + PlainText.line(words) + "\n"
+        }
+        return text
+    }
+}

@@ -1,0 +1,42 @@
+internal import AuthRefreshInterface
+
+/// Plain words for what the wire says in codes.
+enum Wording {
+    /// Why the user must act.
+    static func reason(_ reason: String) -> String {
+        switch reason {
+        case "grantEnded": "the authorization server says that the grant has ended"
+        case "rejectedWithoutReason": "the authorization server refuses the refresh token and says no more"
+        case "outcomeUnknown": "the answer to a refresh was lost, and the old refresh token is no longer taken"
+        case "userRequired": "the authorization server wants to see you"
+        default: "\(reason)"
+        }
+    }
+
+    /// The authorization server's own words on one line: `invalid_grant: Token has been revoked. [AADSTS70043]`. Nil if
+    /// it said nothing.
+    static func serverWords(code: String?, description: String?, finer: [String?]) -> String? {
+        let parts = [code, description].compactMap(\.self).filter { !$0.isEmpty }
+        let codes = finer.compactMap(\.self).filter { !$0.isEmpty }
+        let words = parts.joined(separator: ": ") + (codes.isEmpty ? "" : " [\(codes.joined(separator: ", "))]")
+        return words.isEmpty ? nil : PlainText.line(words)
+    }
+
+    /// What the authorization server said about a failure, with the HTTP status. Nil if it did not answer.
+    static func serverWords(_ failure: Failure) -> String? {
+        let words = serverWords(
+            code: failure.oauthError,
+            description: failure.oauthErrorDescription,
+            finer: [failure.subError, failure.providerCode]
+        )
+        let status = failure.httpStatus.map { "HTTP \($0)" }
+        guard let words else { return status }
+        return words + (status.map { " (\($0))" } ?? "")
+    }
+
+    /// A reason and what the authorization server said about it: `the server is busy (HTTP 503)`.
+    static func joined(_ reason: String, _ failure: Failure?) -> String {
+        guard let words = failure.flatMap(serverWords) else { return reason }
+        return "\(reason) (\(words))"
+    }
+}

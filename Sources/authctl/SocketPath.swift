@@ -1,0 +1,18 @@
+internal import Glibc
+
+/// Where the daemon listens.
+enum SocketPath {
+    /// The first that is given: `--socket`, `AUTHREFRESH_SOCKET`, the runtime directory of the user.
+    static func resolve(option: String?) -> String {
+        if let option { return option }
+        if let path = environment("AUTHREFRESH_SOCKET") { return path }
+        // Without a login session the variable is missing, but a lingering user manager has made the folder.
+        let runtime = environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
+        return "\(runtime)/authrefreshd/io.authrefresh"
+    }
+
+    private static func environment(_ name: String) -> String? {
+        guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
+        return unsafe String(cString: value)
+    }
+}

@@ -1,0 +1,39 @@
+internal import FoundationEssentials
+internal import VarlinkClient
+
+/// Wire types to JSON text and back.
+enum WireText {
+    /// The value as one line of JSON, members in the order of their names.
+    static func encode(_ value: some Encodable) -> String {
+        encode(value, [.sortedKeys, .withoutEscapingSlashes])
+    }
+
+    /// The value as JSON for people to read.
+    static func encodeIndented(_ value: some Encodable) -> String {
+        encode(value, [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted])
+    }
+
+    private static func encode(_ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = formatting
+        do {
+            return String(decoding: try encoder.encode(value), as: UTF8.self)
+        } catch {
+            preconditionFailure("a wire type holds only what JSON can say")
+        }
+    }
+
+    /// - Throws: `unreadableReply`.
+    static func decode<Value: Decodable>(_ type: Value.Type, from json: JSONText) throws(AuthctlError) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: Data(json.bytes))
+        } catch {
+            throw .unreadableReply
+        }
+    }
+
+    /// The value, or nil if the text is not of this type.
+    static func decode<Value: Decodable>(_ type: Value.Type, fromText text: String) -> Value? {
+        try? JSONDecoder().decode(type, from: Data(text.utf8))
+    }
+}
