@@ -120,6 +120,18 @@ let package = Package(
         ),
 
         .testTarget(name: "RefreshCoreTests", dependencies: ["RefreshCore"], swiftSettings: strict),
+        .executableTarget(
+            name: "SystemdProbe",
+            dependencies: ["Systemd"],
+            path: "Tests/SystemdTests/Probe",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "SystemdTests",
+            dependencies: ["CSystemd", "Systemd", "SystemdProbe"],
+            exclude: ["Probe"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "DemoIssuerTests",
             dependencies: [
