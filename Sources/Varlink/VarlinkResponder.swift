@@ -36,14 +36,16 @@ package struct VarlinkResponder: Sendable {
 
     /// Sends a reply made before; for one that goes to many subscribers.
     package func send(_ reply: VarlinkReply) {
+        guard isConnected else { return }
         link.onLoop { [number] connection in
             connection.replied(reply, to: number)
         }
     }
 
     /// Calls `action` on the server's event loop, once, if the call ends without a last reply: the peer has gone, the
-    /// server has cut it off, or the server ends. At once if that has happened already; never after a last reply.
+    /// server has cut it off, or the server ends. At once, on the caller's thread, if the connection is gone already.
     package func onDisconnect(_ action: @escaping @Sendable () -> Void) {
+        guard isConnected else { return action() }
         link.onLoop { [number] connection in
             connection.whenAbandoned(number, action)
         }

@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import NIOPosix
+internal import Synchronization
 
 /// Serves Varlink calls on a Unix socket, all on one thread of its own.
 ///
@@ -10,6 +11,8 @@ package final class VarlinkServer: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let eventLoop: any EventLoop
     private let listener: NIOLoopBoundBox<Listener>
+    /// Set when `shutdown()` begins: an event loop that has ended answers nobody.
+    private let hasEnded = Atomic<Bool>(false)
 
     package init(configuration: VarlinkServerConfiguration, service: VarlinkService) {
         self.configuration = configuration
@@ -46,6 +49,7 @@ package final class VarlinkServer: Sendable {
     /// Whether a peer that connects to the path reaches us; true for a passed socket without a path.
     package var isPathIntact: Bool {
         get async {
+            guard !hasEnded.load(ordering: .acquiring) else { return false }
             let answer = try? await eventLoop.submit { [listener] in listener.value.isPathIntact }.get()
             return answer ?? false
         }
@@ -53,13 +57,15 @@ package final class VarlinkServer: Sendable {
 
     /// Takes no new connections; those that stand go on. The path is removed if we bound it.
     package func stopAccepting() async {
+        guard !hasEnded.load(ordering: .acquiring) else { return }
         try? await eventLoop.submit { [listener] in listener.value.stop() }.get()
     }
 
     /// Ends the server: calls in flight get their replies, up to `ServerLimits.shutdownTimeout`, streams are cut between
-    /// two replies, then the thread ends. Replies made later are dropped.
+    /// two replies, then the thread ends. Replies made later are dropped. A second call does nothing.
     package func shutdown() async {
         await stopAccepting()
+        guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         try? await eventLoop.flatSubmit { [listener] in listener.value.registry.shutdown() }.get()
         try? await group.shutdownGracefully()
     }

@@ -15,6 +15,4 @@ package enum VarlinkServerError: Error, Equatable, Sendable {
     case notAListenSocket(descriptor: Int32)
     /// The kernel refused a socket or the event loop refused to take it.
     case cannotListen(errno: Int32)
-    /// `start()` was called before.
-    case alreadyStarted
 }

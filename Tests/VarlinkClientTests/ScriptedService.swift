@@ -1,0 +1,43 @@
+import Dispatch
+import Foundation
+import Glibc
+
+/// A socket whose one peer is sent `answer` in the given pieces, whatever it asks, and then hung up on.
+final class ScriptedService: Sendable {
+    let path: String
+    private let listener: Int32
+
+    /// - Parameter hangsUp: Whether the connection is closed after the last piece, or left open and silent.
+    init(_ pieces: [[UInt8]], hangsUp: Bool = true) {
+        path = NSTemporaryDirectory() + "varlink-" + UUID().uuidString.prefix(8)
+        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+        let status = unsafe withUnsafePointer(to: address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        precondition(status == 0 && listen(listener, 1) == 0, "the test's socket listens")
+        DispatchQueue.global().async { [listener] in
+            let peer = accept(listener, nil, nil)
+            for piece in pieces {
+                _ = unsafe piece.withUnsafeBytes { unsafe send(peer, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            }
+            if hangsUp {
+                shutdown(peer, Int32(SHUT_RDWR))
+                close(peer)
+            }
+        }
+    }
+
+    convenience init(_ answer: String, hangsUp: Bool = true) {
+        self.init([Array(answer.utf8)], hangsUp: hangsUp)
+    }
+
+    deinit {
+        close(listener)
+        unsafe unlink(path)
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import Glibc
+import Testing
+import VarlinkClient
+
+@Suite(.timeLimit(.minutes(1))) struct VarlinkConnectionTests {
+    /// What a call gets from a service that answers with `answer`.
+    private func reply(
+        _ service: ScriptedService,
+        replyBytesMax: Int = 1000,
+        timeoutMilliseconds: Int32? = 10_000
+    ) throws(VarlinkClientError) -> VarlinkConnection.Reply {
+        var connection = try VarlinkConnection(path: service.path, replyBytesMax: replyBytesMax)
+        return try connection.call("a.B", timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    private func expect(
+        _ error: VarlinkClientError,
+        from service: ScriptedService,
+        timeoutMilliseconds: Int32? = 10_000,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(throws: error, sourceLocation: sourceLocation) {
+            _ = try reply(service, timeoutMilliseconds: timeoutMilliseconds)
+        }
+    }
+
+    @Test func `a reply has its parameters`() throws {
+        let reply = try reply(ScriptedService(#"{"parameters":{"a":1}}"# + "\0"))
+        #expect(reply.parameters["a"]?.integer == 1)
+        #expect(reply.error == nil)
+    }
+
+    @Test func `an error reply has its name and parameters`() throws {
+        let reply = try reply(ScriptedService(#"{"error":"a.Failed","parameters":{"why":"so"}}"# + "\0"))
+        #expect(reply.error == "a.Failed")
+        #expect(reply.parameters["why"]?.string == "so")
+    }
+
+    @Test(arguments: ["{}", #"{"parameters":null,"error":null,"continues":null}"#])
+    func `a reply without parameters is an empty one`(answer: String) throws {
+        let reply = try reply(ScriptedService(answer + "\0"))
+        #expect(reply.parameters.text == "{}")
+        #expect(reply.error == nil)
+    }
+
+    @Test func `a reply in single bytes is put together`() throws {
+        let answer = Array(#"{"parameters":{"a":"ä"}}"#.utf8) + [0]
+        #expect(try reply(ScriptedService(answer.map { [$0] })).parameters["a"]?.string == "ä")
+    }
+
+    @Test func `several replies in one piece are given one by one`() throws {
+        let service = ScriptedService(
+            #"{"parameters":{"n":1},"continues":true}"# + "\0" + #"{"parameters":{"n":2},"continues":true}"# + "\0"
+                + #"{"error":"a.End"}"# + "\0" + #"{"parameters":{"n":3}}"# + "\0"
+        )
+        var connection = try VarlinkConnection(path: service.path)
+        var seen: [String] = []
+        try connection.callMore("a.B", timeoutMilliseconds: 10_000) { reply in
+            seen.append(reply.error ?? reply.parameters.text)
+            return true
+        }
+        #expect(seen == [#"{"n":1}"#, #"{"n":2}"#, "a.End"])
+    }
+
+    @Test func `a caller of many replies may stop early`() throws {
+        let service = ScriptedService(String(repeating: #"{"parameters":{},"continues":true}"# + "\0", count: 3))
+        var connection = try VarlinkConnection(path: service.path)
+        var count = 0
+        try connection.callMore("a.B", timeoutMilliseconds: 10_000) { _ in
+            count += 1
+            return count < 2
+        }
+        #expect(count == 2)
+    }
+
+    @Test(arguments: ["x", "[]", "1", #"{"parameters":[]}"#, #"{"error":1}"#, #"{"parameters":{}"#])
+    func `what is no reply is refused`(answer: String) {
+        expect(.malformedReply, from: ScriptedService(answer + "\0"))
+    }
+
+    @Test func `a reply cut short is a closed connection`() {
+        expect(.connectionClosed, from: ScriptedService(#"{"parameters":{}}"#))
+        expect(.connectionClosed, from: ScriptedService(""))
+    }
+
+    @Test(arguments: [[String(repeating: "x", count: 1001)], [String(repeating: "x", count: 1001) + "\0"]])
+    func `a reply over the limit is refused, ended or not`(pieces: [String]) {
+        expect(.replyTooLarge(limit: 1000), from: ScriptedService(pieces.map { Array($0.utf8) }))
+    }
+
+    @Test func `a silent service is given up after the time given`() {
+        expect(.timedOut, from: ScriptedService("{", hangsUp: false), timeoutMilliseconds: 50)
+    }
+
+    @Test func `nobody there is told from a socket nobody listens on`() throws {
+        let path = NSTemporaryDirectory() + "varlink-" + UUID().uuidString.prefix(8)
+        #expect(throws: VarlinkClientError.notRunning(path: path, errno: ENOENT)) {
+            _ = try VarlinkConnection(path: path)
+        }
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        #expect(throws: VarlinkClientError.notRunning(path: path, errno: ECONNREFUSED)) {
+            _ = try VarlinkConnection(path: path)
+        }
+        try FileManager.default.removeItem(atPath: path)
+    }
+
+    @Test func `a path too long for a socket is refused`() {
+        let path = "/" + String(repeating: "x", count: 107)
+        #expect(throws: VarlinkClientError.pathTooLong(path: path, limit: 107)) {
+            _ = try VarlinkConnection(path: path)
+        }
+    }
+}

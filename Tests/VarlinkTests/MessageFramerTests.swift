@@ -1,0 +1,74 @@
+import NIOCore
+import Testing
+import Varlink
+
+@Suite struct MessageFramerTests {
+    /// Feeds `chunks` one by one and collects what comes out.
+    private func frames(_ chunks: [[UInt8]], limit: Int = 100) throws -> [[UInt8]] {
+        var framer = MessageFramer(messageBytesMax: limit)
+        var messages: [[UInt8]] = []
+        for chunk in chunks {
+            framer.append(ByteBuffer(bytes: chunk))
+            while let message = try framer.next() { messages.append(message) }
+        }
+        return messages
+    }
+
+    @Test func `every split of a stream into two gives the same messages`() throws {
+        let stream = Array("{\"a\":1}\0{}\0\0{\"longer\":[1,2,3]}\0rest".utf8)
+        let expected = ["{\"a\":1}", "{}", "", "{\"longer\":[1,2,3]}"].map { Array($0.utf8) }
+        for split in 0...stream.count {
+            #expect(try frames([Array(stream[..<split]), Array(stream[split...])]) == expected)
+        }
+    }
+
+    @Test func `single bytes give the same messages as the whole`() throws {
+        let stream = Array("one\0two\0\0".utf8)
+        #expect(try frames(stream.map { [$0] }) == frames([stream]))
+    }
+
+    @Test func `a message of exactly the limit passes and one byte more does not`() throws {
+        #expect(try frames([Array("12345\0".utf8)], limit: 5).count == 1)
+        #expect(throws: MessageFramer.MessageTooLong.self) { try frames([Array("123456\0".utf8)], limit: 5) }
+    }
+
+    @Test func `a message is refused as soon as it has passed the limit, not at its end`() throws {
+        #expect(throws: MessageFramer.MessageTooLong.self) { try frames([Array("123456".utf8)], limit: 5) }
+    }
+
+    @Test func `messages before an over-long one are given out`() throws {
+        var framer = MessageFramer(messageBytesMax: 5)
+        framer.append(ByteBuffer(string: "ok\0toolong"))
+        #expect(try framer.next() == Array("ok".utf8))
+        #expect(throws: MessageFramer.MessageTooLong.self) { try framer.next() }
+    }
+
+    @Test(arguments: 0..<50) func `random splits of random streams lose and invent nothing`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let messages: [[UInt8]] = (0..<40).map { _ in
+            (0..<Int.random(in: 0...90, using: &random)).map { _ in UInt8.random(in: 1...255, using: &random) }
+        }
+        var rest = Array(messages.map { $0 + [0] }.joined())[...]
+        var chunks: [[UInt8]] = []
+        while !rest.isEmpty {
+            let count = Int.random(in: 1...200, using: &random)
+            chunks.append(Array(rest.prefix(count)))
+            rest = rest.dropFirst(count)
+        }
+        #expect(try frames(chunks) == messages)
+    }
+
+    @Test func `what has been given out is not kept while a later message is incomplete`() throws {
+        var framer = MessageFramer(messageBytesMax: 1000)
+        for _ in 0..<10_000 {
+            framer.append(ByteBuffer(string: "0123456789\0x"))
+            #expect(try framer.next() != nil)
+            #expect(framer.bufferedBytes == 1)
+            framer.append(ByteBuffer(string: "\0y"))
+            #expect(try framer.next() != nil)
+            framer.append(ByteBuffer(string: "\0"))
+            #expect(try framer.next() == [UInt8(ascii: "y")])
+        }
+        #expect(framer.bufferedBytes == 0)
+    }
+}

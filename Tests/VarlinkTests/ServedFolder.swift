@@ -1,0 +1,144 @@
+import Dispatch
+import Foundation
+import Glibc
+import Varlink
+
+@testable import VarlinkClient
+
+/// A server on a socket in a folder of its own, with a service that does what the tests need.
+///
+/// `test.echo.Echo` replies at once; `EchoLater` replies from another queue; `Hold` never does, and its responder is handed
+/// to the test; `Stream` sends `count` numbered replies of `bytes` each.
+final class ServedFolder: Sendable {
+    let folder: String
+    let path: String
+    let server: VarlinkServer
+    /// What the server observed.
+    let events: AsyncStream<VarlinkServerEvent>
+    /// The responders of `Hold`, in the order of the calls.
+    let held: AsyncStream<VarlinkResponder>
+
+    private struct Echo: Codable {
+        let text: String
+    }
+
+    private struct StreamRequest: Decodable {
+        let count: Int
+        let bytes: Int
+    }
+
+    init(
+        path givenPath: String? = nil,
+        descriptor: Int32? = nil,
+        _ configure: (inout VarlinkServerConfiguration) -> Void = { _ in }
+    ) {
+        folder = givenPath.map { NSString(string: $0).deletingLastPathComponent } ?? Self.freshFolder()
+        path = givenPath ?? folder + "/socket"
+        let (events, observed) = AsyncStream<VarlinkServerEvent>.makeStream()
+        let (held, holding) = AsyncStream<VarlinkResponder>.makeStream()
+        self.events = events
+        self.held = held
+        var configuration = VarlinkServerConfiguration(
+            endpoint: descriptor.map { .descriptor($0) } ?? .path(path)
+        )
+        configuration.observe = { observed.yield($0) }
+        configure(&configuration)
+        let queue = DispatchQueue(label: "service")
+        let info = ServiceInfo(vendor: "Test", product: "Served", version: "1", url: "https://service.example/")
+        let service = VarlinkService(info: info, interfaces: ["test.echo": "interface test.echo\n"]) {
+            call,
+            _,
+            responder in
+            do throws(VarlinkError) {
+                try Self.serve(call, responder, queue, holding)
+            } catch {
+                responder.fail(error)
+            }
+        }
+        server = VarlinkServer(configuration: configuration, service: service)
+    }
+
+    private static func serve(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        _ queue: DispatchQueue,
+        _ holding: AsyncStream<VarlinkResponder>.Continuation
+    ) throws(VarlinkError) {
+        switch call.method {
+        case "test.echo.Echo":
+            responder.reply(try call.decodeParameters(as: Echo.self))
+        case "test.echo.EchoLater":
+            let echo = try call.decodeParameters(as: Echo.self)
+            queue.async { responder.reply(echo) }
+        case "test.echo.Hold":
+            holding.yield(responder)
+        case "test.echo.Stream":
+            let request = try call.decodeParameters(as: StreamRequest.self)
+            guard call.wantsMore else { throw .expectedMore }
+            let filler = String(repeating: "x", count: request.bytes)
+            queue.async {
+                for number in 1...request.count {
+                    let object = "{\"number\":\(number),\"filler\":\"\(filler)\"}"
+                    responder.reply(encoded: Array(object.utf8), continues: number < request.count)
+                }
+            }
+        default:
+            throw .methodNotFound(call.method)
+        }
+    }
+
+    /// Runs `body` while the server serves, then ends it and removes the folder.
+    static func serving(
+        _ configure: (inout VarlinkServerConfiguration) -> Void = { _ in },
+        _ body: (ServedFolder) async throws -> Void
+    ) async throws {
+        let served = ServedFolder(configure)
+        try await served.server.start()
+        do {
+            try await body(served)
+        } catch {
+            await served.end()
+            throw error
+        }
+        await served.end()
+    }
+
+    func end() async {
+        await server.shutdown()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    static func freshFolder() -> String {
+        NSTemporaryDirectory() + "varlink-" + UUID().uuidString.prefix(8)
+    }
+}
+
+/// A peer that says what it likes, byte by byte.
+final class RawPeer: Sendable {
+    private let descriptor: Int32
+
+    init(_ path: String) throws(VarlinkClientError) {
+        descriptor = try UnixStream.connect(to: path)
+    }
+
+    deinit { close(descriptor) }
+
+    func write(_ text: String) throws(VarlinkClientError) {
+        try UnixStream.write(Array(text.utf8), to: descriptor)
+    }
+
+    /// Says that it will write no more.
+    func closeInput() { Glibc.shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// All messages until the server closes, or until `count` have come.
+    func messages(_ count: Int = .max) -> [String] {
+        var bytes: [UInt8] = []
+        var ends = 0
+        let deadline = Deadline(milliseconds: 20_000)
+        while ends < count, let more = try? UnixStream.read(from: descriptor, until: deadline) {
+            ends += more.count(where: { $0 == 0 })
+            bytes += more
+        }
+        return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,218 @@
+import Dispatch
+import Testing
+import Varlink
+import VarlinkClient
+
+extension SocketTests {
+    /// Each limit of a server, reached.
+    @Suite struct ServerLimitTests {
+        /// The first refusal that the server observes.
+        private func refusal(in served: ServedFolder) async -> Refusal? {
+            for await event in served.events {
+                if case .refused(let refusal, _) = event { return refusal }
+            }
+            return nil
+        }
+
+        private func echo(_ served: ServedFolder) throws -> VarlinkConnection.Reply {
+            var client = try VarlinkConnection(path: served.path)
+            return try client.call("test.echo.Echo", parameters: #"{"text":"a"}"#, timeoutMilliseconds: 10_000)
+        }
+
+        @Test(arguments: [true, false]) func `connections are limited, and free again after use`(perUID: Bool)
+            async throws
+        {
+            let configure = { (configuration: inout VarlinkServerConfiguration) in
+                configuration.limits.connectionsMax = perUID ? 100 : 3
+                configuration.limits.connectionsPerUIDMax = perUID ? 3 : 100
+            }
+            try await ServedFolder.serving(configure) { served in
+                let (gone, telling) = AsyncStream<Void>.makeStream()
+                var calls = served.held.makeAsyncIterator()
+                do {
+                    var first = try VarlinkConnection(path: served.path)
+                    try first.send("test.echo.Hold", parameters: "{}", mode: .one)
+                    await calls.next()?.onDisconnect { telling.yield() }
+                    var second = try VarlinkConnection(path: served.path)
+                    try second.send("test.echo.Hold", parameters: "{}", mode: .one)
+                    await calls.next()?.onDisconnect { telling.yield() }
+                    var third = try VarlinkConnection(path: served.path)
+                    try third.send("test.echo.Hold", parameters: "{}", mode: .one)
+                    await calls.next()?.onDisconnect { telling.yield() }
+
+                    let refused = try echo(served)
+                    #expect(refused.error == "org.varlink.service.InvalidParameter")
+                    let expected: Refusal = perUID ? .tooManyConnectionsOfUser(limit: 3) : .tooManyConnections(limit: 3)
+                    #expect(await refusal(in: served) == expected)
+                }
+                var endings = gone.makeAsyncIterator()
+                for _ in 0..<3 { await endings.next() }
+                #expect(try echo(served).error == nil)
+            }
+        }
+
+        @Test func `a peer of another user is refused`() async throws {
+            try await ServedFolder.serving({ $0.allowsPeer = { _ in false } }) { served in
+                let reply = try echo(served)
+                #expect(reply.error == "org.varlink.service.PermissionDenied")
+                #expect(await refusal(in: served) == .peerNotAllowed(uid: PeerCredentials.ofThisProcess.uid))
+            }
+        }
+
+        @Test func `an over-long call is refused before it has ended`() async throws {
+            try await ServedFolder.serving({ $0.limits.messageBytesMax = 1000 }) { served in
+                let peer = try RawPeer(served.path)
+                try peer.write(String(repeating: "x", count: 1001))
+                let messages = peer.messages()
+                #expect(messages.count == 1)
+                #expect(messages.first?.contains("longer than 1000 bytes") == true)
+            }
+        }
+
+        @Test func `a call of the limit's size is served`() async throws {
+            try await ServedFolder.serving { served in
+                var client = try VarlinkConnection(path: served.path)
+                let frame = #"{"method":"test.echo.Echo","parameters":{"text":""}}"#
+                let text = String(repeating: "x", count: ServerLimits().messageBytesMax - frame.utf8.count)
+                let reply = try client.call(
+                    "test.echo.Echo",
+                    parameters: "{\"text\":\"\(text)\"}",
+                    timeoutMilliseconds: 20_000
+                )
+                #expect(reply.parameters["text"]?.string == text)
+            }
+        }
+
+        @Test func `the rest of a call must come in time, however slowly its bytes drip`() async throws {
+            try await ServedFolder.serving({ $0.limits.messageTimeout = .milliseconds(100) }) { served in
+                let peer = try RawPeer(served.path)
+                try peer.write(#"{"method""#)
+                #expect(
+                    peer.messages() == [
+                        #"{"error":"org.varlink.service.InvalidParameter","#
+                            + #""parameters":{"parameter":"message: incomplete"}}"#
+                    ]
+                )
+            }
+        }
+
+        @Test func `a connection without a call is closed after its time`() async throws {
+            try await ServedFolder.serving({ $0.limits.idleTimeout = .milliseconds(100) }) { served in
+                let peer = try RawPeer(served.path)
+                #expect(peer.messages() == [])
+            }
+        }
+
+        @Test func `a call that waits for its answer is not cut by any limit of time`() async throws {
+            let configure = { (configuration: inout VarlinkServerConfiguration) in
+                configuration.limits.idleTimeout = .milliseconds(50)
+                configuration.limits.messageTimeout = .milliseconds(50)
+            }
+            try await ServedFolder.serving(configure) { served in
+                var calls = served.held.makeAsyncIterator()
+                var client = try VarlinkConnection(path: served.path)
+                try client.send("test.echo.Hold", parameters: "{}", mode: .one)
+                let responder = await calls.next()
+                // A second connection that is cut shows that the time has passed.
+                #expect(try RawPeer(served.path).messages() == [])
+                responder?.reply(["text": "late"])
+                #expect(try client.receive(timeoutMilliseconds: 10_000).parameters["text"]?.string == "late")
+            }
+        }
+
+        @Test func `a subscriber that does not read is told so after the last change it gets, without a gap`()
+            async throws
+        {
+            try await ServedFolder.serving { served in
+                let peer = try RawPeer(served.path)
+                let call = #"{"method":"test.echo.Stream","parameters":{"count":5000,"bytes":1000},"more":true}"#
+                try peer.write(call + "\0")
+                #expect(await refusal(in: served) == .repliesNotRead(limit: ServerLimits().undrainedBytesMax))
+                let messages = peer.messages()
+                #expect(messages.last?.contains("bytes unread") == true)
+                let numbers = messages.dropLast().map { try? JSONText($0)["parameters"]?["number"]?.integer }
+                #expect(numbers.count > 1000)
+                #expect(numbers == (1...Int64(numbers.count)).map { $0 })
+            }
+        }
+
+        @Test func `a subscriber that never reads is cut`() async throws {
+            try await ServedFolder.serving({ $0.limits.drainTimeout = .milliseconds(100) }) { served in
+                let (gone, telling) = AsyncStream<Void>.makeStream()
+                var calls = served.held.makeAsyncIterator()
+                var client = try VarlinkConnection(path: served.path)
+                try client.send("test.echo.Hold", parameters: "{}", mode: .more)
+                let responder = await calls.next()
+                responder?.onDisconnect { telling.yield() }
+                let filler = ["text": String(repeating: "x", count: 100_000)]
+                for _ in 0..<30 { responder?.reply(filler, continues: true) }
+                var endings = gone.makeAsyncIterator()
+                await endings.next()
+            }
+        }
+
+        @Test func `a peer that calls and does not read is not read from, and gets all its replies in the end`()
+            async throws
+        {
+            try await ServedFolder.serving { served in
+                let text = String(repeating: "x", count: 50_000)
+                let call = #"{"method":"test.echo.Echo","parameters":{"text":"\#(text)"}}"# + "\0"
+                let peer = try RawPeer(served.path)
+                // Far more than the kernel holds: the writer is stopped until the replies are read.
+                DispatchQueue.global().async {
+                    for _ in 0..<100 { try? peer.write(call) }
+                }
+                #expect(peer.messages(100).count == 100)
+            }
+        }
+
+        @Test func `silent and half-finished peers delay nobody`() async throws {
+            try await ServedFolder.serving { served in
+                let silent = try (0..<100).map { number in
+                    let peer = try RawPeer(served.path)
+                    if number.isMultiple(of: 2) { try peer.write(#"{"method":"test.echo."#) }
+                    return peer
+                }
+                for _ in 0..<50 {
+                    var client = try VarlinkConnection(path: served.path)
+                    let reply = try client.call(
+                        "test.echo.Echo",
+                        parameters: #"{"text":"a"}"#,
+                        timeoutMilliseconds: 5_000
+                    )
+                    #expect(reply.error == nil)
+                }
+                #expect(silent.count == 100)
+            }
+        }
+
+        @Test func `garbage gets an error and the end`() async throws {
+            try await ServedFolder.serving { served in
+                let peer = try RawPeer(served.path)
+                try peer.write("GET / HTTP/1.1\r\n\r\n\0")
+                let messages = peer.messages()
+                #expect(messages.count == 1)
+                #expect(messages.first?.contains("not a Varlink call") == true)
+            }
+        }
+
+        @Test(arguments: 0..<20) func `random bytes never end the server`(seed: UInt64) async throws {
+            try await ServedFolder.serving({ $0.limits.messageBytesMax = 500 }) { served in
+                var random = SeededGenerator(seed: seed)
+                for _ in 0..<20 {
+                    let alphabet = Array(#"{}[]":,metdparsEchoxtl.1 "#.utf8) + [0, 0, 10, 255]
+                    let bytes = (0..<Int.random(in: 1...700, using: &random)).compactMap { _ in
+                        alphabet.randomElement(using: &random)
+                    }
+                    let peer = try RawPeer(served.path)
+                    try? peer.write(String(decoding: bytes, as: UTF8.self))
+                    peer.closeInput()
+                    for message in peer.messages() {
+                        #expect((try? JSONText(message)) != nil)
+                    }
+                }
+                #expect(try echo(served).error == nil)
+            }
+        }
+    }
+}
