@@ -1,0 +1,82 @@
+import NIOHTTP1
+import RefreshCore
+
+/// What came back over HTTP, whole or cut at the body limit.
+struct Answer: Sendable {
+    let status: Int
+    let headers: HTTPHeaders
+    let body: [UInt8]
+    /// The body was longer than the limit; `body` is empty then.
+    var isTooLarge = false
+
+    /// The `Date` header: the server's clock when it answered; nil if absent or unreadable.
+    var serverDate: Timestamp? {
+        headers.first(name: "date").flatMap(HTTPDate.parse)
+    }
+
+    /// The server's wish in `Retry-After` (RFC 9110 §10.2.3), not capped; nil if absent, unreadable or past.
+    ///
+    /// A date is measured from the server's own `Date` if it gave one, else from `now`.
+    func retryAfter(now: Timestamp) -> Duration? {
+        guard let text = headers.first(name: "retry-after") else { return nil }
+        let word = text.filter { $0 != " " }
+        if !word.isEmpty, word.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            // 10⁹ s are 31 years: more digits only overflow.
+            return .seconds(min(Int64(word) ?? .max, 1_000_000_000))
+        }
+        guard let date = HTTPDate.parse(text) else { return nil }
+        let wait = date - (serverDate ?? now)
+        return wait > .zero ? wait : nil
+    }
+
+    /// Whether `Location` leads away from `endpoint`'s host.
+    func isRedirect(awayFrom endpoint: Endpoint) -> Bool {
+        guard (300...399).contains(status), let location = headers.first(name: "location") else { return false }
+        // "//host/path" keeps the scheme and changes the host (RFC 3986 §4.2).
+        let target = location.hasPrefix("//") ? "https:" + location : location
+        guard let scheme = target.firstIndex(of: ":"), target[scheme...].hasPrefix("://") else { return false }
+        let authority = target[target.index(scheme, offsetBy: 3)...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        return Endpoint.split(authority: authority)?.host != endpoint.host
+    }
+}
+
+/// What kind of thing an answer's body is, found by looking at it: content types are often wrong.
+enum BodyKind: String, Hashable, Sendable, CaseIterable {
+    case empty
+    /// Named fields: a JSON object or a form.
+    case fields
+    case html
+    /// Text, JSON that is no object, cut JSON, bytes.
+    case other
+    case tooLarge
+}
+
+/// An answer's body, read.
+struct AnswerBody: Sendable {
+    let kind: BodyKind
+    /// Empty unless `kind` is `fields`.
+    let fields: [String: JSONValue]
+
+    init(_ answer: Answer) {
+        (kind, fields) = AnswerBody.read(answer)
+    }
+
+    private static func read(_ answer: Answer) -> (BodyKind, [String: JSONValue]) {
+        if answer.isTooLarge { return (.tooLarge, [:]) }
+        var start = answer.body[...]
+        if start.starts(with: [0xef, 0xbb, 0xbf]) { start = start.dropFirst(3) }
+        start = start.drop { $0 <= 0x20 }
+        guard let first = start.first else { return (.empty, [:]) }
+        if first == UInt8(ascii: "<") { return (.html, [:]) }
+        if first == UInt8(ascii: "{") {
+            return JSONValue.object(in: Array(start)).map { (.fields, $0) } ?? (.other, [:])
+        }
+        // Facebook once, GitHub still (without Accept: application/json) and some others answer with a form, under any
+        // content type.
+        let text = String(decoding: start, as: UTF8.self)
+        let form = FormEncoding.parse(
+            text[..<(text.lastIndex { !$0.isWhitespace }.map(text.index(after:)) ?? text.endIndex)]
+        )
+        return form.map { (.fields, $0.mapValues(JSONValue.string)) } ?? (.other, [:])
+    }
+}

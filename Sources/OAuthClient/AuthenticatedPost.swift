@@ -1,0 +1,132 @@
+import NIOHTTP1
+import RefreshCore
+
+/// Posts a form to an endpoint of the authorization server as an authenticated client, and finds out how the server
+/// wants the credentials written.
+///
+/// Another form is tried only after the server refused the client: authentication comes before the grant (RFC 6749
+/// §3.2.1), so the token in the refused request was not spent.
+struct AuthenticatedPost: Sendable {
+    let exchange: HTTPExchange
+    let cache: MetadataCache
+    let configuration: OAuthClientConfiguration
+    let endpoint: Endpoint
+    let profile: ProviderProfile?
+    let registration: ClientRegistration
+    let method: ClientAuthentication
+    /// What was found out earlier; nil if nothing was.
+    let knownEncoding: BasicCredentialEncoding?
+    let correlationID: String
+    let workedBefore: Bool
+    let deadline: ContinuousClock.Instant
+
+    /// What came of it.
+    struct Conclusion: Sendable {
+        /// The last answer, or why there was none.
+        let answer: Result<Answer, TransportFailure>
+        let body: AnswerBody?
+        /// The table's row; nil for an answer that `isSuccess` takes.
+        let row: FailureRow?
+        /// How the secret had to be written, if this exchange told.
+        let foundEncoding: BasicCredentialEncoding?
+    }
+
+    /// Posts `fields`; `isSuccess` says which answers are no failures.
+    func run(
+        _ fields: [(name: String, value: String)],
+        isSuccess: @Sendable (Answer, AnswerBody) -> Bool
+    ) async -> Conclusion {
+        var credentials = ClientCredentials(
+            registration: registration,
+            method: method,
+            encoding: knownEncoding ?? .formEncoded,
+            repeatsClientID: await cache.wantsClientID(endpoint)
+        )
+        var alternatives = Self.alternatives(to: credentials, knownEncoding: knownEncoding)
+        var first: Conclusion?
+        while true {
+            let conclusion = await post(fields, credentials, isSuccess)
+            let isRefusal = conclusion.row.map(Self.refusesClient) ?? false
+            if !isRefusal {
+                if credentials.repeatsClientID { await cache.noteWantsClientID(endpoint) }
+                return conclusion
+            }
+            // All forms refused: the standard one's answer is the one to show.
+            let shown = first ?? conclusion
+            first = shown
+            let isPlain = conclusion.row?.consequence == .tryOtherCredentials
+            guard let next = alternatives.firstIndex(where: { isPlain || !$0.repeatsClientID }) else { return shown }
+            credentials = alternatives.remove(at: next)
+        }
+    }
+
+    /// In the order in which they are tried: the raw secret, then `client_id` in the body too.
+    private static func alternatives(
+        to credentials: ClientCredentials,
+        knownEncoding: BasicCredentialEncoding?
+    ) -> [ClientCredentials] {
+        guard credentials.method == .clientSecretBasic else { return [] }
+        var alternatives: [ClientCredentials] = []
+        if knownEncoding == nil, credentials.differsByEncoding {
+            var raw = credentials
+            raw.encoding = .raw
+            alternatives.append(raw)
+        }
+        if !credentials.repeatsClientID {
+            var repeating = credentials
+            repeating.repeatsClientID = true
+            alternatives.append(repeating)
+        }
+        return alternatives
+    }
+
+    private static func refusesClient(_ row: FailureRow) -> Bool {
+        switch row.consequence {
+        case .tryOtherCredentials, .tryOtherSecretForm: true
+        case .forgetMetadata, nil: false
+        }
+    }
+
+    private func post(
+        _ fields: [(name: String, value: String)],
+        _ credentials: ClientCredentials,
+        _ isSuccess: (Answer, AnswerBody) -> Bool
+    ) async -> Conclusion {
+        let request = HTTPExchange.Request(
+            endpoint: endpoint,
+            headers: headers(credentials),
+            form: FormEncoding.body(fields + credentials.fields),
+            caFile: profile?.caFile
+        )
+        do throws(TransportFailure) {
+            let answer = try await exchange.send(request, before: deadline)
+            let body = AnswerBody(answer)
+            let signal = FailureSignal(answer, body, from: endpoint, workedBefore: workedBefore)
+            let row = isSuccess(answer, body) ? nil : FailureTable.standard.row(for: signal)
+            let isAuthenticated = row.map { $0.failureClass == .grantEnded || $0.failureClass == .userRequired } ?? true
+            let isFound = isAuthenticated && knownEncoding == nil && credentials.differsByEncoding
+            return Conclusion(
+                answer: .success(answer),
+                body: body,
+                row: row,
+                foundEncoding: isFound ? credentials.encoding : nil
+            )
+        } catch {
+            let signal = FailureSignal(error, now: configuration.now())
+            let row = FailureTable.standard.row(for: signal)
+            return Conclusion(answer: .failure(error), body: nil, row: row, foundEncoding: nil)
+        }
+    }
+
+    private func headers(_ credentials: ClientCredentials) -> HTTPHeaders {
+        var headers: HTTPHeaders = [
+            "accept": "application/json",
+            "content-type": "application/x-www-form-urlencoded",
+            "user-agent": configuration.userAgent,
+        ]
+        for (name, value) in profile?.headers ?? [:] { headers.replaceOrAdd(name: name, value: value) }
+        if let name = profile?.correlationHeader { headers.replaceOrAdd(name: name, value: correlationID) }
+        if let authorization = credentials.authorization { headers.add(name: "authorization", value: authorization) }
+        return headers
+    }
+}

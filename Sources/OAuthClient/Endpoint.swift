@@ -1,0 +1,62 @@
+import RefreshCore
+
+/// A URL that requests may be sent to: absolute, `https`, or `http` on a loopback address, without user info or
+/// fragment.
+///
+/// A path with empty segments (`//api`) is kept as the server published it: glewlwyd publishes such endpoints and
+/// serves them.
+package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
+    /// The URL as it was given.
+    package let url: String
+    /// Lower-cased, without the brackets of an IPv6 literal.
+    let host: String
+    let port: Int
+    let isLoopback: Bool
+    /// From the first `/` after the authority; empty if there is none.
+    let path: Substring
+
+    /// Nil if `url` breaks the rule above.
+    package init?(_ url: String) {
+        guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
+        let rest = url[url.index(colon, offsetBy: 3)...]
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        // Only ASCII: the HTTP client and this type must see the same host in the same text.
+        let isPlain = url.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }
+        guard isPlain, !authority.isEmpty, !authority.contains("@"), !rest.contains("#") else { return nil }
+        isLoopback = Issuer.isLoopback(authority: authority)
+        let defaultPort: Int
+        switch url[..<colon].lowercased() {
+        case "https": defaultPort = 443
+        case "http" where isLoopback: defaultPort = 80
+        default: return nil
+        }
+        guard let (host, port) = Endpoint.split(authority: authority) else { return nil }
+        self.url = url
+        self.host = host
+        self.port = port ?? defaultPort
+        path = rest[authority.endIndex...].prefix { $0 != "?" }
+    }
+
+    package var description: String { url }
+
+    /// Host and port of an authority such as `example.org:8443` or `[::1]:80`; nil if it is malformed.
+    static func split(authority: some StringProtocol) -> (host: String, port: Int?)? {
+        var host = String(authority)
+        var portText = ""
+        if host.hasPrefix("[") {
+            guard let close = host.firstIndex(of: "]") else { return nil }
+            let after = host[host.index(after: close)...]
+            guard after.isEmpty || after.hasPrefix(":") else { return nil }
+            portText = String(after.dropFirst())
+            host = String(host[..<close].dropFirst())
+        } else if let colon = host.lastIndex(of: ":") {
+            portText = String(host[host.index(after: colon)...])
+            host = String(host[..<colon])
+            guard !host.contains(":") else { return nil }
+        }
+        guard !host.isEmpty else { return nil }
+        guard !portText.isEmpty else { return (host.lowercased(), nil) }
+        guard let port = UInt16(portText), port > 0 else { return nil }
+        return (host.lowercased(), Int(port))
+    }
+}

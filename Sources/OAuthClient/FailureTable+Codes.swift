@@ -1,0 +1,185 @@
+import RefreshCore
+
+extension FailureTable {
+    /// Statuses whose error codes are believed.
+    private static let believed = [200...299, 400...499]
+
+    /// Codes that say more than `error` does, and so come before it.
+    static let providerCodeRows = [
+        FailureRow(
+            "client's own credential",
+            // Entra: secret wrong or expired, assertion outside its time, secret sent by a public client, unknown
+            // application.
+            Condition(
+                status: believed,
+                anyCode: [
+                    "aadsts7000215", "aadsts7000222", "aadsts500133", "aadsts700025", "aadsts90023", "aadsts700016",
+                ]
+            ),
+            .misconfigured,
+            "the server does not take this client's credentials"
+        ),
+        FailureRow(
+            "provider is busy",
+            Condition(status: believed, anyCode: ["aadsts90033"]),
+            .unavailable,
+            "the server says that it cannot serve now"
+        ),
+        FailureRow(
+            "another factor",
+            Condition(
+                status: believed,
+                anyCode: ["aadsts50074", "aadsts50076", "aadsts50078", "aadsts50079", "mfa_required", "basic_action"]
+            ),
+            .userRequired,
+            "the server asks the user for another factor"
+        ),
+        FailureRow(
+            "consent",
+            Condition(status: believed, anyCode: ["aadsts65001", "consent_required"]),
+            .userRequired,
+            "the server asks for the user's consent"
+        ),
+        FailureRow(
+            "access policy",
+            Condition(
+                status: believed,
+                anyCode: [
+                    "aadsts53000", "aadsts53001", "aadsts53003", "additional_action", "message_only",
+                    "protection_policy_required",
+                ]
+            ),
+            .userRequired,
+            "an access policy or the state of the device keeps the user out"
+        ),
+        FailureRow(
+            "session control",
+            Condition(
+                status: believed,
+                anyCode: ["invalid_rapt", "rapt_required", "aadb2c90118", "user_password_expired"]
+            ),
+            .userRequired,
+            "the server asks the user to sign in again"
+        ),
+        FailureRow(
+            "claims challenge",
+            Condition(status: believed, hasError: true, sign: .claimsChallenge),
+            .userRequired,
+            "the server asks the user for more than the present sign-in gives"
+        ),
+        FailureRow(
+            "sign-in frequency",
+            Condition(status: believed, anyCode: ["aadsts70043"]),
+            .grantEnded,
+            "a policy wants a fresh sign-in"
+        ),
+        FailureRow(
+            "grant too old",
+            Condition(status: believed, anyCode: ["aadsts70008", "aadsts700082", "aadb2c90080"]),
+            .grantEnded,
+            "the grant has expired"
+        ),
+        FailureRow(
+            "password changed",
+            Condition(status: believed, anyCode: ["aadsts50173"]),
+            .grantEnded,
+            "the grant was withdrawn, as after a change of password"
+        ),
+        FailureRow(
+            "other policy",
+            Condition(status: believed, anyCode: ["aadb2c90088"]),
+            .grantEnded,
+            "the grant belongs to another policy"
+        ),
+    ]
+
+    /// The codes of RFC 6749 §5.2 and OpenID Connect Core §3.1.2.6, and providers' words for them.
+    static let errorRows = [
+        FailureRow(
+            "cannot serve now",
+            Condition(
+                status: believed,
+                anyCode: [
+                    "temporarily_unavailable", "server_error", "slow_down", "internal_failure", "service_unavailable",
+                    // Slack.
+                    "ratelimited", "rate_limited", "internal_error", "fatal_error",
+                    // Zoho's block after ten tokens in ten minutes.
+                    "access denied",
+                ]
+            ),
+            .unavailable,
+            "the server says that it cannot serve now"
+        ),
+        FailureRow(
+            "user required",
+            Condition(
+                status: believed,
+                error: [
+                    "interaction_required", "login_required", "account_selection_required",
+                    "insufficient_user_authentication", "unmet_authentication_requirements",
+                ]
+            ),
+            .userRequired,
+            "the server asks for the user"
+        ),
+        FailureRow(
+            "grant ended",
+            Condition(status: believed, error: ["invalid_grant"]),
+            .grantEnded,
+            "the authorization server says that the grant has ended"
+        ),
+        FailureRow(
+            "provider's word for invalid_grant",
+            // GitHub and HubSpot; Zoho; Slack; Twitch, in "message".
+            Condition(
+                status: believed,
+                anyCode: ["bad_refresh_token", "invalid_code", "invalid_refresh_token", "invalid refresh token"]
+            ),
+            .grantEnded,
+            "the authorization server says that the grant has ended"
+        ),
+        // Some servers say so of a dead refresh token (Atlassian: unauthorized_client). They can be believed, when they
+        // say it twice, only if the same form of request was good enough before.
+        FailureRow(
+            "request refused that worked before",
+            Condition(
+                status: believed,
+                error: ["invalid_request", "unauthorized_client"],
+                sign: .workedBefore
+            ),
+            .rejected,
+            "the authorization server refuses a request that it took before",
+            .tryOtherSecretForm
+        ),
+        FailureRow(
+            "client refused",
+            // GitHub; Slack.
+            Condition(
+                status: believed,
+                anyCode: ["invalid_client", "incorrect_client_credentials", "bad_client_secret", "invalid_client_id"]
+            ),
+            .misconfigured,
+            "the server does not take this client's credentials",
+            .tryOtherCredentials
+        ),
+        FailureRow(
+            "client may not",
+            Condition(status: believed, error: ["unauthorized_client"]),
+            .misconfigured,
+            "the server does not let this client refresh",
+            .tryOtherCredentials
+        ),
+        FailureRow(
+            "request refused",
+            Condition(
+                status: believed,
+                error: [
+                    "invalid_request", "invalid_scope", "unsupported_grant_type", "invalid_target", "invalid_resource",
+                    "use_dpop_nonce", "invalid_dpop_proof",
+                ]
+            ),
+            .misconfigured,
+            "the server refuses how it is asked"
+        ),
+    ]
+}

@@ -1,0 +1,179 @@
+import RefreshCore
+
+extension FailureTable {
+    /// In order: no answer; answers of gateways and proxies; error codes, finest first; pages; answers without a code.
+    static let standardRows =
+        transportRows + gatewayRows + providerCodeRows + errorRows + codelessRows + [anythingElse]
+
+    private static let transportRows = [
+        FailureRow(
+            "certificate, clock unset",
+            Condition(transport: [.certificate], sign: .implausibleClock),
+            .unreachable,
+            "the server's certificate cannot be checked because this machine's clock is wrong"
+        ),
+        FailureRow(
+            "certificate",
+            Condition(transport: [.certificate]),
+            .misconfigured,
+            "the server's certificate is not trusted: check this machine's clock, the CA file and the host name"
+        ),
+        FailureRow(
+            "CA file",
+            Condition(transport: [.authorityFile]),
+            .misconfigured,
+            "the configured CA file cannot be read"
+        ),
+        FailureRow(
+            "proxy setting",
+            Condition(transport: [.proxyConfiguration]),
+            .misconfigured,
+            "HTTPS_PROXY names no proxy that can be used: it must be http://host:port"
+        ),
+        FailureRow(
+            "proxy wants sign-in",
+            Condition(transport: [.proxySignIn]),
+            .unavailable,
+            "the proxy asks for credentials (407)"
+        ),
+        FailureRow(
+            "proxy refuses",
+            Condition(transport: [.proxyRefused], wasSent: false),
+            .unreachable,
+            "the proxy did not open a connection to the server"
+        ),
+        FailureRow(
+            "name not resolved",
+            Condition(transport: [.nameResolution], wasSent: false),
+            .unreachable,
+            "the server's name could not be resolved"
+        ),
+        FailureRow(
+            "not connected",
+            Condition(transport: [.connection], wasSent: false),
+            .unreachable,
+            "the server could not be reached"
+        ),
+        FailureRow(
+            "handshake failed",
+            Condition(transport: [.tls], wasSent: false),
+            .unreachable,
+            "no TLS connection to the server could be made"
+        ),
+        FailureRow(
+            "not sent in time",
+            Condition(transport: [.timeLimit], wasSent: false),
+            .unreachable,
+            "the server could not be reached in time"
+        ),
+        FailureRow(
+            "not sent",
+            Condition(wasSent: false),
+            .unreachable,
+            "the connection was lost before the request was sent"
+        ),
+        FailureRow(
+            "not answered in time",
+            Condition(transport: [.timeLimit]),
+            .unanswered,
+            "the server did not answer in time"
+        ),
+        FailureRow(
+            "answer lost",
+            Condition(transport: Set(TransportCause.allCases)),
+            .unanswered,
+            "the connection was lost before the answer arrived"
+        ),
+    ]
+
+    private static let gatewayRows = [
+        FailureRow(
+            "redirect elsewhere",
+            Condition(status: [300...399], sign: .redirectElsewhere),
+            .unavailable,
+            "the answer was a redirect to another host, as sign-in pages of networks give; it was not followed"
+        ),
+        FailureRow(
+            "redirect",
+            Condition(status: [300...399]),
+            .misconfigured,
+            "the token endpoint answered with a redirect, which is never followed",
+            .forgetMetadata
+        ),
+        FailureRow("407", Condition(status: [407...407]), .unavailable, "the proxy asks for credentials (407)"),
+        FailureRow("429", Condition(status: [429...429]), .unavailable, "the server limits the rate of requests"),
+        FailureRow(
+            "server too busy to listen",
+            Condition(status: [408...408, 421...421, 425...425]),
+            .unavailable,
+            "the server did not take the request now"
+        ),
+        // The server behind the gateway may have taken the token, so this is not plain unavailability: 502 and 504 of
+        // any gateway, 520 and 524 of Cloudflare.
+        FailureRow(
+            "gateway lost the answer",
+            Condition(status: [502...502, 504...504, 520...520, 524...524]),
+            .unanswered,
+            "a gateway lost the server's answer"
+        ),
+        // Whatever code such an answer carries: a server that fails cannot be believed about the grant.
+        FailureRow("5xx", Condition(status: [500...599]), .unavailable, "the server cannot serve now"),
+        FailureRow(
+            "answer too large",
+            Condition(body: [.tooLarge]),
+            .unavailable,
+            "the answer was larger than the limit"
+        ),
+    ]
+
+    private static let codelessRows = [
+        FailureRow(
+            "page instead of the endpoint",
+            Condition(status: [404...405, 410...410], body: [.html]),
+            .unavailable,
+            "a page came back instead of an answer",
+            .forgetMetadata
+        ),
+        FailureRow("page", Condition(body: [.html]), .unavailable, "a page came back instead of an answer"),
+        FailureRow(
+            "no such endpoint",
+            Condition(status: [404...405, 410...410]),
+            .misconfigured,
+            "there is no token endpoint at this address",
+            .forgetMetadata
+        ),
+        FailureRow(
+            "request form refused",
+            Condition(status: [406...406, 411...411, 413...415, 426...426, 431...431]),
+            .misconfigured,
+            "the server refuses the form of the request"
+        ),
+        FailureRow(
+            "come back later",
+            Condition(status: [400...499], sign: .retryAfter),
+            .unavailable,
+            "the server asks to come back later"
+        ),
+        FailureRow(
+            "unknown code",
+            Condition(status: [200...299, 400...403], hasError: true),
+            .rejected,
+            "the authorization server refused with a code of its own",
+            .tryOtherSecretForm
+        ),
+        FailureRow(
+            "refused without a code",
+            Condition(status: [400...401, 403...403], body: [.empty, .fields]),
+            .rejected,
+            "the authorization server refused without giving a reason",
+            .tryOtherSecretForm
+        ),
+        // The server may have rotated the token in the answer that cannot be read.
+        FailureRow(
+            "success without tokens",
+            Condition(status: [200...299]),
+            .unanswered,
+            "the answer holds no access token"
+        ),
+    ]
+}

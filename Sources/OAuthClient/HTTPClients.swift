@@ -1,0 +1,81 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOSSL
+import RefreshCore
+
+/// The HTTP clients in use: one for each combination of CA file and proxy, because both belong to a client's
+/// connections.
+actor HTTPClients {
+    private struct Route: Hashable {
+        let caFile: String?
+        let usesProxy: Bool
+    }
+
+    /// CA files come from the configuration, not from peers; this many mean that something makes them up.
+    static let limit = 64
+
+    private let configuration: OAuthClientConfiguration
+    private var clients: [Route: HTTPClient] = [:]
+    private var isShutDown = false
+
+    init(configuration: OAuthClientConfiguration) {
+        self.configuration = configuration
+    }
+
+    /// The client for requests to `endpoint`.
+    ///
+    /// - Throws: `proxyConfiguration` or `authorityFile` if the settings cannot be used; `other` after `shutDown`.
+    func client(for endpoint: Endpoint, caFile: String?) throws(TransportFailure) -> HTTPClient {
+        guard !isShutDown else { throw TransportFailure(cause: .other, wasSent: false) }
+        let usesProxy = configuration.proxy.covers(endpoint)
+        if usesProxy, configuration.proxy.isUnusable {
+            throw TransportFailure(cause: .proxyConfiguration, wasSent: false)
+        }
+        let route = Route(caFile: caFile ?? configuration.caFile, usesProxy: usesProxy)
+        if let client = clients[route] { return client }
+        guard clients.count < Self.limit else { throw TransportFailure(cause: .authorityFile, wasSent: false) }
+        let client = HTTPClient(
+            eventLoopGroupProvider: .shared(configuration.eventLoopGroup),
+            configuration: try settings(for: route)
+        )
+        clients[route] = client
+        return client
+    }
+
+    /// Ends all connections; requests in flight fail, later ones are refused.
+    func shutDown() async throws {
+        isShutDown = true
+        let ending = clients.values
+        clients = [:]
+        for client in ending { try await client.shutdown() }
+    }
+
+    private func settings(for route: Route) throws(TransportFailure) -> HTTPClient.Configuration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        if let file = route.caFile {
+            guard let certificates = try? NIOSSLCertificate.fromPEMFile(file), !certificates.isEmpty else {
+                throw TransportFailure(cause: .authorityFile, wasSent: false)
+            }
+            tls.additionalTrustRoots = [.certificates(certificates)]
+        }
+        var settings = HTTPClient.Configuration(tlsConfiguration: tls)
+        settings.redirectConfiguration = .disallow
+        settings.timeout.connect = TimeAmount(configuration.connectTimeout)
+        // A refresh token must not ride on a connection that the server is about to close: the loss would look like a
+        // spent token. gunicorn closes idle connections after 2 s, node and Apache after 5 s.
+        settings.connectionPool.idleTimeout = .seconds(1)
+        // The coordinator limits requests per issuer; the pool must not queue what it lets through.
+        settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+        // The core decides about repetition, and it wants the first error, not a time limit that hides it.
+        settings.connectionPool.retryConnectionEstablishment = false
+        if route.usesProxy, let server = configuration.proxy.server {
+            settings.proxy = .server(
+                host: server.host,
+                port: server.port,
+                authorization: server.credentials.map { .basic(credentials: Base64.encode($0.reveal())) }
+            )
+        }
+        return settings
+    }
+}

@@ -1,0 +1,74 @@
+import RefreshCore
+
+/// Dates as HTTP headers and token answers write them.
+enum HTTPDate {
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+    /// Reads the three forms of RFC 9110 §5.6.7: IMF-fixdate, RFC 850 and asctime; nil for anything else.
+    static func parse(_ text: String) -> Timestamp? {
+        let words = text.split { $0 == " " || $0 == "," || $0 == "-" }.map { $0.lowercased() }
+        guard words.count >= 5 else { return nil }
+        // asctime has the month before the day and the year last: "Sun Nov  6 08:49:37 1994".
+        let isASCTime = months.contains(words[1])
+        let (day, month, yearWord, time) =
+            isASCTime ? (words[2], words[1], words[4], words[3]) : (words[1], words[2], words[3], words[4])
+        let clock = time.split(separator: ":").map { Int($0) }
+        guard let day = Int(day), let month = months.firstIndex(of: month), var year = Int(yearWord),
+            clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2]
+        else { return nil }
+        // RFC 850 years have two digits. RFC 9110 bends them around the present; no server here predates 1970.
+        if yearWord.count == 2 { year += year < 70 ? 2000 : 1900 }
+        return timestamp(year, month + 1, day, hour, minute, second)
+    }
+
+    /// Reads `2026-11-21T10:00:00Z` and its kin with a fraction or an offset (RFC 3339); nil for anything else.
+    static func parseISO8601(_ text: String) -> Timestamp? {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 20, bytes[10] == UInt8(ascii: "T") || bytes[10] == UInt8(ascii: " ") else { return nil }
+        let number = { (range: Range<Int>) in Int(String(decoding: bytes[range], as: UTF8.self)) }
+        guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
+            let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
+            let instant = timestamp(year, month, day, hour, minute, second)
+        else { return nil }
+        var zone = bytes[19...]
+        if zone.first == UInt8(ascii: ".") {
+            zone = zone.dropFirst().drop { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        }
+        if zone.elementsEqual("Z".utf8) || zone.elementsEqual("z".utf8) { return instant }
+        let isWest = zone.first == UInt8(ascii: "-")
+        guard isWest || zone.first == UInt8(ascii: "+") else { return nil }
+        let offset = zone.dropFirst().split(separator: UInt8(ascii: ":")).map {
+            Int(String(decoding: $0, as: UTF8.self))
+        }
+        guard offset.count == 2, let hours = offset[0], let minutes = offset[1], (0..<24).contains(hours),
+            (0..<60).contains(minutes)
+        else { return nil }
+        let shift = Duration.seconds(hours * 3600 + minutes * 60)
+        return isWest ? instant + shift : instant - shift
+    }
+
+    private static func timestamp(
+        _ year: Int,
+        _ month: Int,
+        _ day: Int,
+        _ hour: Int,
+        _ minute: Int,
+        _ second: Int
+    ) -> Timestamp? {
+        guard (1970...9999).contains(year), (1...12).contains(month), (1...31).contains(day), (0..<24).contains(hour),
+            // 60: a leap second.
+            (0..<60).contains(minute), (0...60).contains(second)
+        else { return nil }
+        let seconds = daysSince1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second
+        return Timestamp(microseconds: Int64(seconds) * 1_000_000)
+    }
+
+    /// Days of the proleptic Gregorian calendar: years are counted from March, so that the leap day is a year's last.
+    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let marchYear = month > 2 ? year : year - 1
+        let marchMonth = (month + 9) % 12
+        let leapDays = marchYear / 4 - marchYear / 100 + marchYear / 400
+        // 153 days are the five months March to July; 719,468 days lie between 1 March of the year 0 and 1970.
+        return marchYear * 365 + leapDays + (153 * marchMonth + 2) / 5 + day - 1 - 719_468
+    }
+}

@@ -1,0 +1,96 @@
+import FoundationEssentials
+
+/// Any JSON value, for answers whose fields come in more than one type.
+enum JSONValue: Equatable, Sendable {
+    case null
+    case boolean(Bool)
+    /// JSON numbers are IEEE 754 doubles for most servers; whole numbers are exact up to 2⁵³.
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    /// Deeper nesting is refused: token answers have two levels at most, metadata three.
+    static let depthLimit = 32
+
+    /// The object that `bytes` holds; nil if they are no JSON, another JSON value, or nested deeper than `depthLimit`.
+    ///
+    /// A name that comes twice keeps its first value.
+    static func object(in bytes: [UInt8]) -> [String: JSONValue]? {
+        guard !isTooDeep(bytes) else { return nil }
+        guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)),
+            case .object(let fields) = value
+        else { return nil }
+        return fields
+    }
+
+    var text: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+
+    var fields: [String: JSONValue]? {
+        if case .object(let fields) = self { fields } else { nil }
+    }
+
+    /// The strings of an array; nil if this is no array or holds anything else.
+    var texts: [String]? {
+        guard case .array(let elements) = self else { return nil }
+        let texts = elements.compactMap(\.text)
+        return texts.count == elements.count ? texts : nil
+    }
+
+    /// Counts brackets outside strings, so that the recursive decoder never sees a document that could exhaust its
+    /// stack.
+    private static func isTooDeep(_ bytes: [UInt8]) -> Bool {
+        var depth = 0
+        var isInString = false
+        var isEscaped = false
+        for byte in bytes {
+            switch (byte, isInString) {
+            case (_, true) where isEscaped: isEscaped = false
+            case (UInt8(ascii: "\\"), true): isEscaped = true
+            case (UInt8(ascii: "\""), _): isInString.toggle()
+            case (UInt8(ascii: "{"), false), (UInt8(ascii: "["), false): depth += 1
+            case (UInt8(ascii: "}"), false), (UInt8(ascii: "]"), false): depth -= 1
+            default: break
+            }
+            if depth > depthLimit { return true }
+        }
+        return false
+    }
+}
+
+extension JSONValue: Decodable {
+    init(from decoder: any Decoder) throws {
+        // Objects first: of all attempts the one on a keyed container is the cheapest to fail.
+        if let container = try? decoder.container(keyedBy: FieldName.self) {
+            var fields: [String: JSONValue] = [:]
+            for key in container.allKeys {
+                fields[key.stringValue] = try container.decode(JSONValue.self, forKey: key)
+            }
+            self = .object(fields)
+            return
+        }
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) {
+            self = .string(text)
+        } else if container.decodeNil() {
+            self = .null
+        } else if let flag = try? container.decode(Bool.self) {
+            self = .boolean(flag)
+        } else if let number = try? container.decode(Double.self) {
+            self = .number(number)
+        } else {
+            self = .array(try container.decode([JSONValue].self))
+        }
+    }
+}
+
+/// A field name that is known only when the document is read.
+struct FieldName: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}

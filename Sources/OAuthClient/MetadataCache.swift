@@ -1,0 +1,113 @@
+import RefreshCore
+
+/// The metadata of the servers in use, in memory, fetched once for all who ask at the same time.
+actor MetadataCache {
+    /// Metadata is per issuer and profile: a profile decides about trust and about the issuer's template.
+    struct Key: Hashable {
+        let issuer: Issuer
+        let profile: ProviderProfile?
+    }
+
+    private struct Entry {
+        var metadata: AuthorizationServerMetadata
+        var fetchedAt: ContinuousClock.Instant
+        var lifetime: Duration
+    }
+
+    private struct Refusal {
+        let error: MetadataError
+        let at: ContinuousClock.Instant
+    }
+
+    /// How long a fetch that failed, or that showed nothing new, is not repeated: ten thousand accounts of a dead
+    /// issuer ask once.
+    static let refusalLifetime = Duration.seconds(5)
+    /// How long metadata is kept of which one document could not be had.
+    static let incompleteLifetime = Duration.seconds(600)
+
+    private let fetch: MetadataFetch
+    private let configuration: OAuthClientConfiguration
+    private var entries: [Key: Entry] = [:]
+    private var refusals: [Key: Refusal] = [:]
+    private var inFlight: [Key: Task<Result<MetadataFetch.Result, MetadataError>, Never>] = [:]
+    /// Token endpoints that want `client_id` in the body although it stands in the header (the MCP SDK's servers).
+    private var wantingClientID: Set<Endpoint> = []
+
+    init(fetch: MetadataFetch, configuration: OAuthClientConfiguration) {
+        self.fetch = fetch
+        self.configuration = configuration
+    }
+
+    /// The metadata for `key`, fetched if there is none or it is too old; too old is better than none if that fails.
+    func metadata(for key: Key) async throws(MetadataError) -> AuthorizationServerMetadata {
+        if let metadata = AuthorizationServerMetadata(issuer: key.issuer, profile: key.profile) { return metadata }
+        let now = configuration.uptime()
+        if let entry = entries[key], entry.fetchedAt.duration(to: now) < entry.lifetime { return entry.metadata }
+        if let refusal = refusals[key], refusal.at.duration(to: now) < Self.refusalLifetime {
+            guard let entry = entries[key] else { throw refusal.error }
+            return entry.metadata
+        }
+        switch await fetched(key) {
+        case .success(let result):
+            return result.metadata
+        case .failure(let error):
+            guard let entry = entries[key] else { throw error }
+            return entry.metadata
+        }
+    }
+
+    /// Has the metadata fetched again before the next use: its token endpoint is not where it said.
+    ///
+    /// Metadata fetched a moment ago stays: all accounts of the issuer find the same, and one fetch is enough for them.
+    func expire(_ key: Key) {
+        guard let entry = entries[key], entry.fetchedAt.duration(to: configuration.uptime()) >= Self.refusalLifetime
+        else { return }
+        entries[key]?.lifetime = .zero
+    }
+
+    func wantsClientID(_ endpoint: Endpoint) -> Bool {
+        wantingClientID.contains(endpoint)
+    }
+
+    func noteWantsClientID(_ endpoint: Endpoint) {
+        if wantingClientID.count >= configuration.metadataLimit { wantingClientID = [] }
+        wantingClientID.insert(endpoint)
+    }
+
+    private func fetched(_ key: Key) async -> Result<MetadataFetch.Result, MetadataError> {
+        if let task = inFlight[key] { return await task.value }
+        // A task of its own: a caller that gives up must not take the answer from the others.
+        let task = Task { [fetch] () -> Result<MetadataFetch.Result, MetadataError> in
+            do throws(MetadataError) {
+                return .success(try await fetch.run(issuer: key.issuer, profile: key.profile))
+            } catch {
+                return .failure(error)
+            }
+        }
+        inFlight[key] = task
+        let result = await task.value
+        inFlight[key] = nil
+        keep(result, for: key)
+        return result
+    }
+
+    private func keep(_ result: Result<MetadataFetch.Result, MetadataError>, for key: Key) {
+        let now = configuration.uptime()
+        switch result {
+        case .success(let fetched):
+            refusals[key] = nil
+            if entries[key] == nil, entries.count >= configuration.metadataLimit,
+                let oldest = entries.min(by: { $0.value.fetchedAt < $1.value.fetchedAt })
+            {
+                entries[oldest.key] = nil
+            }
+            let lifetime =
+                fetched.isComplete
+                ? configuration.metadataLifetime : min(Self.incompleteLifetime, configuration.metadataLifetime)
+            entries[key] = Entry(metadata: fetched.metadata, fetchedAt: now, lifetime: lifetime)
+        case .failure(let error):
+            if refusals.count >= configuration.metadataLimit { refusals = [:] }
+            refusals[key] = Refusal(error: error, at: now)
+        }
+    }
+}

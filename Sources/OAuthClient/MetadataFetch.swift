@@ -1,0 +1,82 @@
+import NIOHTTP1
+import RefreshCore
+
+/// Gets both metadata documents of an issuer and makes one of them.
+struct MetadataFetch: Sendable {
+    let exchange: HTTPExchange
+    let configuration: OAuthClientConfiguration
+
+    /// The merged metadata, and whether both documents were really asked for.
+    struct Result: Sendable {
+        let metadata: AuthorizationServerMetadata
+        /// False if one document could not be had for a reason that will pass: what it says is missing until the next
+        /// fetch.
+        let isComplete: Bool
+    }
+
+    private typealias Document = Swift.Result<[String: JSONValue], MetadataError>
+
+    @concurrent func run(issuer: Issuer, profile: ProviderProfile?) async throws(MetadataError) -> Result {
+        let deadline = ContinuousClock.now + min(configuration.discoveryTimeout, configuration.totalTimeout)
+        let locations = AuthorizationServerMetadata.locations(of: issuer)
+        async let openID = document(at: locations.openID, profile, deadline)
+        async let oauth = document(at: locations.oauth, profile, deadline)
+        let documents = await [openID, oauth]
+        let found = documents.compactMap { try? $0.get() }
+        guard !found.isEmpty else { throw MetadataFetch.worst(of: documents) }
+        return Result(
+            metadata: try AuthorizationServerMetadata(
+                issuer: issuer,
+                template: profile?.issuerTemplate,
+                documents: found
+            ),
+            isComplete: !documents.contains(where: MetadataFetch.willPass)
+        )
+    }
+
+    private func document(
+        at endpoint: Endpoint?,
+        _ profile: ProviderProfile?,
+        _ deadline: ContinuousClock.Instant
+    ) async -> Document {
+        guard let endpoint else { return .failure(.notPublished(status: 404)) }
+        let headers: HTTPHeaders = ["accept": "application/json", "user-agent": configuration.userAgent]
+        let request = HTTPExchange.Request(endpoint: endpoint, headers: headers, caFile: profile?.caFile)
+        do throws(TransportFailure) {
+            return read(try await exchange.send(request, before: deadline), from: endpoint)
+        } catch {
+            let row = FailureTable.standard.row(for: FailureSignal(error, now: configuration.now()))
+            return .failure(.noAnswer(row.failureClass, summary: row.summary))
+        }
+    }
+
+    private func read(_ answer: Answer, from endpoint: Endpoint) -> Document {
+        let body = AnswerBody(answer)
+        switch answer.status {
+        case 200 where body.kind == .fields:
+            return .success(body.fields)
+        // Some servers answer every unknown path with their front page, others with a redirect to it or with 401. An
+        // answer from another place is a captive portal's.
+        case 300...399 where !answer.isRedirect(awayFrom: endpoint), 400...406, 410:
+            return .failure(.notPublished(status: answer.status))
+        default:
+            return .failure(
+                .unavailable(status: answer.status, retryAfter: answer.retryAfter(now: configuration.now()))
+            )
+        }
+    }
+
+    private static func willPass(_ document: Document) -> Bool {
+        switch document {
+        case .failure(let error): error.willPass
+        case .success: false
+        }
+    }
+
+    /// The failure to report: one that passes by itself before one that says that there is nothing.
+    private static func worst(of documents: [Document]) -> MetadataError {
+        let failures = documents.filter(willPass) + documents
+        guard case .failure(let error)? = failures.first else { return .notPublished(status: 404) }
+        return error
+    }
+}

@@ -1,0 +1,163 @@
+package import RefreshCore
+
+/// Speaks to authorization servers. The only code that sends a refresh token.
+///
+/// It decides nothing about accounts: each call is one exchange, and its outcome says what is known. Nothing is
+/// repeated after a request that may have reached the server.
+package struct OAuthClient: Sendable {
+    private let configuration: OAuthClientConfiguration
+    private let clients: HTTPClients
+    private let exchange: HTTPExchange
+    private let cache: MetadataCache
+
+    package init(configuration: OAuthClientConfiguration = OAuthClientConfiguration()) {
+        self.configuration = configuration
+        clients = HTTPClients(configuration: configuration)
+        exchange = HTTPExchange(clients: clients, bodyLimit: configuration.bodyLimit)
+        cache = MetadataCache(
+            fetch: MetadataFetch(exchange: exchange, configuration: configuration),
+            configuration: configuration
+        )
+    }
+
+    /// Spends `request`'s refresh token once and says what came of it, within `totalTimeout`.
+    ///
+    /// Not to be cancelled once the intent is stored: a cancelled exchange counts as unanswered.
+    @concurrent package func refresh(_ request: RefreshRequest) async -> RefreshOutcome {
+        let deadline = ContinuousClock.now + configuration.totalTimeout
+        let key = MetadataCache.Key(issuer: request.issuer, profile: request.profile)
+        if let name = ReservedParameter.first(in: request.registration.refreshParameters) {
+            return RefreshOutcome(result: .failure(Self.reservedParameter(name, request.correlationID)))
+        }
+        let metadata: AuthorizationServerMetadata
+        do throws(MetadataError) {
+            metadata = try await cache.metadata(for: key)
+        } catch {
+            var failure = error.refreshFailure
+            failure.detail.correlationID = request.correlationID
+            return RefreshOutcome(result: .failure(failure))
+        }
+        let decoder = TokenResponseDecoder(
+            sent: request.refreshToken,
+            profile: request.profile,
+            now: configuration.now()
+        )
+        let conclusion = await post(to: metadata, for: request, before: deadline).run(Self.fields(of: request)) {
+            (200...299).contains($0.status) && decoder.decode($1.fields) != nil
+        }
+        if case .forgetMetadata = conclusion.row?.consequence { await cache.expire(key) }
+        return outcome(of: conclusion, for: request)
+    }
+
+    /// The server's metadata, from memory if it is fresh.
+    ///
+    /// - Throws: `MetadataError` if there is none, not even an old one.
+    @concurrent package func metadata(
+        of issuer: Issuer,
+        profile: ProviderProfile? = nil
+    ) async throws(MetadataError) -> AuthorizationServerMetadata {
+        try await cache.metadata(for: MetadataCache.Key(issuer: issuer, profile: profile))
+    }
+
+    /// Revokes a grant at the server (RFC 7009): the refresh token, then the access token.
+    @concurrent package func revoke(_ request: RevocationRequest) async -> Result<Void, RevocationFailure> {
+        await Revocation(exchange: exchange, cache: cache, configuration: configuration).run(request)
+    }
+
+    /// Ends all connections; later calls fail as unreachable. To be called once, when nothing is in flight.
+    ///
+    /// - Throws: what the HTTP client has to say about it; nothing can be done about it.
+    package func shutdown() async throws {
+        try await clients.shutDown()
+    }
+
+    /// The body of RFC 6749 §6. The one place where a refresh token is revealed to be spent.
+    private static func fields(of request: RefreshRequest) -> [(name: String, value: String)] {
+        let parameters = (request.profile?.refreshParameters ?? [:])
+            .merging(request.registration.refreshParameters) { _, own in own }
+        return [("grant_type", "refresh_token"), ("refresh_token", request.refreshToken.secret.reveal())]
+            + parameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    private func post(
+        to metadata: AuthorizationServerMetadata,
+        for request: RefreshRequest,
+        before deadline: ContinuousClock.Instant
+    ) -> AuthenticatedPost {
+        AuthenticatedPost(
+            exchange: exchange,
+            cache: cache,
+            configuration: configuration,
+            endpoint: metadata.tokenEndpoint,
+            profile: request.profile,
+            registration: request.registration,
+            method: ClientCredentials.method(
+                request.registration,
+                profile: request.profile,
+                offered: metadata.tokenEndpointAuthenticationMethods
+            ),
+            knownEncoding: request.basicCredentialEncoding,
+            correlationID: request.correlationID,
+            workedBefore: request.hasWorkedBefore,
+            deadline: deadline
+        )
+    }
+
+    private func outcome(of conclusion: AuthenticatedPost.Conclusion, for request: RefreshRequest) -> RefreshOutcome {
+        let answer = try? conclusion.answer.get()
+        let now = configuration.now()
+        let result: Result<TokenResponse, RefreshFailure>
+        let decoder = TokenResponseDecoder(
+            sent: request.refreshToken,
+            profile: request.profile,
+            now: answer?.serverDate ?? now
+        )
+        if conclusion.row == nil, let response = conclusion.body.flatMap({ decoder.decode($0.fields) }) {
+            result = .success(response)
+        } else {
+            let secrets = [request.refreshToken.secret] + (request.registration.clientSecret.map { [$0] } ?? [])
+            result = .failure(
+                RefreshFailure(conclusion, hiding: secrets, correlationID: request.correlationID, now: now)
+            )
+        }
+        return RefreshOutcome(
+            result: result,
+            serverDate: answer?.serverDate,
+            basicCredentialEncoding: conclusion.foundEncoding
+        )
+    }
+
+    private static func reservedParameter(_ name: String, _ correlationID: String) -> RefreshFailure {
+        RefreshFailure(
+            .misconfigured,
+            detail: FailureDetail(
+                summary: "an extra parameter has a name that the request itself uses",
+                oauthErrorDescription: FailureText.clean(name, hiding: []),
+                correlationID: correlationID
+            )
+        )
+    }
+}
+
+extension RefreshFailure {
+    /// What a failed exchange means, with what the server said about it.
+    init(_ conclusion: AuthenticatedPost.Conclusion, hiding secrets: [Secret], correlationID: String, now: Timestamp) {
+        let row = conclusion.row ?? FailureTable.anythingElse
+        let answer = try? conclusion.answer.get()
+        let reading = ErrorReading(conclusion.body?.fields ?? [:])
+        let clean = { (text: String?) in FailureText.clean(text, hiding: secrets) }
+        self.init(
+            row.failureClass,
+            detail: FailureDetail(
+                summary: row.summary,
+                httpStatus: answer?.status,
+                oauthError: clean(reading.error),
+                oauthErrorDescription: clean(reading.description),
+                subError: clean(reading.subError),
+                providerCode: clean(reading.providerCode),
+                correlationID: correlationID
+            ),
+            retryAfter: answer?.retryAfter(now: now)
+        )
+    }
+}

@@ -1,0 +1,128 @@
+import RefreshCore
+
+extension ProviderProfile: Decodable {
+    private enum Key: String, CaseIterable {
+        case name, documentation, issuer
+        case issuerTemplate = "issuer_template"
+        case tokenEndpoint = "token_endpoint"
+        case revocationEndpoint = "revocation_endpoint"
+        case authentication
+        case refreshParameters = "refresh_parameters"
+        case revocationParameters = "revocation_parameters"
+        case headers
+        case correlationHeader = "correlation_header"
+        case scopeSeparator = "scope_separator"
+        case tokenPath = "token_path"
+        case defaultLifetime = "default_lifetime"
+        case refreshTokenLifetime = "refresh_token_lifetime"
+        case rotationGrace = "rotation_grace"
+        case caFile = "ca_file"
+        case maxConcurrentRefreshes = "max_concurrent_refreshes"
+        case maxRefreshesPerSecond = "max_refreshes_per_second"
+    }
+
+    /// Reads a profile from YAML or JSON.
+    ///
+    /// - Throws: `DecodingError` at the key that is unknown, has the wrong type or a value that cannot be used.
+    package init(from decoder: any Decoder) throws {
+        let fields = try StrictFields(decoder, known: Key.allCases.map(\.rawValue))
+        self.init(name: try fields.required(Key.name.rawValue))
+        documentation = try fields.optional(Key.documentation.rawValue)
+        issuer = try fields.converted(Key.issuer.rawValue, "is no issuer URL") { try? Issuer(url: $0) }
+        issuerTemplate = try fields.optional(Key.issuerTemplate.rawValue)
+        let noEndpoint = "is no https URL"
+        tokenEndpoint = try fields.converted(Key.tokenEndpoint.rawValue, noEndpoint) { Endpoint($0) }
+        revocationEndpoint = try fields.converted(Key.revocationEndpoint.rawValue, noEndpoint) { Endpoint($0) }
+        authentication = try fields.converted(Key.authentication.rawValue, "is no authentication method known here") {
+            ClientAuthentication(rawValue: $0)
+        }
+        refreshParameters = try ProviderProfile.parameters(fields, .refreshParameters)
+        revocationParameters = try ProviderProfile.parameters(fields, .revocationParameters)
+        scopeSeparator = try fields.converted(Key.scopeSeparator.rawValue, "must be one character") {
+            $0.count == 1 ? $0 : nil
+        }
+        tokenPath = try fields.converted(Key.tokenPath.rawValue, "must be names joined by dots") { text in
+            let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            return names.contains("") ? nil : names
+        }
+        defaultLifetime = try ProviderProfile.duration(fields, .defaultLifetime)
+        refreshTokenLifetime = try ProviderProfile.duration(fields, .refreshTokenLifetime)
+        rotationGrace = try ProviderProfile.duration(fields, .rotationGrace)
+        caFile = try fields.converted(Key.caFile.rawValue, "must be an absolute path") { $0.hasPrefix("/") ? $0 : nil }
+        try readHeaders(fields)
+        try readLimits(fields)
+    }
+
+    private mutating func readHeaders(_ fields: StrictFields) throws {
+        headers = try fields.optional(Key.headers.rawValue) ?? [:]
+        for (name, value) in headers where !ProfileHeader.isAllowed(name: name, value: value) {
+            throw fields.error(Key.headers.rawValue, "has a header that may not be set: \(name)")
+        }
+        correlationHeader = try fields.optional(Key.correlationHeader.rawValue)
+        if let name = correlationHeader, !ProfileHeader.isAllowed(name: name, value: "") {
+            throw fields.error(Key.correlationHeader.rawValue, "is a header that may not be set")
+        }
+    }
+
+    private mutating func readLimits(_ fields: StrictFields) throws {
+        maxConcurrentRefreshes = try fields.optional(Key.maxConcurrentRefreshes.rawValue)
+        guard maxConcurrentRefreshes ?? 1 >= 1 else {
+            throw fields.error(Key.maxConcurrentRefreshes.rawValue, "must be at least 1")
+        }
+        maxRefreshesPerSecond = try fields.optional(Key.maxRefreshesPerSecond.rawValue)
+        guard maxRefreshesPerSecond ?? 1 > 0 else {
+            throw fields.error(Key.maxRefreshesPerSecond.rawValue, "must be more than 0")
+        }
+    }
+
+    private static func parameters(_ fields: StrictFields, _ key: Key) throws -> [String: String] {
+        let parameters: [String: String] = try fields.optional(key.rawValue) ?? [:]
+        if let reserved = ReservedParameter.first(in: parameters) {
+            throw fields.error(key.rawValue, "has a name that the request itself uses: \(reserved)")
+        }
+        return parameters
+    }
+
+    private static func duration(_ fields: StrictFields, _ key: Key) throws -> ProfileDuration? {
+        try fields.converted(key.rawValue, "is no time span such as 90d, 12h, 5m or 30s") { ProfileDuration($0) }
+    }
+}
+
+/// The fields of a mapping in which every key must be known.
+///
+/// For the files that people write: `Codable` alone ignores what it does not know, and so hides typing mistakes.
+package struct StrictFields {
+    private let container: KeyedDecodingContainer<FieldName>
+
+    /// - Throws: `DecodingError.dataCorrupted` at the first key, in alphabetical order, that is not in `known`.
+    package init(_ decoder: any Decoder, known: [String]) throws {
+        container = try decoder.container(keyedBy: FieldName.self)
+        let unknown = container.allKeys.map(\.stringValue).filter { !known.contains($0) }.sorted()
+        if let name = unknown.first { throw error(name, "is not a key known here") }
+    }
+
+    /// - Throws: `DecodingError` if the key is absent or its value has another type.
+    package func required<Value: Decodable>(_ name: String) throws -> Value {
+        try container.decode(Value.self, forKey: FieldName(stringValue: name))
+    }
+
+    /// Nil if the key is absent or null.
+    package func optional<Value: Decodable>(_ name: String) throws -> Value? {
+        try container.decodeIfPresent(Value.self, forKey: FieldName(stringValue: name))
+    }
+
+    /// The key's text as `convert` reads it; nil if the key is absent.
+    ///
+    /// - Throws: `DecodingError.dataCorrupted` with `complaint` if `convert` gives nil.
+    package func converted<Value>(_ name: String, _ complaint: String, _ convert: (String) -> Value?) throws -> Value? {
+        guard let text: String = try optional(name) else { return nil }
+        guard let value = convert(text) else { throw error(name, complaint) }
+        return value
+    }
+
+    /// The error that says what is wrong with the key `name`.
+    package func error(_ name: String, _ complaint: String) -> DecodingError {
+        let path = container.codingPath + [FieldName(stringValue: name)]
+        return .dataCorrupted(DecodingError.Context(codingPath: path, debugDescription: "\"\(name)\" \(complaint)"))
+    }
+}

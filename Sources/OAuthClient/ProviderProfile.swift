@@ -1,0 +1,112 @@
+package import RefreshCore
+
+/// What has to be known about a provider beyond its metadata; one YAML file in `providers.d` each.
+///
+/// All fields but `name` may be absent. Unknown keys are errors, so that a typing mistake cannot turn a setting off.
+package struct ProviderProfile: Hashable, Sendable {
+    /// What accounts refer to: `google`.
+    package var name: String
+    /// Where the provider documents what this profile says.
+    package var documentation: String?
+    /// The issuer of accounts that name only the provider.
+    package var issuer: Issuer?
+    /// What the metadata may say as `issuer` instead of the account's:
+    /// `https://login.microsoftonline.com/{tenantid}/v2.0`.
+    package var issuerTemplate: String?
+    /// Stands for the whole metadata: with it nothing is fetched.
+    package var tokenEndpoint: Endpoint?
+    /// RFC 7009; used only together with `tokenEndpoint`.
+    package var revocationEndpoint: Endpoint?
+    /// Used if the account's registration says nothing.
+    package var authentication: ClientAuthentication?
+    /// Added to refresh requests; the account's own parameters win.
+    package var refreshParameters: [String: String]
+    /// Added to revocation requests.
+    package var revocationParameters: [String: String]
+    /// Headers added to token and revocation requests, such as the `Origin` of Entra's single-page apps.
+    package var headers: [String: String]
+    /// The header that carries the correlation id: Microsoft takes `client-request-id`. Nil sends none.
+    package var correlationHeader: String?
+    /// What separates the scopes of an answer; nil means a space (RFC 6749 §3.3).
+    package var scopeSeparator: String?
+    /// Where in the answer the tokens are, outermost name first: `["authed_user"]`; nil means at the top.
+    package var tokenPath: [String]?
+    /// Lifetime of access tokens whose answer does not say it.
+    package var defaultLifetime: ProfileDuration?
+    /// How long a refresh token lives unused, if the answer does not say it.
+    package var refreshTokenLifetime: ProfileDuration?
+    /// How long the server still takes a refresh token after it was rotated.
+    package var rotationGrace: ProfileDuration?
+    /// PEM file with certificate authorities trusted for this provider beside the system's.
+    package var caFile: String?
+    package var maxConcurrentRefreshes: Int?
+    package var maxRefreshesPerSecond: Double?
+
+    package init(name: String, tokenEndpoint: Endpoint? = nil, revocationEndpoint: Endpoint? = nil) {
+        self.name = name
+        self.tokenEndpoint = tokenEndpoint
+        self.revocationEndpoint = revocationEndpoint
+        refreshParameters = [:]
+        revocationParameters = [:]
+        headers = [:]
+    }
+}
+
+/// A time span as configuration files write it: `90d`, `12h`, `5m`, `30s`, or a number of seconds.
+package struct ProfileDuration: Hashable, Sendable {
+    package let duration: Duration
+
+    package init(_ duration: Duration) {
+        self.duration = duration
+    }
+
+    /// Nil if `text` is no such span, or is longer than 100 years.
+    package init?(_ text: String) {
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
+        guard let last = text.last else { return nil }
+        let unit = units[last]
+        guard let count = Int64(unit == nil ? text[...] : text.dropLast()), (1...3_155_760_000).contains(count) else {
+            return nil
+        }
+        let (seconds, overflow) = count.multipliedReportingOverflow(by: unit ?? 1)
+        guard !overflow, seconds <= 3_155_760_000 else { return nil }
+        duration = .seconds(seconds)
+    }
+}
+
+/// Names that a profile's or an account's extra parameters may not have: they would change what the request means.
+package enum ReservedParameter {
+    package static let names: Set<String> = [
+        "grant_type", "refresh_token", "client_id", "client_secret", "client_assertion", "client_assertion_type",
+        "token", "token_type_hint", "code", "code_verifier", "redirect_uri", "username", "password", "assertion",
+        "device_code", "subject_token", "actor_token",
+    ]
+
+    /// The first name of `parameters`, in alphabetical order, that is reserved; nil if all may be sent.
+    package static func first(in parameters: [String: String]) -> String? {
+        parameters.keys.sorted().first { names.contains($0.lowercased()) }
+    }
+}
+
+/// Names and values that a profile's extra headers may have.
+enum ProfileHeader {
+    /// Headers that the request sets itself, or that would change where it goes.
+    private static let reserved: Set<String> = [
+        "authorization", "proxy-authorization", "host", "content-length", "content-type", "transfer-encoding",
+        "connection", "accept", "accept-encoding", "expect", "te", "upgrade", "cookie",
+    ]
+
+    static func isAllowed(name: String, value: String) -> Bool {
+        let isToken = { (byte: UInt8) in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default:
+                false
+            }
+        }
+        return !name.isEmpty && name.utf8.allSatisfy(isToken) && !reserved.contains(name.lowercased())
+            && value.utf8.allSatisfy { (0x20...0x7e).contains($0) }
+    }
+}

@@ -1,0 +1,132 @@
+package import RefreshCore
+
+/// What one revocation needs (RFC 7009 §2.1).
+package struct RevocationRequest: Sendable {
+    package var issuer: Issuer
+    package var profile: ProviderProfile?
+    package var registration: ClientRegistration
+    package var basicCredentialEncoding: BasicCredentialEncoding?
+    /// Revoked first: that ends the grant.
+    package var refreshToken: RefreshToken?
+    /// Revoked after it; nil leaves it to the server, which may let it live on to its end.
+    package var accessToken: AccessToken?
+    package var correlationID: String
+
+    package init(
+        issuer: Issuer,
+        profile: ProviderProfile? = nil,
+        registration: ClientRegistration,
+        basicCredentialEncoding: BasicCredentialEncoding? = nil,
+        refreshToken: RefreshToken?,
+        accessToken: AccessToken? = nil,
+        correlationID: String
+    ) {
+        self.issuer = issuer
+        self.profile = profile
+        self.registration = registration
+        self.basicCredentialEncoding = basicCredentialEncoding
+        self.refreshToken = refreshToken
+        self.accessToken = accessToken
+        self.correlationID = correlationID
+    }
+}
+
+/// Why a grant was not revoked.
+package enum RevocationFailure: Error, Hashable, Sendable {
+    /// The server has no revocation endpoint, or it does not revoke refresh tokens.
+    case unsupported
+    /// The server could not do it now (503): the token is still valid (RFC 7009 §2.2.1). Nil if it did not say when to
+    /// return.
+    case stillValid(retryAfter: Duration?)
+    /// The refresh token is revoked, and with it the grant; the access token may live on to its end.
+    case accessTokenNotRevoked(RefreshFailure)
+    /// The server was not reached, did not answer, or refused the client; the token has to be taken as still valid.
+    case failed(RefreshFailure)
+}
+
+/// One revocation of a grant's tokens.
+struct Revocation: Sendable {
+    let exchange: HTTPExchange
+    let cache: MetadataCache
+    let configuration: OAuthClientConfiguration
+
+    func run(_ request: RevocationRequest) async -> Result<Void, RevocationFailure> {
+        let metadata: AuthorizationServerMetadata
+        do throws(MetadataError) {
+            metadata = try await cache.metadata(
+                for: MetadataCache.Key(issuer: request.issuer, profile: request.profile)
+            )
+        } catch {
+            return .failure(.failed(error.refreshFailure))
+        }
+        guard let endpoint = metadata.revocationEndpoint else { return .failure(.unsupported) }
+        let post = post(to: endpoint, metadata, for: request)
+        if let token = request.refreshToken {
+            let result = await revoke(token.secret, hint: "refresh_token", request, by: post)
+            if case .failure = result { return result }
+        }
+        guard let token = request.accessToken else { return .success(()) }
+        switch await revoke(token.secret, hint: "access_token", request, by: post) {
+        case .success:
+            return .success(())
+        case .failure(.unsupported) where request.refreshToken != nil:
+            // RFC 7009 §2: servers need not revoke access tokens. The grant has ended all the same.
+            return .success(())
+        case .failure(.failed(let failure)) where request.refreshToken != nil:
+            return .failure(.accessTokenNotRevoked(failure))
+        case .failure(let failure):
+            return .failure(failure)
+        }
+    }
+
+    private func revoke(
+        _ token: Secret,
+        hint: String,
+        _ request: RevocationRequest,
+        by post: AuthenticatedPost
+    ) async -> Result<Void, RevocationFailure> {
+        let parameters = (request.profile?.revocationParameters ?? [:]).sorted { $0.key < $1.key }
+        let fields = [("token", token.reveal()), ("token_type_hint", hint)] + parameters.map { ($0.key, $0.value) }
+        // RFC 7009 §2.2: 200 for unknown tokens too, and the body says nothing. Slack answers 200 with an error.
+        let conclusion = await post.run(fields) { answer, body in
+            (200...299).contains(answer.status) && body.kind != .html && ErrorReading(body.fields).error == nil
+        }
+        guard conclusion.row != nil else { return .success(()) }
+        let secrets = [token] + (request.registration.clientSecret.map { [$0] } ?? [])
+        let failure = RefreshFailure(
+            conclusion,
+            hiding: secrets,
+            correlationID: request.correlationID,
+            now: configuration.now()
+        )
+        if failure.detail.httpStatus == 503 { return .failure(.stillValid(retryAfter: failure.retryAfter)) }
+        if failure.detail.oauthError == "unsupported_token_type" { return .failure(.unsupported) }
+        // A server that says that the grant has ended says what was wanted.
+        if failure.failureClass == .grantEnded { return .success(()) }
+        return .failure(.failed(failure))
+    }
+
+    private func post(
+        to endpoint: Endpoint,
+        _ metadata: AuthorizationServerMetadata,
+        for request: RevocationRequest
+    ) -> AuthenticatedPost {
+        AuthenticatedPost(
+            exchange: exchange,
+            cache: cache,
+            configuration: configuration,
+            endpoint: endpoint,
+            profile: request.profile,
+            registration: request.registration,
+            method: ClientCredentials.method(
+                request.registration,
+                profile: request.profile,
+                offered: metadata.revocationEndpointAuthenticationMethods ?? metadata.tokenEndpointAuthenticationMethods
+            ),
+            knownEncoding: request.basicCredentialEncoding,
+            correlationID: request.correlationID,
+            workedBefore: false,
+            deadline: ContinuousClock.now + configuration.totalTimeout
+        )
+    }
+}

@@ -1,0 +1,140 @@
+import RefreshCore
+
+/// Reads a successful answer by tables of the names and forms that servers really use.
+///
+/// An answer that holds an access token is a success whatever else is wrong with it: its tokens must not be lost.
+struct TokenResponseDecoder {
+    /// The token that was sent, to tell whether it was rotated.
+    let sent: RefreshToken
+    /// Nil for a server without a profile.
+    let profile: ProviderProfile?
+    /// What the server's clock showed: its `Date`, else our own. Instants in the answer are turned to durations by it.
+    let now: Timestamp
+
+    private static let accessTokenNames = ["access_token", "accessToken", "token"]
+    private static let refreshTokenNames = ["refresh_token", "refreshToken"]
+    /// Objects that hold the tokens at some providers: Slack's user tokens, TikTok, Feishu.
+    private static let nests = ["authed_user", "data", "result"]
+    private static let lifetimeNames: [(String, Form)] = [
+        ("expires_in", .duration), ("expiresIn", .duration),
+        // Strava, Azure AD v1, Sentry.
+        ("expires_at", .instant), ("expires_on", .instant), ("expiresAt", .instant),
+    ]
+    private static let refreshTokenLifetimeNames: [(String, Form)] = [
+        // Keycloak; LinkedIn and Azure AD B2C; Intuit.
+        ("refresh_expires_in", .duration), ("refresh_token_expires_in", .duration),
+        ("x_refresh_token_expires_in", .duration), ("refreshTokenExpiresIn", .duration),
+        ("refresh_token_expires_at", .instant),
+    ]
+
+    private enum Form {
+        /// Seconds from now.
+        case duration
+        /// Seconds or milliseconds since 1970, or an RFC 3339 date.
+        case instant
+    }
+
+    /// Nil if `fields` hold no access token.
+    func decode(_ fields: [String: JSONValue]) -> TokenResponse? {
+        guard let tokens = locate(fields), let accessToken = secret(Self.accessTokenNames, in: tokens) else {
+            return nil
+        }
+        let received = secret(Self.refreshTokenNames, in: tokens).map(RefreshToken.init)
+        let rotated = received == sent ? nil : received
+        let lifetime =
+            duration(Self.lifetimeNames, in: tokens, cap: .seconds(365 * 86_400)) ?? profile?.defaultLifetime?.duration
+        let refreshIn = duration([("refresh_in", .duration)], in: tokens, cap: .seconds(365 * 86_400))
+        return TokenResponse(
+            accessToken: AccessToken(accessToken),
+            tokenType: tokens["token_type"]?.text.flatMap { $0.isEmpty ? nil : $0 } ?? "Bearer",
+            refreshToken: rotated,
+            issuance: Issuance(
+                lifetime: lifetime,
+                // A wish that lies behind the token's own end is a mistake.
+                refreshIn: refreshIn.flatMap { wish in lifetime.map { wish < $0 } ?? true ? wish : nil },
+                isRotated: rotated != nil,
+                // 0 means "no end" for Keycloak's offline tokens; ten years are as good as none.
+                refreshTokenLifetime: refreshTokenLifetime(in: tokens)
+            ),
+            scopes: scopes(in: tokens),
+            idToken: secret(["id_token"], in: tokens)
+        )
+    }
+
+    private func locate(_ fields: [String: JSONValue]) -> [String: JSONValue]? {
+        let paths = (profile?.tokenPath.map { [$0] } ?? []) + [[]] + Self.nests.map { [$0] }
+        for path in paths {
+            var place: [String: JSONValue]? = fields
+            for step in path { place = place?[step]?.fields }
+            if let place, secret(Self.accessTokenNames, in: place) != nil { return place }
+        }
+        return nil
+    }
+
+    private func secret(_ names: [String], in fields: [String: JSONValue]) -> Secret? {
+        for name in names {
+            if let text = fields[name]?.text, !text.isEmpty { return Secret(text) }
+        }
+        return nil
+    }
+
+    private func refreshTokenLifetime(in fields: [String: JSONValue]) -> Duration? {
+        let isStated = Self.refreshTokenLifetimeNames.contains { name, _ in
+            if case .some(let value) = fields[name], value != .null { true } else { false }
+        }
+        guard !isStated else {
+            return duration(Self.refreshTokenLifetimeNames, in: fields, cap: .seconds(3650 * 86_400))
+        }
+        return profile?.refreshTokenLifetime?.duration
+    }
+
+    /// The first of `names` whose value makes sense: finite, more than 0 and less than 300 years; `cap` is the most
+    /// returned.
+    private func duration(_ names: [(String, Form)], in fields: [String: JSONValue], cap: Duration) -> Duration? {
+        for (name, form) in names {
+            guard let value = fields[name], let seconds = seconds(value, form) else { continue }
+            if seconds >= 1, seconds < 1e10 { return min(.seconds(Int64(seconds)), cap) }
+        }
+        return nil
+    }
+
+    private func seconds(_ value: JSONValue, _ form: Form) -> Double? {
+        switch form {
+        case .duration:
+            return number(value)
+        case .instant:
+            let present = Double(now.microseconds) / 1e6
+            if let text = value.text, let date = HTTPDate.parseISO8601(text) {
+                return Double(date.microseconds) / 1e6 - present
+            }
+            guard let instant = number(value) else { return nil }
+            // 10¹¹ s are the year 5138: anything beyond is milliseconds.
+            return (instant >= 1e11 ? instant / 1000 : instant) - present
+        }
+    }
+
+    /// PayPal and others write numbers as strings; some write them with a fraction.
+    private func number(_ value: JSONValue) -> Double? {
+        switch value {
+        case .number(let number):
+            return number.isFinite ? number : nil
+        case .string(let text):
+            let word = text.filter { !$0.isWhitespace }
+            guard word.utf8.allSatisfy({ "0123456789.eE+-".utf8.contains($0) }), let number = Double(word),
+                number.isFinite
+            else { return nil }
+            return number
+        case .null, .boolean, .array, .object:
+            return nil
+        }
+    }
+
+    private func scopes(in fields: [String: JSONValue]) -> [String]? {
+        // Twitch answers with an array, others with one string.
+        if let scopes = fields["scope"]?.texts ?? fields["scopes"]?.texts { return scopes.isEmpty ? nil : scopes }
+        guard let text = fields["scope"]?.text else { return nil }
+        let separator = profile?.scopeSeparator ?? " "
+        let scopes = text.split { $0 == " " || String($0) == separator }.map(String.init)
+        return scopes.isEmpty ? nil : scopes
+    }
+}

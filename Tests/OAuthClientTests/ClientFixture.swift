@@ -1,0 +1,75 @@
+import RefreshCore
+
+@testable import OAuthClient
+
+/// A client with short limits and no proxy, shut down when the test is over.
+func withClient<Value>(
+    _ change: (inout OAuthClientConfiguration) -> Void = { _ in },
+    _ body: (OAuthClient) async throws -> Value
+) async throws -> Value {
+    var configuration = OAuthClientConfiguration()
+    configuration.proxy = .direct
+    configuration.totalTimeout = .seconds(10)
+    change(&configuration)
+    let client = OAuthClient(configuration: configuration)
+    do {
+        let value = try await body(client)
+        try await client.shutdown()
+        return value
+    } catch {
+        try await client.shutdown()
+        throw error
+    }
+}
+
+/// A server for the time of one test.
+func withServer<Value>(
+    _ script: @escaping LoopbackServer.Script,
+    _ body: (LoopbackServer) async throws -> Value
+) async throws -> Value {
+    let server = try await LoopbackServer.start(script: script)
+    do {
+        let value = try await body(server)
+        try await server.stop()
+        return value
+    } catch {
+        try await server.stop()
+        throw error
+    }
+}
+
+/// A request whose token endpoint is `server`'s, without discovery.
+func refreshRequest(
+    to origin: String,
+    registration: ClientRegistration = ClientRegistration(clientID: "client"),
+    profile: ProviderProfile? = nil,
+    encoding: BasicCredentialEncoding? = nil,
+    token: String = "sent-refresh-token",
+    hasWorkedBefore: Bool = false
+) throws -> RefreshRequest {
+    var profile = profile ?? ProviderProfile(name: "test")
+    profile.tokenEndpoint = Endpoint(origin + "/token")
+    profile.revocationEndpoint = Endpoint(origin + "/revoke")
+    return RefreshRequest(
+        issuer: try Issuer(url: origin),
+        profile: profile,
+        registration: registration,
+        basicCredentialEncoding: encoding,
+        refreshToken: RefreshToken(Secret(token)),
+        correlationID: "correlation-1",
+        hasWorkedBefore: hasWorkedBefore
+    )
+}
+
+extension RefreshOutcome {
+    var response: TokenResponse? { try? result.get() }
+
+    var failure: RefreshFailure? {
+        switch result {
+        case .success: nil
+        case .failure(let failure): failure
+        }
+    }
+}
+
+let issuedTokens = #"{"access_token":"a1","token_type":"Bearer","expires_in":3600,"refresh_token":"r2"}"#

@@ -1,0 +1,185 @@
+import NIOHTTP1
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+/// One observation for each row; the corpus tests show the rows on real answers.
+struct FailureTableTests {
+    struct Example: Sendable, CustomTestStringConvertible {
+        let row: String
+        let signal: FailureSignal
+        let failureClass: FailureClass
+
+        var testDescription: String { row }
+    }
+
+    private static func lost(
+        _ row: String,
+        _ cause: TransportCause,
+        sent: Bool,
+        _ failureClass: FailureClass,
+        signs: Set<FailureSign> = []
+    ) -> Example {
+        let signal = FailureSignal(transport: cause, wasSent: sent, signs: signs)
+        return Example(row: row, signal: signal, failureClass: failureClass)
+    }
+
+    private static func answered(
+        _ row: String,
+        _ status: Int,
+        _ failureClass: FailureClass,
+        body: BodyKind = .fields,
+        error: String? = nil,
+        codes: Set<String> = [],
+        signs: Set<FailureSign> = []
+    ) -> Example {
+        let signal = FailureSignal(status: status, body: body, error: error, codes: codes, signs: signs)
+        return Example(row: row, signal: signal, failureClass: failureClass)
+    }
+
+    static let transportExamples = [
+        lost("certificate, clock unset", .certificate, sent: false, .unreachable, signs: [.implausibleClock]),
+        lost("certificate", .certificate, sent: false, .misconfigured),
+        lost("CA file", .authorityFile, sent: false, .misconfigured),
+        lost("proxy setting", .proxyConfiguration, sent: false, .misconfigured),
+        lost("proxy wants sign-in", .proxySignIn, sent: false, .unavailable),
+        lost("proxy refuses", .proxyRefused, sent: false, .unreachable),
+        lost("name not resolved", .nameResolution, sent: false, .unreachable),
+        lost("not connected", .connection, sent: false, .unreachable),
+        lost("handshake failed", .tls, sent: false, .unreachable),
+        lost("not sent in time", .timeLimit, sent: false, .unreachable),
+        lost("not sent", .connectionLost, sent: false, .unreachable),
+        lost("not sent", .other, sent: false, .unreachable),
+        lost("not answered in time", .timeLimit, sent: true, .unanswered),
+        lost("answer lost", .connectionLost, sent: true, .unanswered),
+        lost("answer lost", .connection, sent: true, .unanswered),
+        lost("answer lost", .tls, sent: true, .unanswered),
+        lost("answer lost", .nameResolution, sent: true, .unanswered),
+        lost("answer lost", .proxyRefused, sent: true, .unanswered),
+        lost("answer lost", .other, sent: true, .unanswered),
+    ]
+
+    static let gatewayExamples = [
+        answered("redirect elsewhere", 302, .unavailable, signs: [.redirectElsewhere]),
+        answered("redirect", 308, .misconfigured),
+        answered("407", 407, .unavailable, error: "invalid_grant"),
+        answered("429", 429, .unavailable, error: "invalid_grant"),
+        answered("server too busy to listen", 408, .unavailable),
+        answered("server too busy to listen", 425, .unavailable),
+        answered("gateway lost the answer", 502, .unanswered, body: .html),
+        answered("gateway lost the answer", 504, .unanswered, error: "invalid_grant"),
+        answered("5xx", 500, .unavailable, error: "invalid_grant"),
+        answered("5xx", 503, .unavailable),
+        answered("answer too large", 200, .unavailable, body: .tooLarge),
+        answered("answer too large", 400, .unavailable, body: .tooLarge),
+    ]
+
+    static let codeExamples = [
+        answered("client's own credential", 400, .misconfigured, error: "invalid_grant", codes: ["aadsts500133"]),
+        answered("provider is busy", 400, .unavailable, error: "invalid_grant", codes: ["aadsts90033"]),
+        answered("another factor", 400, .userRequired, error: "invalid_grant", codes: ["aadsts50076"]),
+        answered("another factor", 403, .userRequired, error: "mfa_required"),
+        answered("consent", 400, .userRequired, error: "consent_required"),
+        answered("access policy", 400, .userRequired, error: "invalid_grant", codes: ["aadsts53003"]),
+        answered("session control", 400, .userRequired, error: "invalid_grant", codes: ["invalid_rapt"]),
+        answered("claims challenge", 400, .userRequired, error: "invalid_grant", signs: [.claimsChallenge]),
+        answered("sign-in frequency", 400, .grantEnded, error: "invalid_grant", codes: ["aadsts70043"]),
+        answered("grant too old", 400, .grantEnded, error: "invalid_grant", codes: ["aadsts700082"]),
+        answered("password changed", 400, .grantEnded, error: "invalid_grant", codes: ["aadsts50173"]),
+        answered("other policy", 400, .grantEnded, error: "invalid_grant", codes: ["aadb2c90088"]),
+        answered("cannot serve now", 400, .unavailable, error: "temporarily_unavailable"),
+        answered("user required", 400, .userRequired, error: "login_required"),
+        answered("grant ended", 400, .grantEnded, error: "invalid_grant"),
+        answered("grant ended", 401, .grantEnded, error: "invalid_grant"),
+        answered("grant ended", 200, .grantEnded, error: "invalid_grant"),
+        answered("provider's word for invalid_grant", 200, .grantEnded, error: "bad_refresh_token"),
+        answered(
+            "request refused that worked before",
+            400,
+            .rejected,
+            error: "invalid_request",
+            signs: [.workedBefore]
+        ),
+        answered("client refused", 401, .misconfigured, error: "invalid_client", signs: [.workedBefore]),
+        answered("client may not", 400, .misconfigured, error: "unauthorized_client"),
+        answered("request refused", 400, .misconfigured, error: "invalid_request"),
+        answered("request refused", 400, .misconfigured, error: "invalid_scope", signs: [.workedBefore]),
+    ]
+
+    static let codelessExamples = [
+        answered("page instead of the endpoint", 404, .unavailable, body: .html),
+        answered("page", 200, .unavailable, body: .html),
+        answered("page", 403, .unavailable, body: .html),
+        answered("no such endpoint", 405, .misconfigured, body: .empty),
+        answered("no such endpoint", 404, .misconfigured, error: "not_found"),
+        answered("request form refused", 415, .misconfigured),
+        answered("come back later", 403, .unavailable, signs: [.retryAfter]),
+        answered("unknown code", 400, .rejected, error: "odd"),
+        answered("unknown code", 200, .rejected, error: "odd"),
+        answered("refused without a code", 400, .rejected, body: .empty),
+        answered("refused without a code", 403, .rejected),
+        answered("success without tokens", 200, .unanswered, body: .other),
+        answered("success without tokens", 204, .unanswered, body: .empty),
+        answered("anything else", 418, .unavailable),
+        answered("anything else", 400, .unavailable, body: .other),
+        answered("anything else", 451, .unavailable, error: "odd"),
+    ]
+
+    static let examples = transportExamples + gatewayExamples + codeExamples + codelessExamples
+
+    @Test(arguments: examples)
+    func `an observation meets its row`(_ example: Example) {
+        let row = FailureTable.standard.row(for: example.signal)
+        #expect(row.name == example.row)
+        #expect(row.failureClass == example.failureClass)
+    }
+
+    @Test func `every row has an example and a name of its own`() {
+        let names = FailureTable.standard.rows.map(\.name)
+        #expect(Set(names) == Set(Self.examples.map(\.row)))
+        #expect(Set(names).count == names.count)
+    }
+
+    @Test func `summaries are lower-case sentences without a full stop`() {
+        for row in FailureTable.standard.rows {
+            #expect(!row.summary.hasSuffix("."), "\(row.name)")
+            let first = row.summary.split(separator: " ").first ?? ""
+            #expect(first == first.lowercased() || first == "HTTPS_PROXY", "\(row.name)")
+        }
+    }
+
+    @Test func `only believed answers of a server end a grant`() {
+        let ending: Set<FailureClass> = [.grantEnded, .userRequired, .rejected]
+        let statuses = (100...599).filter { !(200...299).contains($0) && !(400...499).contains($0) }
+        for status in statuses {
+            for body in BodyKind.allCases {
+                for error in [nil, "invalid_grant", "login_required", "odd"] {
+                    let signal = FailureSignal(status: status, body: body, error: error, codes: ["aadsts70043"])
+                    #expect(!ending.contains(FailureTable.standard.row(for: signal).failureClass))
+                }
+            }
+        }
+        for cause in TransportCause.allCases {
+            for wasSent in [false, true] {
+                let signal = FailureSignal(transport: cause, wasSent: wasSent, error: "invalid_grant")
+                #expect(!ending.contains(FailureTable.standard.row(for: signal).failureClass))
+            }
+        }
+    }
+
+    @Test func `what may have been sent is never called unreachable`() {
+        for cause in TransportCause.allCases {
+            let row = FailureTable.standard.row(for: FailureSignal(transport: cause, wasSent: true))
+            #expect(row.failureClass != .unreachable)
+        }
+    }
+
+    @Test func `a certificate is not blamed while the clock is unset`() {
+        let failure = TransportFailure(cause: .certificate, wasSent: false)
+        let unset = FailureSignal(failure, now: Timestamp(microseconds: 86_400_000_000))
+        let set = FailureSignal(failure, now: Timestamp(microseconds: 1_795_255_200_000_000))
+        #expect(FailureTable.standard.row(for: unset).failureClass == .unreachable)
+        #expect(FailureTable.standard.row(for: set).failureClass == .misconfigured)
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+/// A server on 127.0.0.1 that does to each request what a test says, down to resets and half answers.
+final class LoopbackServer: Sendable {
+    /// A request as it came.
+    struct Request: Sendable {
+        let head: String
+        let body: String
+
+        /// Method and target: `POST /token`.
+        var line: String { head.split(separator: " ").prefix(2).joined(separator: " ") }
+
+        func header(_ name: String) -> String? {
+            for line in head.split(separator: "\r\n").dropFirst() {
+                let parts = line.split(separator: ":", maxSplits: 1)
+                if parts.count == 2, parts[0].lowercased() == name {
+                    return String(parts[1].drop { $0 == " " })
+                }
+            }
+            return nil
+        }
+    }
+
+    /// What is done to a request.
+    enum Step: Sendable {
+        case send(String)
+        /// The text again and again, until the client closes or so many bytes were written.
+        case flood(String, limit: Int)
+        /// One byte of the text every few milliseconds.
+        case drip(String)
+        case close
+        case reset
+        /// Answers a CONNECT and goes on as a TLS server.
+        case openTunnel(NIOSSLContext)
+    }
+
+    typealias Script = @Sendable (_ request: Request, _ index: Int) -> [Step]
+
+    let port: Int
+    private let channel: any Channel
+    private let log: RequestLog
+
+    private init(channel: any Channel, port: Int, log: RequestLog) {
+        self.channel = channel
+        self.port = port
+        self.log = log
+    }
+
+    /// All requests so far, in the order in which they were complete.
+    var requests: [Request] { log.requests.withLock { $0 } }
+    /// Bytes that floods have written so far.
+    var floodedBytes: Int { log.flooded.load(ordering: .sequentiallyConsistent) }
+    var origin: String { "http://127.0.0.1:\(port)" }
+
+    /// Listens on a free port; with `tls`, as a TLS server; with `refusesConnections`, closes each connection at once.
+    static func start(
+        tls: NIOSSLContext? = nil,
+        refusesConnections: Bool = false,
+        script: @escaping Script
+    ) async throws -> LoopbackServer {
+        let log = RequestLog()
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { child in
+                child.eventLoop.makeCompletedFuture {
+                    if refusesConnections { return child.close(promise: nil) }
+                    if let tls { try child.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
+                    try child.pipeline.syncOperations.addHandler(RequestReader(script: script, log: log))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        return LoopbackServer(channel: channel, port: channel.localAddress?.port ?? 0, log: log)
+    }
+
+    func stop() async throws {
+        try await channel.close()
+    }
+
+    /// A whole answer with its length.
+    static func answer(_ status: Int, _ headers: [String: String] = [:], _ body: String = "") -> Step {
+        var text = "HTTP/1.1 \(status) Status\r\n"
+        for (name, value) in headers { text += "\(name): \(value)\r\n" }
+        if status != 204, status != 304 { text += "content-length: \(body.utf8.count)\r\n" }
+        return .send(text + "\r\n" + body)
+    }
+
+    static func json(_ status: Int, _ body: String) -> Step {
+        answer(status, ["content-type": "application/json"], body)
+    }
+}
+
+/// What all connections of a server share.
+private final class RequestLog: Sendable {
+    let requests = Mutex<[LoopbackServer.Request]>([])
+    let flooded = Atomic(0)
+
+    func append(_ request: LoopbackServer.Request) -> Int {
+        requests.withLock {
+            $0.append(request)
+            return $0.count - 1
+        }
+    }
+}
+
+private final class RequestReader: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let script: LoopbackServer.Script
+    private let log: RequestLog
+    private var received = ""
+
+    init(script: @escaping LoopbackServer.Script, log: RequestLog) {
+        self.script = script
+        self.log = log
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        received += String(buffer: unwrapInboundIn(data))
+        while let request = takeRequest() {
+            let index = log.append(request)
+            for step in script(request, index) { perform(step, context) }
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    private func takeRequest() -> LoopbackServer.Request? {
+        guard let end = received.range(of: "\r\n\r\n") else { return nil }
+        let head = String(received[..<end.lowerBound])
+        let length = LoopbackServer.Request(head: head, body: "").header("content-length").flatMap { Int($0) } ?? 0
+        let rest = received[end.upperBound...]
+        guard rest.utf8.count >= length else { return nil }
+        received = String(decoding: rest.utf8.dropFirst(length), as: UTF8.self)
+        return LoopbackServer.Request(head: head, body: String(decoding: rest.utf8.prefix(length), as: UTF8.self))
+    }
+
+    private func perform(_ step: LoopbackServer.Step, _ context: ChannelHandlerContext) {
+        switch step {
+        case .send(let text):
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+        case .flood(let text, let limit):
+            flood(ByteBuffer(string: text), limit: limit, context)
+        case .drip(let text):
+            drip(ByteBuffer(string: text), context)
+        case .close:
+            context.close(promise: nil)
+        case .reset:
+            // Without lingering, closing sends RST.
+            let provider = context.channel as? any SocketOptionProvider
+            _ = provider?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+            context.close(promise: nil)
+        case .openTunnel(let tls):
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: "HTTP/1.1 200 OK\r\n\r\n")), promise: nil)
+            let handler = NIOSSLServerHandler(context: tls)
+            try? context.pipeline.syncOperations.addHandler(handler, position: .first)
+        }
+    }
+
+    private func flood(_ part: ByteBuffer, limit: Int, _ context: ChannelHandlerContext) {
+        guard log.flooded.load(ordering: .sequentiallyConsistent) < limit else { return }
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        let reader = NIOLoopBound(self, eventLoop: context.eventLoop)
+        context.writeAndFlush(wrapOutboundOut(part)).whenSuccess {
+            reader.value.log.flooded.add(part.readableBytes, ordering: .sequentiallyConsistent)
+            reader.value.flood(part, limit: limit, bound.value)
+        }
+    }
+
+    private func drip(_ rest: ByteBuffer, _ context: ChannelHandlerContext) {
+        var rest = rest
+        guard context.channel.isActive, let byte = rest.readSlice(length: 1) else { return }
+        context.writeAndFlush(wrapOutboundOut(byte), promise: nil)
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        let reader = NIOLoopBound(self, eventLoop: context.eventLoop)
+        context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(5)) { [rest] in
+            reader.value.drip(rest, bound.value)
+        }
+    }
+}

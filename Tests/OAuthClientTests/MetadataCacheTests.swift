@@ -1,0 +1,220 @@
+import Foundation
+import NIOCore
+import RefreshCore
+import Synchronization
+import Testing
+
+@testable import OAuthClient
+
+/// Discovery over real connections, with the age of metadata moved by hand.
+struct MetadataCacheTests {
+    /// A clock that stands still until it is moved.
+    private final class Age: Sendable {
+        private let start = ContinuousClock.now
+        private let seconds = Atomic(0)
+
+        var now: ContinuousClock.Instant { start + .seconds(seconds.load(ordering: .sequentiallyConsistent)) }
+        func advance(_ count: Int) { seconds.add(count, ordering: .sequentiallyConsistent) }
+    }
+
+    /// Says what a server on `origin` answers: the OpenID document, and 404 for the other one.
+    private static func discovery(_ request: LoopbackServer.Request, token: String = "/token") -> LoopbackServer.Step? {
+        guard request.line.hasPrefix("GET ") else { return nil }
+        guard request.line.hasSuffix("/openid-configuration") else { return LoopbackServer.answer(404) }
+        let origin = "http://" + (request.header("host") ?? "")
+        return LoopbackServer.json(200, #"{"issuer":"\#(origin)","token_endpoint":"\#(origin)\#(token)"}"#)
+    }
+
+    private static func request(_ server: LoopbackServer) throws -> RefreshRequest {
+        RefreshRequest(
+            issuer: try Issuer(url: server.origin),
+            registration: ClientRegistration(clientID: "c"),
+            refreshToken: RefreshToken(Secret("r1")),
+            correlationID: "1"
+        )
+    }
+
+    private func lines(_ server: LoopbackServer, _ prefix: String) -> Int {
+        server.requests.count { $0.line.hasPrefix(prefix) }
+    }
+
+    @Test func `metadata is fetched once, and again after a day`() async throws {
+        let age = Age()
+        try await withServer({ request, _ in
+            [Self.discovery(request) ?? LoopbackServer.json(200, issuedTokens)]
+        }) { server in
+            try await withClient({ $0.uptime = { age.now } }) { client in
+                for _ in 0..<3 { #expect(await client.refresh(try Self.request(server)).response != nil) }
+                #expect(lines(server, "GET") == 2)
+                age.advance(86_399)
+                _ = await client.refresh(try Self.request(server))
+                #expect(lines(server, "GET") == 2)
+                age.advance(1)
+                #expect(await client.refresh(try Self.request(server)).response != nil)
+                #expect(lines(server, "GET") == 4)
+            }
+        }
+    }
+
+    @Test func `many who ask at once share one fetch`() async throws {
+        try await withServer({ request, _ in
+            [Self.discovery(request) ?? LoopbackServer.json(200, issuedTokens)]
+        }) { server in
+            try await withClient { client in
+                let issuer = try Issuer(url: server.origin)
+                await withTaskGroup(of: Bool.self) { group in
+                    for _ in 0..<50 { group.addTask { (try? await client.metadata(of: issuer)) != nil } }
+                    for await isFound in group { #expect(isFound) }
+                }
+                #expect(lines(server, "GET") == 2)
+            }
+        }
+    }
+
+    @Test(arguments: [404, 405, 410])
+    func `an endpoint that is gone is looked up again and found`(_ status: Int) async throws {
+        let age = Age()
+        let moved = Atomic(false)
+        try await withServer({ request, _ in
+            let token = moved.load(ordering: .sequentiallyConsistent) ? "/new" : "/old"
+            if let answer = Self.discovery(request, token: token) { return [answer] }
+            return [
+                request.line == "POST \(token)" ? LoopbackServer.json(200, issuedTokens) : LoopbackServer.answer(status)
+            ]
+        }) { server in
+            try await withClient({ $0.uptime = { age.now } }) { client in
+                #expect(await client.refresh(try Self.request(server)).response != nil)
+                age.advance(10)
+                moved.store(true, ordering: .sequentiallyConsistent)
+                let lost = await client.refresh(try Self.request(server))
+                #expect(lost.failure?.failureClass == .misconfigured)
+                #expect(await client.refresh(try Self.request(server)).response != nil)
+                #expect(
+                    server.requests.filter { $0.line.hasPrefix("POST") }.map(\.line) == [
+                        "POST /old", "POST /old", "POST /new",
+                    ]
+                )
+            }
+        }
+    }
+
+    @Test func `old metadata is used while the fetch fails, and the server is not asked in a rush`() async throws {
+        let age = Age()
+        let isDown = Atomic(false)
+        try await withServer({ request, _ in
+            if request.line.hasPrefix("GET"), isDown.load(ordering: .sequentiallyConsistent) {
+                return [LoopbackServer.answer(503)]
+            }
+            return [Self.discovery(request) ?? LoopbackServer.json(200, issuedTokens)]
+        }) { server in
+            try await withClient({ $0.uptime = { age.now } }) { client in
+                _ = await client.refresh(try Self.request(server))
+                isDown.store(true, ordering: .sequentiallyConsistent)
+                age.advance(90_000)
+                for _ in 0..<3 { #expect(await client.refresh(try Self.request(server)).response != nil) }
+                #expect(lines(server, "GET") == 4)
+                age.advance(6)
+                isDown.store(false, ordering: .sequentiallyConsistent)
+                #expect(await client.refresh(try Self.request(server)).response != nil)
+                #expect(lines(server, "GET") == 6)
+            }
+        }
+    }
+
+    @Test func `an endpoint that stays gone does not make every account look it up`() async throws {
+        let age = Age()
+        try await withServer({ request, _ in [Self.discovery(request) ?? LoopbackServer.answer(404)] }) { server in
+            try await withClient({ $0.uptime = { age.now } }) { client in
+                for _ in 0..<20 { _ = await client.refresh(try Self.request(server)) }
+                #expect(lines(server, "GET") == 2)
+                age.advance(5)
+                for _ in 0..<20 { _ = await client.refresh(try Self.request(server)) }
+                #expect(lines(server, "GET") == 4)
+            }
+        }
+    }
+
+    @Test func `half of the metadata is asked for again sooner than a day later`() async throws {
+        let age = Age()
+        try await withServer({ request, _ in
+            request.line.hasSuffix("/oauth-authorization-server")
+                ? [LoopbackServer.answer(503)] : [Self.discovery(request) ?? LoopbackServer.json(200, issuedTokens)]
+        }) { server in
+            try await withClient({ $0.uptime = { age.now } }) { client in
+                _ = await client.refresh(try Self.request(server))
+                age.advance(601)
+                _ = await client.refresh(try Self.request(server))
+                #expect(lines(server, "GET") == 4)
+            }
+        }
+    }
+
+    struct Refusal: Sendable {
+        let answer: LoopbackServer.Step
+        let failureClass: FailureClass
+        var retryAfter: Duration?
+    }
+
+    @Test(arguments: [
+        Refusal(answer: LoopbackServer.answer(404), failureClass: .misconfigured),
+        Refusal(
+            answer: LoopbackServer.answer(503, ["retry-after": "9"]),
+            failureClass: .unavailable,
+            retryAfter: .seconds(9)
+        ),
+        Refusal(answer: LoopbackServer.answer(200, [:], "<html>portal</html>"), failureClass: .unavailable),
+        Refusal(answer: LoopbackServer.answer(200, [:], "{"), failureClass: .unavailable),
+        Refusal(answer: LoopbackServer.answer(302, ["location": "http://portal.example/"]), failureClass: .unavailable),
+        Refusal(answer: LoopbackServer.answer(302, ["location": "/login"]), failureClass: .misconfigured),
+        Refusal(answer: LoopbackServer.json(200, #"{"issuer":"https://x.example"}"#), failureClass: .misconfigured),
+        Refusal(answer: .close, failureClass: .unreachable),
+        Refusal(answer: .reset, failureClass: .unreachable),
+    ])
+    func `without metadata nothing is sent`(_ refusal: Refusal) async throws {
+        try await withServer({ _, _ in [refusal.answer] }) { server in
+            let outcome = try await withClient { await $0.refresh(try Self.request(server)) }
+            #expect(outcome.failure?.failureClass == refusal.failureClass)
+            #expect(outcome.failure?.retryAfter == refusal.retryAfter)
+            #expect(outcome.failure?.detail.correlationID == "1")
+            #expect(lines(server, "POST") == 0)
+        }
+    }
+
+    @Test func `a silent server is given up within the discovery time`() async throws {
+        try await withServer({ _, _ in [] }) { server in
+            let outcome = try await withClient({ $0.discoveryTimeout = .milliseconds(200) }) {
+                await $0.refresh(try Self.request(server))
+            }
+            #expect(outcome.failure?.failureClass == .unreachable)
+            #expect(lines(server, "POST") == 0)
+        }
+    }
+
+    @Test func `no more issuers are kept than the limit says`() async throws {
+        let age = Age()
+        try await withServer({ request, _ in
+            let origin = "http://" + (request.header("host") ?? "")
+            guard let end = request.line.range(of: "/.well-known/openid-configuration") else {
+                return [LoopbackServer.answer(404)]
+            }
+            let issuer = origin + request.line[..<end.lowerBound].dropFirst("GET ".count)
+            return [LoopbackServer.json(200, #"{"issuer":"\#(issuer)","token_endpoint":"\#(origin)/t"}"#)]
+        }) { server in
+            try await withClient {
+                $0.metadataLimit = 2
+                $0.uptime = { age.now }
+            } _: { client in
+                for name in ["a", "b", "c"] {
+                    _ = try await client.metadata(of: try Issuer(url: "\(server.origin)/\(name)"))
+                    age.advance(1)
+                }
+                #expect(server.requests.count == 6)
+                _ = try await client.metadata(of: try Issuer(url: "\(server.origin)/c"))
+                #expect(server.requests.count == 6)
+                // The first one made room for the third.
+                _ = try await client.metadata(of: try Issuer(url: "\(server.origin)/a"))
+                #expect(server.requests.count == 8)
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import NIOCore
+import RefreshCore
+import Synchronization
+import Testing
+
+@testable import OAuthClient
+
+struct MetadataTests {
+    private struct Published: Decodable {
+        let path: String
+        let status: Int
+        let document: [String: JSONValue]
+    }
+
+    private static let issuers = [
+        "django-oauth-toolkit": "http://127.0.0.1:4701", "glewlwyd": "http://127.0.0.1:4593/api/oidc",
+        "mcp-fastmcp": "http://127.0.0.1:4901/", "oidc-provider-mock": "http://127.0.0.1:9400",
+    ]
+
+    private func recorded(_ server: String) throws -> [[String: JSONValue]] {
+        let all = try JSONDecoder().decode([String: [Published]].self, from: Fixture.data("metadata.json"))
+        return try #require(all[server]).map(\.document)
+    }
+
+    @Test(arguments: issuers.keys.sorted())
+    func `the documents of a real server are read`(_ server: String) throws {
+        let issuer = try Issuer(url: try #require(Self.issuers[server]))
+        let metadata = try AuthorizationServerMetadata(issuer: issuer, template: nil, documents: recorded(server))
+        #expect(metadata.tokenEndpoint.url.hasSuffix(server == "django-oauth-toolkit" ? "/token/" : "/token"))
+        #expect((metadata.revocationEndpoint != nil) == (server != "oidc-provider-mock"))
+    }
+
+    @Test func `what stands in one document only is found`() throws {
+        let documents = try recorded("django-oauth-toolkit")
+        #expect(documents[0]["revocation_endpoint"] == nil)
+        let issuer = try Issuer(url: "http://127.0.0.1:4701")
+        let metadata = try AuthorizationServerMetadata(issuer: issuer, template: nil, documents: documents)
+        #expect(metadata.revocationEndpoint?.url == "http://127.0.0.1:4701/revoke_token/")
+        #expect(metadata.tokenEndpointAuthenticationMethods == ["client_secret_post", "client_secret_basic"])
+    }
+
+    @Test(arguments: [
+        ("https://a.example", "https://a.example/.well-known/oauth-authorization-server"),
+        ("https://a.example/", "https://a.example/.well-known/oauth-authorization-server"),
+        ("https://a.example/t/1", "https://a.example/.well-known/oauth-authorization-server/t/1"),
+        ("https://a.example:8443/t/", "https://a.example:8443/.well-known/oauth-authorization-server/t"),
+    ])
+    func `RFC 8414 inserts before the path, OpenID Connect appends`(_ url: String, _ expected: String) throws {
+        let locations = AuthorizationServerMetadata.locations(of: try Issuer(url: url))
+        #expect(locations.oauth?.url == expected)
+        let base = url.hasSuffix("/") ? String(url.dropLast()) : url
+        #expect(locations.openID?.url == base + "/.well-known/openid-configuration")
+    }
+
+    @Test(arguments: ["https://a.example/", "https://A.example", "https://a.example:443", "https://b.example", ""])
+    func `a document for another issuer is refused, byte for byte`(_ published: String) throws {
+        let document = ["issuer": JSONValue.string(published), "token_endpoint": .string("https://a.example/t")]
+        let issuer = try Issuer(url: "https://a.example")
+        let error = #expect(throws: MetadataError.self) {
+            try AuthorizationServerMetadata(issuer: issuer, template: nil, documents: [document])
+        }
+        #expect(error == .issuerMismatch(published: published.isEmpty ? nil : published))
+        #expect(error?.refreshFailure.failureClass == .misconfigured)
+    }
+
+    @Test func `Entra's template is taken only where a profile names it`() throws {
+        let template = "https://login.microsoftonline.com/{tenantid}/v2.0"
+        let document = ["issuer": JSONValue.string(template), "token_endpoint": .string("https://a.example/t")]
+        let issuer = try Issuer(url: "https://login.microsoftonline.com/common/v2.0")
+        let metadata = try AuthorizationServerMetadata(issuer: issuer, template: template, documents: [document])
+        #expect(metadata.tokenEndpoint.url == "https://a.example/t")
+        #expect(throws: MetadataError.issuerMismatch(published: template)) {
+            try AuthorizationServerMetadata(issuer: issuer, template: nil, documents: [document])
+        }
+    }
+
+    @Test func `a document of another issuer beside the right one is passed over`() throws {
+        let own = ["issuer": JSONValue.string("https://a.example"), "token_endpoint": .string("https://a.example/t")]
+        let other = [
+            "issuer": JSONValue.string("https://b.example"), "revocation_endpoint": .string("https://b.example/r"),
+        ]
+        let issuer = try Issuer(url: "https://a.example")
+        let metadata = try AuthorizationServerMetadata(issuer: issuer, template: nil, documents: [other, own])
+        #expect(metadata.revocationEndpoint == nil)
+    }
+
+    @Test(arguments: [
+        "http://a.example/t", "http://127.0.0.1/t", "https://127.0.0.1/t", "t", "", "https://u@a.example/",
+    ])
+    func `an endpoint that tokens must not go to is refused`(_ url: String) throws {
+        let document = ["issuer": JSONValue.string("https://a.example"), "token_endpoint": .string(url)]
+        let issuer = try Issuer(url: "https://a.example")
+        #expect(throws: MetadataError.unusableEndpoint("token_endpoint")) {
+            try AuthorizationServerMetadata(issuer: issuer, template: nil, documents: [document])
+        }
+    }
+
+    @Test func `an endpoint with a doubled slash is kept as it is`() throws {
+        let url = "https://a.example//api/token"
+        let document = ["issuer": JSONValue.string("https://a.example"), "token_endpoint": .string(url)]
+        let issuer = try Issuer(url: "https://a.example")
+        let metadata = try AuthorizationServerMetadata(issuer: issuer, template: nil, documents: [document])
+        #expect(metadata.tokenEndpoint.url == url)
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import RefreshCore
+import Testing
+import Yams
+
+@testable import OAuthClient
+
+struct ProviderProfileTests {
+    /// `etc/providers.d` of this checkout.
+    private static let folder = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("etc/providers.d")
+
+    private static func files() throws -> [URL] {
+        try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "yaml" }
+    }
+
+    private func decode(_ yaml: String) throws -> ProviderProfile {
+        try YAMLDecoder().decode(ProviderProfile.self, from: yaml)
+    }
+
+    @Test func `every shipped profile is read, named like its file and documented`() throws {
+        let files = try Self.files()
+        #expect(files.count >= 8)
+        for file in files {
+            let profile = try decode(try String(contentsOf: file, encoding: .utf8))
+            #expect(profile.name == file.deletingPathExtension().lastPathComponent)
+            #expect(profile.documentation?.hasPrefix("https://") == true, "\(file.lastPathComponent)")
+        }
+    }
+
+    @Test func `all fields are read`() throws {
+        let profile = try decode(
+            """
+            name: x
+            documentation: https://x.example/
+            issuer: https://x.example/a
+            issuer_template: https://x.example/{t}
+            token_endpoint: https://x.example/token?p=1
+            revocation_endpoint: https://x.example/revoke
+            authentication: client_secret_post
+            refresh_parameters: {audience: a}
+            revocation_parameters: {b: c}
+            headers: {Origin: http://localhost}
+            correlation_header: client-request-id
+            scope_separator: ","
+            token_path: data.tokens
+            default_lifetime: 90m
+            refresh_token_lifetime: 90d
+            rotation_grace: 30
+            ca_file: /etc/ca.pem
+            max_concurrent_refreshes: 2
+            max_refreshes_per_second: 0.5
+            """
+        )
+        #expect(profile.issuer?.url == "https://x.example/a")
+        #expect(profile.issuerTemplate == "https://x.example/{t}")
+        #expect(profile.tokenEndpoint?.url == "https://x.example/token?p=1")
+        #expect(profile.revocationEndpoint?.url == "https://x.example/revoke")
+        #expect(profile.authentication == .clientSecretPost)
+        #expect(profile.refreshParameters == ["audience": "a"])
+        #expect(profile.revocationParameters == ["b": "c"])
+        #expect(profile.headers == ["Origin": "http://localhost"])
+        #expect(profile.correlationHeader == "client-request-id")
+        #expect(profile.scopeSeparator == ",")
+        #expect(profile.tokenPath == ["data", "tokens"])
+        #expect(profile.defaultLifetime?.duration == .seconds(5400))
+        #expect(profile.refreshTokenLifetime?.duration == .seconds(7_776_000))
+        #expect(profile.rotationGrace?.duration == .seconds(30))
+        #expect(profile.caFile == "/etc/ca.pem")
+        #expect(profile.maxConcurrentRefreshes == 2)
+        #expect(profile.maxRefreshesPerSecond == 0.5)
+    }
+
+    @Test(arguments: [
+        "tokn_endpoint: https://x.example/", "token_endpoint: http://x.example/",
+        "token_endpoint: https://u:p@x.example/",
+        "issuer: x.example", "issuer: http://x.example", "authentication: magic", "refresh_parameters: {grant_type: x}",
+        "revocation_parameters: {token: x}", "refresh_parameters: 5", "headers: {Authorization: x}",
+        "headers: {\"X-A\": \"b\\r\\nc: d\"}", "headers: {\"a b\": c}", "correlation_header: host",
+        "scope_separator: \", \"",
+        "token_path: a..b", "default_lifetime: soon", "default_lifetime: 0s", "default_lifetime: 101y",
+        "refresh_token_lifetime: -1d", "ca_file: ca.pem", "max_concurrent_refreshes: 0", "max_refreshes_per_second: 0",
+    ])
+    func `a field that cannot be used is refused by its name`(_ line: String) throws {
+        let key = String(line.prefix { $0 != ":" })
+        let error = #expect(throws: DecodingError.self) { try decode("name: x\n" + line) }
+        #expect(String(describing: error).contains(key))
+    }
+
+    @Test(arguments: [
+        ("30s", 30), ("45", 45), ("5m", 300), ("12h", 43_200), ("90d", 7_776_000), ("2w", 1_209_600),
+    ])
+    func `time spans are read`(_ text: String, _ seconds: Int) {
+        #expect(ProfileDuration(text)?.duration == .seconds(seconds))
+    }
+
+    @Test(arguments: ["", "s", "1.5h", "-1s", "0", "1 d", "9999999999d", "99999999999999999999"])
+    func `other time spans are refused`(_ text: String) {
+        #expect(ProfileDuration(text) == nil)
+    }
+
+    @Test(arguments: [
+        "https://a.example", "https://a.example//api", "https://a.example:8443/t?p=x", "http://127.0.0.1:80/",
+        "http://localhost/t", "http://[::1]:8080/t", "HTTPS://A.example/",
+    ])
+    func `endpoints are taken as published`(_ url: String) {
+        #expect(Endpoint(url)?.url == url)
+    }
+
+    @Test(arguments: [
+        "", "a.example", "http://a.example/", "https://", "https:///t", "https://u@a.example/", "https://a.example/#f",
+        "https://a.example:0/", "https://a.example:99999/", "https://a.example/ t", "https://a.example\\@b.example/",
+        "http://127.0.0.1.evil.example/", "http://127.0.0.1@evil.example/", "ftp://127.0.0.1/", "https://[::1",
+        "https://ä.example/", "http://localhost.evil.example/",
+    ])
+    func `other endpoints are refused`(_ url: String) {
+        #expect(Endpoint(url) == nil)
+    }
+}

@@ -1,0 +1,24 @@
+import Foundation
+import Testing
+
+@testable import OAuthClient
+
+struct RedactionTests {
+    /// Where secrets may be opened in this module: form bodies and credential headers.
+    private static let openers: [String: Int] = [
+        "ClientCredentials.swift": 2, "HTTPClients.swift": 1, "OAuthClient.swift": 1, "Revocation.swift": 1,
+    ]
+
+    @Test func `secrets are opened only where a request is written, the refresh token in one place`() throws {
+        let folder = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Sources/OAuthClient", isDirectory: true).resolvingSymlinksInPath()
+        var found: [String: Int] = [:]
+        for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let count = text.ranges(of: ".reveal()").count + text.ranges(of: ".withBytes").count
+            if count > 0 { found[file.lastPathComponent] = count }
+        }
+        #expect(found == Self.openers)
+    }
+}

@@ -1,0 +1,105 @@
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+struct RevocationTests {
+    private func revoke(
+        _ script: @escaping LoopbackServer.Script,
+        refreshToken: String? = "r1",
+        accessToken: String? = nil,
+        hasEndpoint: Bool = true
+    ) async throws -> (failure: RevocationFailure?, requests: [LoopbackServer.Request]) {
+        try await withServer(script) { server in
+            var profile = ProviderProfile(name: "p", tokenEndpoint: Endpoint(server.origin + "/token"))
+            profile.revocationEndpoint = hasEndpoint ? Endpoint(server.origin + "/revoke") : nil
+            profile.revocationParameters = ["extra": "e"]
+            let request = RevocationRequest(
+                issuer: try Issuer(url: server.origin),
+                profile: profile,
+                registration: ClientRegistration(clientID: "c"),
+                refreshToken: refreshToken.map { RefreshToken(Secret($0)) },
+                accessToken: accessToken.map { AccessToken(Secret($0)) },
+                correlationID: "1"
+            )
+            let result = try await withClient { await $0.revoke(request) }
+            switch result {
+            case .success: return (nil, server.requests)
+            case .failure(let failure): return (failure, server.requests)
+            }
+        }
+    }
+
+    @Test func `the refresh token is revoked first, then the access token`() async throws {
+        let (failure, requests) = try await revoke({ _, _ in [LoopbackServer.answer(200)] }, accessToken: "a1")
+        #expect(failure == nil)
+        #expect(
+            requests.map(\.body) == [
+                "token=r1&token_type_hint=refresh_token&extra=e&client_id=c",
+                "token=a1&token_type_hint=access_token&extra=e&client_id=c",
+            ]
+        )
+        #expect(requests.allSatisfy { $0.line == "POST /revoke" })
+    }
+
+    @Test func `a server without the endpoint is a case of its own`() async throws {
+        let (failure, requests) = try await revoke({ _, _ in [LoopbackServer.answer(200)] }, hasEndpoint: false)
+        #expect(failure == .unsupported)
+        #expect(requests.isEmpty)
+    }
+
+    @Test func `503 means still valid, and the access token is left alone`() async throws {
+        let answer = LoopbackServer.answer(503, ["retry-after": "20"])
+        let (failure, requests) = try await revoke({ _, _ in [answer] }, accessToken: "a1")
+        #expect(failure == .stillValid(retryAfter: .seconds(20)))
+        #expect(requests.count == 1)
+    }
+
+    @Test func `a server that does not revoke access tokens has done enough`() async throws {
+        let (failure, _) = try await revoke(
+            { _, index in
+                [
+                    index == 0
+                        ? LoopbackServer.answer(200) : LoopbackServer.json(400, #"{"error":"unsupported_token_type"}"#)
+                ]
+            },
+            accessToken: "a1"
+        )
+        #expect(failure == nil)
+    }
+
+    @Test func `a server that does not revoke refresh tokens does not support it`() async throws {
+        let (failure, _) = try await revoke { _, _ in [LoopbackServer.json(400, #"{"error":"unsupported_token_type"}"#)]
+        }
+        #expect(failure == .unsupported)
+    }
+
+    @Test func `a grant that has ended already is revoked`() async throws {
+        let (failure, _) = try await revoke { _, _ in [LoopbackServer.json(400, #"{"error":"invalid_grant"}"#)] }
+        #expect(failure == nil)
+    }
+
+    @Test func `an access token that stays is reported as such`() async throws {
+        let (failure, _) = try await revoke(
+            { _, index in index == 0 ? [LoopbackServer.answer(200)] : [.close] },
+            accessToken: "a1"
+        )
+        guard case .accessTokenNotRevoked(let cause)? = failure else {
+            return #expect(Bool(false), "\(failure as Any)")
+        }
+        #expect(cause.failureClass == .unanswered)
+    }
+
+    @Test(arguments: [
+        (LoopbackServer.json(401, #"{"error":"invalid_client"}"#), FailureClass.misconfigured),
+        (.close, .unanswered),
+        (LoopbackServer.answer(200, ["content-type": "text/html"], "<html>portal</html>"), .unavailable),
+        (LoopbackServer.answer(500), .unavailable),
+        (LoopbackServer.json(200, #"{"ok":false,"error":"odd"}"#), .rejected),
+    ])
+    func `any other answer leaves the token valid`(_ step: LoopbackServer.Step, _ expected: FailureClass) async throws {
+        let (failure, _) = try await revoke { _, _ in [step] }
+        guard case .failed(let cause)? = failure else { return #expect(Bool(false), "\(failure as Any)") }
+        #expect(cause.failureClass == expected)
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+/// One answer of the corpus and what it has to be taken for.
+struct AnswerCase: Decodable, Sendable, CustomTestStringConvertible {
+    struct Expectation: Decodable, Sendable {
+        /// `issued` or a failure class.
+        let outcome: String
+        let lifetime: Int?
+        let refreshIn: Int?
+        let refreshTokenLifetime: Int?
+        let rotated: Bool?
+        let scopes: [String]?
+        let tokenType: String?
+        let idToken: Bool?
+        let oauthError: String?
+        let subError: String?
+        let providerCode: String?
+        let retryAfter: Int?
+    }
+
+    let server: String
+    let `case`: String
+    let source: String
+    let status: Int
+    let headers: [String: String]
+    let body: String
+    let profile: ProviderProfile?
+    let workedBefore: Bool?
+    let expect: Expectation
+
+    var testDescription: String { "\(server): \(`case`)" }
+
+    private struct File: Decodable { let cases: [AnswerCase] }
+
+    static func load(_ name: String) throws -> [AnswerCase] {
+        try JSONDecoder().decode(File.self, from: Fixture.data(name)).cases
+    }
+}
+
+enum Fixture {
+    static func data(_ name: String) throws -> Data {
+        let folder = try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures")
+        return try Data(contentsOf: folder.appendingPathComponent(name))
+    }
+}
+
+/// The corpus: every answer goes through a real connection and the whole client.
+struct TokenResponseTests {
+    private static let sentToken = "sent-refresh-token"
+
+    @Test(arguments: try AnswerCase.load("recorded-answers.json"))
+    func `a recorded answer is taken for what it is`(_ answer: AnswerCase) async throws {
+        try await check(answer)
+    }
+
+    @Test(arguments: try AnswerCase.load("documented-answers.json"))
+    func `a documented answer is taken for what it is`(_ answer: AnswerCase) async throws {
+        try await check(answer)
+    }
+
+    @Test(arguments: try AnswerCase.load("malformed-answers.json"))
+    func `a malformed answer loses nothing`(_ answer: AnswerCase) async throws {
+        try await check(answer)
+    }
+
+    @Test func `the corpus has at least 200 answers and each names its source`() throws {
+        let all = try ["recorded", "documented", "malformed"].flatMap { try AnswerCase.load($0 + "-answers.json") }
+        #expect(all.count >= 200)
+        #expect(all.allSatisfy { !$0.source.isEmpty && !$0.server.isEmpty && !$0.case.isEmpty })
+        #expect(Set(all.map(\.expect.outcome)).isSuperset(of: ["issued", "grantEnded", "userRequired", "rejected"]))
+    }
+
+    private func check(_ answer: AnswerCase) async throws {
+        let body = answer.body.replacing("SENT", with: Self.sentToken)
+        let outcome = try await withServer({ _, _ in [LoopbackServer.answer(answer.status, answer.headers, body)] }) {
+            server in
+            try await withClient { client in
+                await client.refresh(
+                    try refreshRequest(
+                        to: server.origin,
+                        profile: answer.profile,
+                        token: Self.sentToken,
+                        hasWorkedBefore: answer.workedBefore ?? false
+                    )
+                )
+            }
+        }
+        switch outcome.result {
+        case .success(let response):
+            #expect(answer.expect.outcome == "issued")
+            expect(response, answer.expect)
+        case .failure(let failure):
+            #expect(failure.failureClass.rawValue == answer.expect.outcome, "\(failure.detail)")
+            expect(failure, answer)
+        }
+    }
+
+    private func expect(_ response: TokenResponse, _ expected: AnswerCase.Expectation) {
+        let seconds = { (count: Int?) in count.map { Duration.seconds($0) } }
+        #expect(!response.accessToken.secret.isEmpty)
+        #expect(response.issuance.lifetime == seconds(expected.lifetime))
+        #expect(response.issuance.refreshIn == seconds(expected.refreshIn))
+        #expect(response.issuance.refreshTokenLifetime == seconds(expected.refreshTokenLifetime))
+        #expect(response.issuance.isRotated == expected.rotated ?? false)
+        #expect((response.refreshToken != nil) == response.issuance.isRotated)
+        if let scopes = expected.scopes { #expect(response.scopes == scopes) }
+        if let tokenType = expected.tokenType { #expect(response.tokenType == tokenType) }
+        if let idToken = expected.idToken { #expect((response.idToken != nil) == idToken) }
+    }
+
+    private func expect(_ failure: RefreshFailure, _ answer: AnswerCase) {
+        #expect(failure.detail.httpStatus == answer.status)
+        #expect(failure.detail.correlationID == "correlation-1")
+        #expect(failure.retryAfter == answer.expect.retryAfter.map { .seconds($0) })
+        if let error = answer.expect.oauthError { #expect(failure.detail.oauthError == error) }
+        if let error = answer.expect.subError { #expect(failure.detail.subError == error) }
+        if let code = answer.expect.providerCode { #expect(failure.detail.providerCode == code) }
+    }
+}

@@ -1,0 +1,184 @@
+import NIOCore
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+/// What happens to a refresh when the connection fails: the difference between "never sent" and "may have been spent".
+struct TransportTests {
+    private func failure(
+        within limit: Duration = .seconds(10),
+        _ script: @escaping LoopbackServer.Script
+    ) async throws -> (failure: RefreshFailure, requests: [LoopbackServer.Request]) {
+        try await withServer(script) { server in
+            let outcome = try await withClient({ $0.totalTimeout = limit }) {
+                await $0.refresh(try refreshRequest(to: server.origin))
+            }
+            return (try #require(outcome.failure), server.requests)
+        }
+    }
+
+    @Test func `a refused connection is unreachable`() async throws {
+        let server = try await LoopbackServer.start { _, _ in [] }
+        try await server.stop()
+        let outcome = try await withClient { await $0.refresh(try refreshRequest(to: server.origin)) }
+        #expect(outcome.failure?.failureClass == .unreachable)
+        #expect(outcome.failure?.detail.summary == "the server could not be reached")
+    }
+
+    @Test func `a name that cannot be resolved is unreachable`() async throws {
+        // A label of 70 letters cannot be in DNS, so nothing is asked of the network.
+        let origin = "https://" + String(repeating: "a", count: 70) + ".invalid"
+        let outcome = try await withClient { await $0.refresh(try refreshRequest(to: origin)) }
+        #expect(outcome.failure?.failureClass == .unreachable)
+        #expect(outcome.failure?.detail.summary == "the server's name could not be resolved")
+    }
+
+    @Test func `a reset after the request is unanswered`() async throws {
+        let (failure, requests) = try await failure { _, _ in [.reset] }
+        #expect(failure.failureClass == .unanswered)
+        #expect(requests.count == 1)
+    }
+
+    @Test func `a close after the request is unanswered`() async throws {
+        let (failure, requests) = try await failure { _, _ in [.close] }
+        #expect(failure.failureClass == .unanswered)
+        #expect(requests.count == 1)
+    }
+
+    @Test func `silence is unanswered when the time is up`() async throws {
+        let (failure, requests) = try await failure(within: .seconds(2)) { _, _ in [] }
+        #expect(failure.failureClass == .unanswered)
+        #expect(failure.detail.summary == "the server did not answer in time")
+        #expect(requests.count == 1)
+    }
+
+    @Test func `an answer that drips is cut off at the time limit`() async throws {
+        let begin = ContinuousClock.now
+        let (failure, _) = try await failure(within: .seconds(2)) { _, _ in
+            [.send("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n"), .drip(String(repeating: "x", count: 100_000))]
+        }
+        #expect(failure.failureClass == .unanswered)
+        #expect(begin.duration(to: .now) < .seconds(8))
+    }
+
+    @Test func `headers that drip are cut off at the time limit`() async throws {
+        let (failure, _) = try await failure(within: .seconds(2)) { _, _ in
+            [.drip("HTTP/1.1 200 OK\r\nx: " + String(repeating: "x", count: 10_000))]
+        }
+        #expect(failure.failureClass == .unanswered)
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n" + issuedTokens,
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"acc\r\n",
+        "HTTP/1.1 200 OK\r\nconte",
+        "HTTP/1.1 40",
+    ])
+    func `a half answer is unanswered`(_ text: String) async throws {
+        let (failure, requests) = try await failure { _, _ in [.send(text), .close] }
+        #expect(failure.failureClass == .unanswered)
+        #expect(requests.count == 1)
+    }
+
+    @Test func `bytes that are no HTTP are unanswered`() async throws {
+        let (failure, _) = try await failure { _, _ in [.send("SSH-2.0-OpenSSH_9.2\r\n\r\n"), .close] }
+        #expect(failure.failureClass == .unanswered)
+    }
+
+    @Test func `an answer of 100 MB is cut at the limit`() async throws {
+        let part = String(repeating: " ", count: 65_536)
+        let script: LoopbackServer.Script = { _, _ in
+            [.send("HTTP/1.1 200 OK\r\ncontent-length: 104857600\r\n\r\n"), .flood(part, limit: 104_857_600)]
+        }
+        try await withServer(script) { server in
+            let outcome = try await withClient { await $0.refresh(try refreshRequest(to: server.origin)) }
+            #expect(outcome.failure?.failureClass == .unavailable)
+            #expect(outcome.failure?.detail.summary == "the answer was larger than the limit")
+            // The rest stayed in the server: what was read plus what socket buffers hold.
+            #expect(server.floodedBytes < 30_000_000)
+        }
+    }
+
+    @Test func `an answer of exactly the limit is read`() async throws {
+        let body = issuedTokens + String(repeating: " ", count: (1 << 20) - issuedTokens.utf8.count)
+        let read = { (body: String) in
+            try await withServer({ _, _ in [LoopbackServer.json(200, body)] }) { server in
+                try await withClient { await $0.refresh(try refreshRequest(to: server.origin)) }
+            }
+        }
+        #expect(try await read(body).response != nil)
+        #expect(try await read(body + " ").failure?.failureClass == .unavailable)
+    }
+
+    @Test func `a redirect is not followed`() async throws {
+        let (failure, requests) = try await failure { _, _ in [LoopbackServer.answer(307, ["location": "/token2"])] }
+        #expect(failure.failureClass == .misconfigured)
+        #expect(requests.map(\.line) == ["POST /token"])
+    }
+
+    @Test func `a kept connection that the server closes on reuse is not used again in silence`() async throws {
+        let script: LoopbackServer.Script = { _, index in
+            index == 0 ? [LoopbackServer.json(200, issuedTokens)] : [.close]
+        }
+        try await withServer(script) { server in
+            try await withClient { client in
+                let request = try refreshRequest(to: server.origin)
+                #expect(await client.refresh(request).response != nil)
+                let second = await client.refresh(request)
+                #expect(second.failure?.failureClass == .unanswered)
+                #expect(server.requests.count == 2)
+            }
+        }
+    }
+
+    @Test func `a cancelled exchange that was sent is unanswered`() async throws {
+        let (sent, continuation) = AsyncStream.makeStream(of: Void.self)
+        let script: LoopbackServer.Script = { _, _ in
+            continuation.yield()
+            return []
+        }
+        try await withServer(script) { server in
+            try await withClient { client in
+                let request = try refreshRequest(to: server.origin)
+                let task = Task { await client.refresh(request) }
+                for await _ in sent { break }
+                task.cancel()
+                #expect(await task.value.failure?.failureClass == .unanswered)
+            }
+        }
+    }
+
+    @Test func `after shutdown nothing is sent`() async throws {
+        try await withServer({ _, _ in [LoopbackServer.json(200, issuedTokens)] }) { server in
+            let client = OAuthClient()
+            try await client.shutdown()
+            let outcome = await client.refresh(try refreshRequest(to: server.origin))
+            #expect(outcome.failure?.failureClass == .unreachable)
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test func `thirty-two refreshes at once get their own answers`() async throws {
+        let script: LoopbackServer.Script = { request, _ in
+            let token = request.body.split(separator: "=").last ?? ""
+            return [LoopbackServer.json(200, #"{"access_token":"for-\#(token)"}"#)]
+        }
+        try await withServer(script) { server in
+            try await withClient { client in
+                await withThrowingTaskGroup(of: Bool.self) { group in
+                    for index in 0..<32 {
+                        group.addTask {
+                            let registration = ClientRegistration(clientID: "client-\(index)")
+                            let request = try refreshRequest(to: server.origin, registration: registration)
+                            let response = await client.refresh(request).response
+                            return response?.accessToken == AccessToken(Secret("for-client-\(index)"))
+                        }
+                    }
+                    while let isOwn = try? await group.next() { #expect(isOwn) }
+                }
+                #expect(server.requests.count == 32)
+            }
+        }
+    }
+}
