@@ -138,7 +138,9 @@ extension SocketTests {
             let files = FileManager.default
             switch loss {
             case .socketRemoved: unsafe unlink(path)
-            case .folderRemoved: try files.removeItem(atPath: served.folder)
+            case .folderRemoved:
+                // May find the folder filled again before it could go: the server is that quick.
+                try? files.removeItem(atPath: served.folder)
             case .folderMoved: try files.moveItem(atPath: served.folder, toPath: served.folder + "-moved")
             case .socketReplacedByStaleOne:
                 let other = try ListenSocket.bound(to: path + "2", backlog: 1)
