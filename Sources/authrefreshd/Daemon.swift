@@ -152,7 +152,8 @@ struct Daemon {
     }
 
     /// Reads the configuration anew; one that cannot be used changes nothing.
-    private func reload(_ coordinator: RefreshCoordinator, _ manager: ServiceManagerLink, _ changeLog: ChangeLog) async {
+    private func reload(_ coordinator: RefreshCoordinator, _ manager: ServiceManagerLink, _ changeLog: ChangeLog) async
+    {
         manager.reloading()
         do {
             let loaded = try LoadedConfiguration(paths: paths)

@@ -13,7 +13,8 @@ extension ConfigurationError: CustomStringConvertible {
         case .unreadable(let path, let reason): "'\(path)' cannot be read: \(reason)"
         case .invalid(let path, let line, "", let reason): "'\(path)', line \(line): \(reason)"
         case .invalid(let path, let line, let key, let reason): "'\(path)', line \(line), key '\(key)': \(reason)"
-        case .duplicateProfile(let name, let path): "'\(path)': another file of this folder has a profile named '\(name)' too"
+        case .duplicateProfile(let name, let path):
+            "'\(path)': another file of this folder has a profile named '\(name)' too"
         }
     }
 }

@@ -11,13 +11,18 @@ enum ConfigurationFile {
         let text: String
         do {
             let data = try Data(contentsOf: URL(fileURLWithPath: path))
-            guard data.count <= largestFile else { throw ConfigurationError.unreadable(path: path, reason: "it is too large") }
+            guard data.count <= largestFile else {
+                throw ConfigurationError.unreadable(path: path, reason: "it is too large")
+            }
             text = String(decoding: data, as: UTF8.self)
         } catch let error as ConfigurationError {
             throw error
         } catch {
             let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code
-            throw .unreadable(path: path, reason: code.map { unsafe String(cString: strerror(Int32($0))) } ?? "no such file")
+            throw .unreadable(
+                path: path,
+                reason: code.map { unsafe String(cString: strerror(Int32($0))) } ?? "no such file"
+            )
         }
         return try decode(type, from: text, path: path)
     }

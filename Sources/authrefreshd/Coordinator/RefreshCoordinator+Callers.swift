@@ -27,7 +27,12 @@ extension RefreshCoordinator {
     }
 
     /// Has `event` decided on, and `answer` called when the account has settled.
-    func wait(for purpose: Waiter.Purpose, of account: AccountID, after event: Event, answer: @escaping @Sendable (WaitOutcome) -> Void) {
+    func wait(
+        for purpose: Waiter.Purpose,
+        of account: AccountID,
+        after event: Event,
+        answer: @escaping @Sendable (WaitOutcome) -> Void
+    ) {
         waiters[account, default: []].append(Waiter(purpose: purpose, since: timebase.now(), answer: answer))
         submit(event, for: account)
     }

@@ -51,8 +51,8 @@ extension RefreshCoordinator {
             if decision.sends, decision.event.waitsForGate {
                 let issuer = record.issuerID
                 let slots = gates.openSlots(for: issuer, limits: settings.limits(for: record.account), at: now)
-                guard trouble == nil, slots > starting[issuer, default: 0] else {
-                    hold(arrival, at: issuer)
+                guard mayStart(record.account), slots > starting[issuer, default: 0] else {
+                    hold(arrival, of: record)
                     continue
                 }
                 starting[issuer, default: 0] += 1
@@ -64,8 +64,8 @@ extension RefreshCoordinator {
     }
 
     private func decision(on arrival: Arrival, of record: Record, at now: Moment) -> Decision {
-        let isExchanging = exchanges[arrival.account] != nil
-        let event = arrival.event == .deadlineReached && isExchanging ? .exchangeContinues : arrival.event
+        let continues = arrival.event == .deadlineReached && record.state.phase.isExchange(exchanges[arrival.account])
+        let event = continues ? .exchangeContinues : arrival.event
         var machine = RefreshMachine(state: record.state, policy: settings.policy(of: record.account))
         let effects = machine.handle(event, at: now, jitter: timebase.jitter())
         var after = record
@@ -84,10 +84,26 @@ extension RefreshCoordinator {
         return Decision(record: after, event: event, effects: effects, write: write)
     }
 
-    /// Puts off an arrival whose issuer takes no more requests now.
-    private func hold(_ arrival: Arrival, at issuer: IssuerID) {
+    /// Whether anything may be sent for an account now, its issuer's gate apart.
+    private func mayStart(_ account: Account) -> Bool {
+        trouble == nil && !isStopping && (isOnline || account.issuer.isLoopback)
+    }
+
+    /// Puts off an arrival that wants to send something that may not be sent now.
+    private func hold(_ arrival: Arrival, of record: Record) {
+        let issuer = record.issuerID
         if let trouble {
             answerWaiters(of: arrival.account, with: .storeFailed(trouble))
+        } else if isStopping {
+            answerWaiters(
+                of: arrival.account,
+                with: .notNow("the daemon is stopping", snapshot(of: record, at: timebase.now()))
+            )
+        } else if !isOnline && !record.account.issuer.isLoopback {
+            answerWaiters(
+                of: arrival.account,
+                with: .notNow("there is no network", snapshot(of: record, at: timebase.now()))
+            )
         } else if arrival.event == .deadlineReached {
             // It stays due in the store, and is found there again.
             gates.markBacklogged(issuer)
@@ -175,6 +191,14 @@ extension Event {
             .connectivityRestored, .signedOut:
             false
         }
+    }
+}
+
+extension Phase {
+    /// Whether this is the phase of `exchange`, which is under way; an exchange of an earlier grant is none of its business.
+    fileprivate func isExchange(_ exchange: Exchange?) -> Bool {
+        guard let exchange, case .refreshing(let lease) = self else { return false }
+        return exchange.lease == lease
     }
 }
 

@@ -44,7 +44,8 @@ extension RefreshCoordinator {
 
     private func ended(_ lease: Lease, of record: Record, with outcome: RefreshOutcome) {
         let account = record.account.id
-        exchanges[account] = nil
+        // An imported grant may have begun an exchange of its own meanwhile.
+        if exchanges[account]?.lease == lease { exchanges[account] = nil }
         gates.leave(record.issuerID)
         if let serverDate = outcome.serverDate {
             noteSkew(serverDate - timebase.now().wall, of: record.issuerID)

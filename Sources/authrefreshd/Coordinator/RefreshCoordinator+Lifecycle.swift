@@ -1,6 +1,7 @@
 internal import AccountStorage
-internal import Foundation
+internal import Glibc
 internal import RefreshCore
+internal import Systemd
 
 /// What the daemon as a whole is told about, and ends by.
 extension RefreshCoordinator {
@@ -87,10 +88,19 @@ extension RefreshCoordinator {
 extension Timestamp {
     /// The local time of day, `14:02:09`, with the date if it is not today's.
     fileprivate var clockTime: String {
-        let date = Date(timeIntervalSince1970: Double(microseconds) / 1e6)
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.dateFormat = Calendar.current.isDateInToday(date) ? "HH:mm:ss" : "yyyy-MM-dd HH:mm:ss"
-        return formatter.string(from: date)
+        let isToday = localTime("%F") == Timestamp(microseconds: WallClock.now()).localTime("%F")
+        return localTime(isToday ? "%T" : "%F %T")
+    }
+
+    /// The local time as strftime(3) writes it; not Foundation's formatter, which costs a megabyte of tables.
+    private func localTime(_ format: String) -> String {
+        var seconds = time_t(microseconds / 1_000_000)
+        var fields = unsafe tm()
+        var text = [CChar](repeating: 0, count: 64)
+        guard unsafe localtime_r(&seconds, &fields) != nil, unsafe strftime(&text, text.count, format, &fields) > 0
+        else {
+            return "at \(microseconds) µs"
+        }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

@@ -84,7 +84,12 @@ actor RefreshCoordinator {
 
     /// Puts an event before the machine of `account`; it is decided on in the queue's next turn, together with all that has come until
     /// then.
-    func submit(_ event: Event, for account: AccountID, tokens: StoredTokens? = nil, learned: BasicCredentialEncoding? = nil) {
+    func submit(
+        _ event: Event,
+        for account: AccountID,
+        tokens: StoredTokens? = nil,
+        learned: BasicCredentialEncoding? = nil
+    ) {
         inbox.append(Arrival(account: account, event: event, tokens: tokens, learnedEncoding: learned))
         wake()
     }

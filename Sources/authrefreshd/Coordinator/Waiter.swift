@@ -42,6 +42,18 @@ enum WaitOutcome: Sendable {
     case timedOut
     /// The account was removed meanwhile.
     case removed
+    /// No attempt is made now, for a reason that is none of the account's; this is where it stands.
+    case notNow(String, AccountSnapshot)
     /// The store could not be read or written.
     case storeFailed(StoreTrouble)
+}
+
+extension WaitOutcome {
+    /// Where the account stands; nil if that is not known.
+    var snapshot: AccountSnapshot? {
+        switch self {
+        case .settled(let snapshot), .notNow(_, let snapshot): snapshot
+        case .timedOut, .removed, .storeFailed: nil
+        }
+    }
 }

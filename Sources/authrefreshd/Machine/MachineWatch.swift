@@ -20,9 +20,11 @@ final class MachineWatch: Sendable {
         var watches: [any AnyObject] = []
         var isOnline = true
         do throws(SystemdError) {
-            watches.append(try ClockWatch(queue: queue) { [weak coordinator] in
-                coordinator?.assumeIsolated { $0.clockStepped() }
-            })
+            watches.append(
+                try ClockWatch(queue: queue) { [weak coordinator] in
+                    coordinator?.assumeIsolated { $0.clockStepped() }
+                }
+            )
         } catch {
             logger.warning("steps of the clock are not noticed at once", metadata: [JournalKey.error: "\(error)"])
         }
@@ -33,16 +35,24 @@ final class MachineWatch: Sendable {
             isOnline = routes.hadRouteAtStart
             watches.append(routes)
         } catch {
-            logger.warning("routes are not watched, the network is taken for up", metadata: [JournalKey.error: "\(error)"])
+            logger.warning(
+                "routes are not watched, the network is taken for up",
+                metadata: [JournalKey.error: "\(error)"]
+            )
         }
         do throws(SystemdError) {
-            watches.append(try SleepWatch(
-                queue: queue,
-                onLost: { [logger] error in
-                    logger.info("the system bus is gone; sleep is noticed by the clocks", metadata: [JournalKey.error: "\(error)"])
-                },
-                onResume: { [weak coordinator] in coordinator?.assumeIsolated { $0.resumed() } }
-            ))
+            watches.append(
+                try SleepWatch(
+                    queue: queue,
+                    onLost: { [logger] error in
+                        logger.info(
+                            "the system bus is gone; sleep is noticed by the clocks",
+                            metadata: [JournalKey.error: "\(error)"]
+                        )
+                    },
+                    onResume: { [weak coordinator] in coordinator?.assumeIsolated { $0.resumed() } }
+                )
+            )
         } catch {
             logger.info("no system bus; sleep is noticed by the clocks", metadata: [JournalKey.error: "\(error)"])
         }

@@ -15,7 +15,11 @@ final class ServiceManagerLink {
         watchdog = notifier.watchdogInterval.map { interval in
             let timer = DispatchSource.makeTimerSource(queue: coordinator.queue)
             let half = DispatchTimeInterval.microseconds(Int(interval.microseconds / 2))
-            timer.schedule(deadline: .now() + half, repeating: half, leeway: .microseconds(Int(interval.microseconds / 20)))
+            timer.schedule(
+                deadline: .now() + half,
+                repeating: half,
+                leeway: .microseconds(Int(interval.microseconds / 20))
+            )
             timer.setEventHandler { notifier.watchdog() }
             return timer
         }

@@ -36,7 +36,10 @@ extension AuthRefreshService {
         let grant = try asked.refreshToken.map { try RefreshToken(checked(secret: $0, field: "refreshToken")) }
         if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
         let settings = coordinator.settings
-        let draft = try SettingsReader(profiles: settings.profiles).draft(asked.settings, clientSecret: asked.clientSecret)
+        let draft = try SettingsReader(profiles: settings.profiles).draft(
+            asked.settings,
+            clientSecret: asked.clientSecret
+        )
         guard try coordinator.overview().accounts < settings.maxAccounts else {
             throw VarlinkError(LimitExceededError(limit: "max_accounts", maximum: Int64(settings.maxAccounts)))
         }
@@ -90,7 +93,9 @@ extension AuthRefreshService {
             }
             return (try names.map { try account($0, on: coordinator) }, nil)
         }
-        guard let limit = Int(exactly: limit ?? Int64(largest)), limit >= 1 else { throw VarlinkError.invalidParameter("limit") }
+        guard let limit = Int(exactly: limit ?? Int64(largest)), limit >= 1 else {
+            throw VarlinkError.invalidParameter("limit")
+        }
         var start: AccountName?
         if let after {
             guard let name = AccountName(after) else { throw VarlinkError.invalidParameter("after") }

@@ -5,7 +5,8 @@ internal import Varlink
 
 /// The methods about grants and tokens.
 extension AuthRefreshService {
-    func acquire(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws {
+    func acquire(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws
+    {
         let asked = try call.decodeParameters(as: AcquireToken.Parameters.self)
         let minimumValidity = try asked.minimumValiditySec.map { seconds throws(VarlinkError) in
             guard (0...31_557_600).contains(seconds) else { throw VarlinkError.invalidParameter("minimumValiditySec") }
@@ -19,25 +20,29 @@ extension AuthRefreshService {
         let purpose = Waiter.Purpose.token(minimumValidity: minimumValidity, isForced: isForced)
         coordinator.wait(for: purpose, of: snapshot.account.id, after: .tokenNeeded) { [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
-                guard case .settled(let after) = outcome else { return refuse(outcome, asked.account, responder) }
+                guard let after = outcome.snapshot else { return refuse(outcome, asked.account, responder) }
                 // A token that is still valid is better than none, unless the caller has said that it is not.
                 let isNew = after.state.accessToken?.issuedAt != snapshot.state.accessToken?.issuedAt
                 if after.state.holdsAccessToken(for: .zero, at: after.at), isNew || !isForced {
                     return hand(over: after, responder, on: coordinator)
                 }
-                responder.fail(.noToken(after))
+                refuse(outcome, asked.account, responder)
             }
         }
     }
 
-    func reportRejected(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws {
+    func reportRejected(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
+        throws
+    {
         let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
-        wait(for: try account(asked.account, on: coordinator), after: .accessTokenRejected, responder, on: coordinator) {
+        wait(for: try account(asked.account, on: coordinator), after: .accessTokenRejected, responder, on: coordinator)
+        {
             ReportRejected.Reply(status: $0)
         }
     }
 
-    func refresh(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws {
+    func refresh(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws
+    {
         let asked = try call.decodeParameters(as: Refresh.Parameters.self)
         wait(for: try account(asked.account, on: coordinator), after: .refreshRequested, responder, on: coordinator) {
             Refresh.Reply(status: $0)
@@ -62,7 +67,8 @@ extension AuthRefreshService {
         )
     }
 
-    func signOut(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws {
+    func signOut(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws
+    {
         let asked = try call.decodeParameters(as: SignOut.Parameters.self)
         let snapshot = try account(asked.account, on: coordinator)
         let id = snapshot.account.id
@@ -120,9 +126,15 @@ extension AuthRefreshService {
         }
     }
 
-    private func hand(over snapshot: AccountSnapshot, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) {
+    private func hand(
+        over snapshot: AccountSnapshot,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) {
         do {
-            guard let times = snapshot.state.accessToken, let token = try coordinator.accessToken(of: snapshot.account.id) else {
+            guard let times = snapshot.state.accessToken,
+                let token = try coordinator.accessToken(of: snapshot.account.id)
+            else {
                 return responder.fail(.noToken(snapshot))
             }
             responder.reply(
@@ -140,6 +152,8 @@ extension AuthRefreshService {
     private func refuse(_ outcome: WaitOutcome, _ name: String, _ responder: VarlinkResponder) {
         switch outcome {
         case .settled(let snapshot): responder.fail(.noToken(snapshot))
+        case .notNow(let reason, _):
+            responder.fail(VarlinkError(TemporarilyUnavailableError(account: name, reason: reason)))
         case .removed: responder.fail(VarlinkError(NoSuchAccountError(account: name)))
         case .storeFailed(let trouble): responder.fail(VarlinkError(trouble.error))
         case .timedOut:

@@ -7,7 +7,9 @@ extension AuthRefreshService {
     /// How many accounts one subscriber may follow: their present state is sent in one go. Who keeps more follows them by name.
     static let largestSubscription = 10_000
 
-    func subscribe(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws {
+    func subscribe(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
+        throws
+    {
         let asked = try call.decodeParameters(as: Subscribe.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
         guard !coordinator.subscribers.isFull else {
@@ -24,7 +26,8 @@ extension AuthRefreshService {
         coordinator.subscribe(responder, to: asked.accounts.map { _ in Set(present.map(\.account.id)) })
     }
 
-    private func snapshots(_ names: [String]?, on coordinator: isolated RefreshCoordinator) throws -> [AccountSnapshot] {
+    private func snapshots(_ names: [String]?, on coordinator: isolated RefreshCoordinator) throws -> [AccountSnapshot]
+    {
         if let names {
             guard names.count <= Self.largestSubscription else { throw tooMany }
             return try names.map { try account($0, on: coordinator) }

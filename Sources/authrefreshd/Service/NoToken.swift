@@ -14,17 +14,31 @@ extension VarlinkError {
             return VarlinkError(interactionRequired(interaction, name, hint))
         case .backingOff(let backOff) where snapshot.shown == .misconfigured:
             let failure = Failure(backOff.failure.detail)
-            return VarlinkError(MisconfiguredError(account: name, reason: failure.summary, failure: failure, hint: hint))
+            return VarlinkError(
+                MisconfiguredError(account: name, reason: failure.summary, failure: failure, hint: hint)
+            )
         case .backingOff(let backOff):
-            return unavailable(name, backOff.failure.detail.summary, Failure(backOff.failure.detail), snapshot.state.deadline)
+            return unavailable(
+                name,
+                backOff.failure.detail.summary,
+                Failure(backOff.failure.detail),
+                snapshot.state.deadline
+            )
         case .scheduled, .refreshing:
             return unavailable(name, "a refresh is due, and waits for its turn", nil, snapshot.state.deadline)
         }
     }
 
-    private static func unavailable(_ name: String, _ reason: String, _ failure: Failure?, _ retryAt: Timestamp?) -> VarlinkError {
+    private static func unavailable(_ name: String, _ reason: String, _ failure: Failure?, _ retryAt: Timestamp?)
+        -> VarlinkError
+    {
         VarlinkError(
-            TemporarilyUnavailableError(account: name, retryAtUSec: retryAt?.microseconds, reason: reason, failure: failure)
+            TemporarilyUnavailableError(
+                account: name,
+                retryAtUSec: retryAt?.microseconds,
+                reason: reason,
+                failure: failure
+            )
         )
     }
 

@@ -10,7 +10,11 @@ struct SettingsReader {
 
     func draft(_ settings: AccountSettings, clientSecret: String?) throws(VarlinkError) -> NewAccount {
         guard let name = AccountName(settings.name) else {
-            throw invalid("name", "'\(settings.name)' is no account name", "1 to 64 letters, digits and ._@+-, not starting with - or .")
+            throw invalid(
+                "name",
+                "'\(settings.name)' is no account name",
+                "1 to 64 letters, digits and ._@+-, not starting with - or ."
+            )
         }
         let provider = try settings.provider.map { provider throws(VarlinkError) in try checked(provider: provider) }
         return NewAccount(
@@ -50,7 +54,9 @@ struct SettingsReader {
         )
     }
 
-    private func clear(_ field: String, of settings: inout AccountSettings, _ secret: inout Secret?) throws(VarlinkError) {
+    private func clear(_ field: String, of settings: inout AccountSettings, _ secret: inout Secret?)
+        throws(VarlinkError)
+    {
         switch field {
         case "provider": settings.provider = nil
         case "clientAuthentication": settings.clientAuthentication = nil
@@ -66,14 +72,19 @@ struct SettingsReader {
 
     private func checked(provider name: String) throws(VarlinkError) -> ProviderProfile {
         if let profile = profiles.named(name) { return profile }
-        let known = profiles.names.isEmpty ? "no profile is installed" : "known: \(profiles.names.joined(separator: ", "))"
+        let known =
+            profiles.names.isEmpty ? "no profile is installed" : "known: \(profiles.names.joined(separator: ", "))"
         throw invalid("provider", "there is no provider profile '\(name)'", known)
     }
 
     private func issuer(_ url: String?, provider: ProviderProfile?) throws(VarlinkError) -> Issuer {
         guard let url else {
             if let issuer = provider?.issuer { return issuer }
-            throw invalid("issuer", "it is missing", provider == nil ? "name the issuer or a provider" : "this provider's issuer is yours to name")
+            throw invalid(
+                "issuer",
+                "it is missing",
+                provider == nil ? "name the issuer or a provider" : "this provider's issuer is yours to name"
+            )
         }
         do {
             return try Issuer(url: url)
@@ -86,7 +97,8 @@ struct SettingsReader {
                     "'\(url)' is not https: the refresh token would cross the network unprotected",
                     "http is for loopback addresses only"
                 )
-            case .hasQueryOrFragment: throw invalid("issuer", "an issuer has no query and no fragment", "RFC 8414 section 2")
+            case .hasQueryOrFragment:
+                throw invalid("issuer", "an issuer has no query and no fragment", "RFC 8414 section 2")
             case .hasUserInfo: throw invalid("issuer", "an issuer has no user name in it", nil)
             }
         }
@@ -107,7 +119,11 @@ struct SettingsReader {
             authentication = known
         }
         if let authentication, authentication != .none, clientSecret == nil {
-            throw invalid("clientAuthentication", "'\(authentication.rawValue)' needs a client secret", "--client-secret-file FILE")
+            throw invalid(
+                "clientAuthentication",
+                "'\(authentication.rawValue)' needs a client secret",
+                "--client-secret-file FILE"
+            )
         }
         if clientSecret?.isEmpty == true { throw invalid("clientSecret", "it is empty", nil) }
         let parameters = settings.refreshParameters ?? [:]
