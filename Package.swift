@@ -120,6 +120,12 @@ let package = Package(
         ),
 
         .testTarget(name: "RefreshCoreTests", dependencies: ["RefreshCore"], swiftSettings: strict),
+        .testTarget(
+            name: "VarlinkTests",
+            dependencies: ["Varlink", "VarlinkClient", .product(name: "NIOCore", package: "swift-nio")],
+            swiftSettings: strict
+        ),
+        .testTarget(name: "VarlinkClientTests", dependencies: ["VarlinkClient"], swiftSettings: strict),
         .executableTarget(
             name: "SystemdProbe",
             dependencies: ["Systemd"],
