@@ -1,0 +1,78 @@
+import Foundation
+import GRDB
+import RefreshCore
+
+/// The columns of an account's registration and policy, written and read in one order.
+enum AccountColumns {
+    /// Those that an owner may change; the issuer's columns are written by it, too.
+    static let names = [
+        "name", "provider", "client_id", "authentication", "client_secret", "scopes", "refresh_parameters",
+        "basic_encoding", "lead_time_usec", "rotation_grace_usec", "refresh_token_lifetime_usec",
+    ]
+
+    /// Everything that makes a `Record`, in the order `record(from:)` reads.
+    static let recordColumns = (["id", "issuer_id", "created_usec"] + names + StateColumns.names).joined(
+        separator: ", "
+    )
+
+    static func values(of account: Account, sealer: Sealer) throws -> ColumnValues {
+        let registration = account.registration
+        return [
+            account.name.text,
+            account.provider,
+            registration.clientID,
+            registration.authentication?.rawValue,
+            try registration.clientSecret.map { try sealer.seal($0, for: clientSecretPlace(account.id)) },
+            // RFC 6749 §3.3: a scope token holds no white space, so a line each is unambiguous.
+            registration.scopes.joined(separator: "\n"),
+            try JSONColumn.text(ofMap: registration.refreshParameters),
+            account.basicCredentialEncoding?.rawValue,
+            account.policy.leadTime?.microseconds,
+            account.policy.rotationGrace?.microseconds,
+            account.policy.refreshTokenLifetime?.microseconds,
+        ]
+    }
+
+    /// Where the client secret of an account stands; it belongs to no generation.
+    static func clientSecretPlace(_ account: AccountID) -> SealedPlace {
+        SealedPlace(account: account, column: .clientSecret, generation: Generation(0))
+    }
+
+    static func account(
+        _ id: AccountID,
+        issuer: Issuer,
+        from reader: inout ColumnReader,
+        sealer: Sealer
+    ) throws(StoreError) -> Account {
+        let name = try reader.required(reader.text().flatMap(AccountName.init), "name")
+        let provider = reader.text()
+        let clientID = try reader.required(reader.text(), "client_id")
+        let authentication = try reader.choice(ClientAuthentication.self, "authentication")
+        var clientSecret: Secret?
+        if let sealed = reader.bytes() { clientSecret = try sealer.open(sealed, at: clientSecretPlace(id)) }
+        let scopes = try reader.required(reader.text(), "scopes")
+        let parameters = try reader.required(reader.text(), "refresh_parameters")
+        let encoding = try reader.choice(BasicCredentialEncoding.self, "basic_encoding")
+        let policy = RefreshPolicy(
+            leadTime: reader.duration(),
+            rotationGrace: reader.duration(),
+            refreshTokenLifetime: reader.duration()
+        )
+        let registration = ClientRegistration(
+            clientID: clientID,
+            authentication: authentication,
+            clientSecret: clientSecret,
+            scopes: scopes.split(separator: "\n").map(String.init),
+            refreshParameters: try reader.required(JSONColumn.map(from: parameters), "refresh_parameters")
+        )
+        return Account(
+            id: id,
+            name: name,
+            issuer: issuer,
+            provider: provider,
+            registration: registration,
+            policy: policy,
+            basicCredentialEncoding: encoding
+        )
+    }
+}

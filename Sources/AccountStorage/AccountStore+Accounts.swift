@@ -1,0 +1,172 @@
+import GRDB
+package import RefreshCore
+
+/// Adding, finding, changing and removing accounts.
+extension AccountStore {
+    /// Adds an account, with its grant if it has one.
+    ///
+    /// - Throws: `nameTaken`; nothing is added then.
+    package func add(_ account: NewAccount) throws(StoreError) -> Record {
+        try write { db in
+            let id = try insert(account, in: db)
+            guard let record = try records(.recordByID, [id.rawValue], in: db).first else {
+                throw StoreError.noSuchAccount(id)
+            }
+            return record
+        }
+    }
+
+    /// Adds many accounts in one transaction.
+    ///
+    /// - Returns: their numbers, in the same order.
+    /// - Throws: `nameTaken` for the first name that is taken; no account is added then.
+    package func add(_ accounts: [NewAccount]) throws(StoreError) -> [AccountID] {
+        try write { db in try accounts.map { try insert($0, in: db) } }
+    }
+
+    /// Nil if there is none.
+    package func record(_ id: AccountID) throws(StoreError) -> Record? {
+        try read { db in try records(.recordByID, [id.rawValue], in: db).first }
+    }
+
+    /// Nil if there is none.
+    package func record(named name: AccountName) throws(StoreError) -> Record? {
+        try read { db in try records(.recordByName, [name.text], in: db).first }
+    }
+
+    /// The number of the account, without reading the rest of it: works for a damaged one, too. Nil if there is none.
+    package func id(named name: AccountName) throws(StoreError) -> AccountID? {
+        try read { db in
+            try Int64.fetchOne(db.cachedStatement(sql: StoreStatement.idByName.sql), arguments: [name.text])
+                .map(AccountID.init)
+        }
+    }
+
+    /// One page of all accounts, ordered by the bytes of their names: those after `name`, or the first ones.
+    package func records(after name: AccountName?, limit: Int) throws(StoreError) -> [Record] {
+        try read { db in try records(.recordsAfterName, [name?.text ?? "", limit], in: db) }
+    }
+
+    /// How many accounts are in which phase; costs the same for one and for a million.
+    package func counts() throws(StoreError) -> PhaseCounts {
+        try read { db in
+            var counts = PhaseCounts()
+            let rows = try Row.fetchCursor(db.cachedStatement(sql: "SELECT tally, accounts FROM phase_count"))
+            while let row = try rows.next() {
+                guard let tally = Tally(rawValue: row[0]) else { throw StoreError.corrupt(path: path) }
+                counts[keyPath: tally.count] = row[1]
+            }
+            return counts
+        }
+    }
+
+    /// Stores everything about `account` that its owner may change, its name included.
+    ///
+    /// - Throws: `noSuchAccount`, `nameTaken`.
+    package func update(_ account: Account) throws(StoreError) {
+        try write { db in
+            let issuer = try issuerID(of: account.issuer, in: db)
+            let statement = try db.cachedStatement(sql: AccountStatement.update)
+            let values = try AccountColumns.values(of: account, sealer: sealer)
+            let place: ColumnValues = [issuer.rawValue, !account.issuer.isLoopback, account.id.rawValue]
+            try naming(account.name) { try statement.execute(arguments: StatementArguments(values + place)) }
+            guard db.changesCount == 1 else { throw StoreError.noSuchAccount(account.id) }
+        }
+    }
+
+    /// - Throws: `noSuchAccount`, `nameTaken`.
+    package func rename(_ id: AccountID, to name: AccountName) throws(StoreError) {
+        try write { db in
+            let statement = try db.cachedStatement(sql: StoreStatement.rename.sql)
+            try naming(name) { try statement.execute(arguments: [name.text, id.rawValue]) }
+            guard db.changesCount == 1 else { throw StoreError.noSuchAccount(id) }
+        }
+    }
+
+    /// Removes the account and its tokens, from the log too.
+    ///
+    /// - Throws: `noSuchAccount`.
+    package func remove(_ id: AccountID) throws(StoreError) {
+        try write { db in
+            try db.cachedStatement(sql: StoreStatement.remove.sql).execute(arguments: [id.rawValue])
+            guard db.changesCount == 1 else { throw StoreError.noSuchAccount(id) }
+        }
+        forgetLog()
+    }
+
+    private func insert(_ new: NewAccount, in db: Database) throws -> AccountID {
+        let issuer = try issuerID(of: new.issuer, in: db)
+        // The number has to be known first: the secrets are sealed for it. The transaction keeps it from being taken.
+        let last = try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'account'")
+        )
+        let id = AccountID((last ?? 0) + 1)
+        let account = Account(
+            id: id,
+            name: new.name,
+            issuer: new.issuer,
+            provider: new.provider,
+            registration: new.registration,
+            policy: new.policy
+        )
+        let place: ColumnValues = [id.rawValue, issuer.rawValue, !new.issuer.isLoopback, new.createdAt.microseconds]
+        let values = try AccountColumns.values(of: account, sealer: sealer)
+        let state = try StateColumns.values(of: new.state, offset: scheduleOffset)
+        try naming(new.name) {
+            try db.cachedStatement(sql: AccountStatement.insert)
+                .execute(arguments: StatementArguments(place + values + state))
+        }
+        if let tokens = new.tokens { try store(tokens, of: id, generation: new.state.generation, in: db) }
+        return id
+    }
+
+    /// The number of `issuer`, given to it now if it is new.
+    private func issuerID(of issuer: Issuer, in db: Database) throws -> IssuerID {
+        let statement = try db.cachedStatement(sql: StoreStatement.issuerByURL.sql)
+        if let known = try Int64.fetchOne(statement, arguments: [issuer.url]) { return IssuerID(known) }
+        try db.cachedStatement(sql: "INSERT INTO issuer (url, needs_route) VALUES (?, ?)")
+            .execute(arguments: [issuer.url, !issuer.isLoopback])
+        return IssuerID(db.lastInsertedRowID)
+    }
+
+    /// Runs a statement that writes `name`, and says so if the name is what it stumbles over.
+    private func naming(_ name: AccountName, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
+            throw StoreError.nameTaken(name)
+        }
+    }
+}
+
+/// The statements that write accounts, put together once.
+private enum AccountStatement {
+    private static let owned = AccountColumns.names
+    private static let inserted = ["id", "issuer_id", "needs_route", "created_usec"] + owned + StateColumns.names
+
+    static let insert = """
+        INSERT INTO account (\(inserted.joined(separator: ", ")))
+        VALUES (\(inserted.map { _ in "?" }.joined(separator: ", ")))
+        """
+
+    static let update = """
+        UPDATE account SET \(owned.map { "\($0) = ?" }.joined(separator: ", ")), issuer_id = ?, needs_route = ?
+        WHERE id = ?
+        """
+}
+
+/// The values of the column `tally`.
+private enum Tally: String {
+    case signedOut, scheduled, refreshing, backingOff, misconfigured, interactionRequired
+
+    var count: WritableKeyPath<PhaseCounts, Int> {
+        switch self {
+        case .signedOut: \.signedOut
+        case .scheduled: \.scheduled
+        case .refreshing: \.refreshing
+        case .backingOff: \.backingOff
+        case .misconfigured: \.misconfigured
+        case .interactionRequired: \.interactionRequired
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import GRDB
+import RefreshCore
+
+/// Committing what was decided.
+extension AccountStore {
+    /// Stores a batch of decisions in one transaction; all of them are on disk when it returns.
+    ///
+    /// Refresh tokens of other generations than a state's current and previous one are erased with it.
+    ///
+    /// - Throws: `staleGeneration`, `noSuchAccount` or `refreshTokenMissing` for the first write that cannot be right, and what
+    ///   the disk has to say; nothing of the batch is stored then, and it may be committed again.
+    package func commit(_ writes: [StateWrite]) throws(StoreError) {
+        try write { db in
+            let statement = try db.cachedStatement(sql: StoreStatement.commit.sql)
+            for write in writes {
+                try update(write, by: statement, in: db)
+                try apply(write, in: db)
+            }
+        }
+        if writes.contains(where: { $0.tokens == .erase }) { forgetLog() }
+    }
+
+    /// Writes the log back and empties it, so that erased tokens are not in it any more.
+    ///
+    /// They are sealed there, and an empty log is not what the caller asked for: a failure here is none of theirs.
+    func forgetLog() {
+        _ = try? queue.writeWithoutTransaction { db in
+            try db.checkpoint(.truncate)
+        }
+    }
+
+    private func update(_ write: StateWrite, by statement: Statement, in db: Database) throws {
+        let values = try StateColumns.values(of: write.state, offset: scheduleOffset)
+        let place: ColumnValues = [write.learnedEncoding?.rawValue, write.account.rawValue, write.base.rawValue]
+        try statement.execute(arguments: StatementArguments(values + place))
+        guard db.changesCount == 0 else { return }
+        let stored = try Int64.fetchOne(
+            db,
+            sql: "SELECT generation FROM account WHERE id = ?",
+            arguments: [write.account.rawValue]
+        )
+        guard let stored else { throw StoreError.noSuchAccount(write.account) }
+        throw StoreError.staleGeneration(write.account, stored: Generation(stored), base: write.base)
+    }
+
+    private func apply(_ write: StateWrite, in db: Database) throws {
+        switch write.tokens {
+        case .unchanged:
+            break
+        case .store(let tokens):
+            try store(tokens, of: write.account, generation: write.state.generation, in: db)
+        case .erase:
+            try db.cachedStatement(sql: StoreStatement.eraseTokens.sql)
+                .execute(arguments: [write.account.rawValue])
+            return
+        }
+        let previous = write.state.previous?.generation ?? write.state.generation
+        try db.cachedStatement(sql: StoreStatement.pruneRefreshTokens.sql)
+            .execute(arguments: [write.account.rawValue, write.state.generation.rawValue, previous.rawValue])
+        guard write.base != write.state.generation else { return }
+        let place = TokenPlace(account: write.account, kind: .refresh, generation: write.state.generation)
+        guard try sealed(place, in: db) != nil else {
+            throw StoreError.refreshTokenMissing(write.account, write.state.generation)
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import GRDB
+package import RefreshCore
+
+/// What is due, and when there is something to do next.
+///
+/// `online` false leaves out the accounts whose issuer can only be reached over the network.
+extension AccountStore {
+    /// How many due accounts of closed issuers are passed over before the issuers are asked one by one. A few thousand index
+    /// entries take about a millisecond.
+    static let longestWalk = 4_096
+
+    /// The accounts that are due at `wall`, the longest overdue first.
+    ///
+    /// - Parameters:
+    ///   - closed: issuers that may not be sent anything now. With more than `longestWalk` of their accounts in the way, the
+    ///     result is taken issuer by issuer, and the order holds only among the accounts returned.
+    package func due(
+        at wall: Timestamp,
+        online: Bool,
+        excluding closed: Set<IssuerID> = [],
+        limit: Int
+    ) throws(StoreError) -> [Record] {
+        try read { db in
+            let ids =
+                try walkDue(at: wall, online: online, excluding: closed, limit: limit, in: db)
+                ?? dueByIssuer(at: wall, online: online, excluding: closed, limit: limit, in: db)
+            return try ids.flatMap { try records(.recordByID, [$0], in: db) }
+        }
+    }
+
+    /// The accounts of one issuer that are due at `wall`, the longest overdue first.
+    package func due(
+        issuer: IssuerID,
+        at wall: Timestamp,
+        online: Bool,
+        limit: Int
+    ) throws(StoreError) -> [Record] {
+        try read { db in
+            try dueIDs(of: issuer, at: wall, online: online, limit: limit, in: db)
+                .flatMap { try records(.recordByID, [$0.id], in: db) }
+        }
+    }
+
+    /// The earliest deadline later than `wall`; nil if there is none.
+    package func nextDeadline(after wall: Timestamp, online: Bool) throws(StoreError) -> Timestamp? {
+        try read { db in
+            let query: StoreStatement = online ? .nextDeadlineOnline : .nextDeadlineOffline
+            let stored = try Int64.fetchOne(db.cachedStatement(sql: query.sql), arguments: [onSchedule(wall)])
+            return stored.map { Timestamp(microseconds: $0) + scheduleOffset }
+        }
+    }
+
+    /// The accounts whose refresh token is being spent, in the order of their numbers; at start-up, those of the daemon before.
+    package func leased(after id: AccountID = AccountID(0), limit: Int) throws(StoreError) -> [Record] {
+        try read { db in try records(.leased, [id.rawValue, limit], in: db) }
+    }
+
+    /// The accounts in a back-off that a network coming up may end, in the order of their numbers.
+    package func awaitingConnectivity(
+        after id: AccountID = AccountID(0),
+        limit: Int
+    ) throws(StoreError) -> [Record] {
+        try read { db in try records(.awaitingConnectivity, [id.rawValue, limit], in: db) }
+    }
+
+    /// Moves all deadlines by `step`, because the wall clock was, and notes the clock's new offset with it.
+    package func shiftDeadlines(by step: Duration, clock: ClockOffset) throws(StoreError) {
+        let offset = scheduleOffset + step
+        try write { db in
+            try Meta.setScheduleOffset(offset.microseconds, in: db)
+            try Meta.setClockOffset(clock, in: db)
+        }
+        scheduleOffset = offset
+    }
+
+    /// Takes an account out of the schedule without reading it, until its next commit.
+    ///
+    /// For an account that cannot be read (`sealBroken`, `damagedRow`): it would stop all that are due with it.
+    package func setAside(_ id: AccountID) throws(StoreError) {
+        try write { db in
+            try db.cachedStatement(sql: StoreStatement.setAside.sql)
+                .execute(arguments: [id.rawValue])
+            guard db.changesCount == 1 else { throw StoreError.noSuchAccount(id) }
+        }
+    }
+
+    /// Follows the deadlines of all issuers together; nil if closed issuers are too much in the way.
+    private func walkDue(
+        at wall: Timestamp,
+        online: Bool,
+        excluding closed: Set<IssuerID>,
+        limit: Int,
+        in db: Database
+    ) throws -> [Int64]? {
+        let query: StoreStatement = online ? .dueOnline : .dueOffline
+        let cursor = try Row.fetchCursor(db.cachedStatement(sql: query.sql), arguments: [onSchedule(wall)])
+        var ids: [Int64] = []
+        var passed = 0
+        while ids.count < limit, let row = try cursor.next() {
+            if !closed.contains(IssuerID(row[1])) {
+                ids.append(row[0])
+                continue
+            }
+            passed += 1
+            if passed > AccountStore.longestWalk { return nil }
+        }
+        return ids
+    }
+
+    /// Asks one issuer after the other until there is enough; those not reached come when the first ones are closed.
+    private func dueByIssuer(
+        at wall: Timestamp,
+        online: Bool,
+        excluding closed: Set<IssuerID>,
+        limit: Int,
+        in db: Database
+    ) throws -> [Int64] {
+        var found: [DueAccount] = []
+        var last = IssuerID(0)
+        while found.count < limit,
+            let next = try Int64.fetchOne(
+                db.cachedStatement(sql: StoreStatement.nextIssuer.sql),
+                arguments: [last.rawValue]
+            )
+        {
+            last = IssuerID(next)
+            guard !closed.contains(last) else { continue }
+            found += try dueIDs(of: last, at: wall, online: online, limit: limit, in: db)
+        }
+        return found.sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }.prefix(limit).map(\.id)
+    }
+
+    private func dueIDs(
+        of issuer: IssuerID,
+        at wall: Timestamp,
+        online: Bool,
+        limit: Int,
+        in db: Database
+    ) throws -> [DueAccount] {
+        let cursor = try Row.fetchCursor(
+            db.cachedStatement(sql: StoreStatement.dueOfIssuer.sql),
+            arguments: [issuer.rawValue, onSchedule(wall), online, limit]
+        )
+        var found: [DueAccount] = []
+        while let row = try cursor.next() {
+            found.append(DueAccount(id: row[0], deadline: row[1]))
+        }
+        return found
+    }
+
+    /// `wall` on the clock that deadlines are stored by.
+    private func onSchedule(_ wall: Timestamp) -> Int64 {
+        (wall - scheduleOffset).microseconds
+    }
+}
+
+private struct DueAccount {
+    let id: Int64
+    let deadline: Int64
+}

@@ -1,0 +1,108 @@
+import Foundation
+import GRDB
+package import RefreshCore
+
+/// The sealed tokens, opened one at a time when they are needed.
+extension AccountStore {
+    /// The refresh token of this generation; nil if it is not held.
+    ///
+    /// - Throws: `sealBroken`.
+    package func refreshToken(of account: AccountID, generation: Generation) throws(StoreError) -> RefreshToken? {
+        try read { db in
+            let place = TokenPlace(account: account, kind: .refresh, generation: generation)
+            guard let sealed = try sealed(place, in: db) else { return nil }
+            return RefreshToken(try sealer.open(sealed, at: place.sealedPlace))
+        }
+    }
+
+    /// The access token that was stored last; nil if there is none. Whether it is still held, the state says.
+    ///
+    /// - Throws: `sealBroken`.
+    package func accessToken(of account: AccountID) throws(StoreError) -> AccessToken? {
+        try read { db in try latest(.access, of: account, in: db).map(AccessToken.init) }
+    }
+
+    /// The ID token that was stored last (OpenID Connect Core §2); nil if there is none.
+    ///
+    /// - Throws: `sealBroken`.
+    package func idToken(of account: AccountID) throws(StoreError) -> Secret? {
+        try read { db in try latest(.id, of: account, in: db) }
+    }
+
+    func sealed(_ place: TokenPlace, in db: Database) throws -> Data? {
+        try Data.fetchOne(
+            db.cachedStatement(sql: StoreStatement.token.sql),
+            arguments: [place.account.rawValue, place.kind.rawValue, "", place.generation.rawValue]
+        )
+    }
+
+    /// Stores `tokens`, which came with `generation`, in place of those that they replace.
+    func store(_ tokens: StoredTokens, of account: AccountID, generation: Generation, in db: Database) throws {
+        if let refreshToken = tokens.refreshToken {
+            try put(
+                refreshToken.secret,
+                at: TokenPlace(account: account, kind: .refresh, generation: generation),
+                in: db
+            )
+        }
+        try erase(.access, of: account, in: db)
+        if let accessToken = tokens.accessToken {
+            try put(accessToken.secret, at: TokenPlace(account: account, kind: .access, generation: generation), in: db)
+        }
+        let hasNewGrant = tokens.accessToken == nil
+        if hasNewGrant || tokens.idToken != nil { try erase(.id, of: account, in: db) }
+        if let idToken = tokens.idToken {
+            try put(idToken, at: TokenPlace(account: account, kind: .id, generation: generation), in: db)
+        }
+    }
+
+    private func latest(_ kind: TokenKind, of account: AccountID, in db: Database) throws -> Secret? {
+        let row = try Row.fetchOne(
+            db.cachedStatement(sql: StoreStatement.tokenGeneration.sql),
+            arguments: [account.rawValue, kind.rawValue, ""]
+        )
+        guard let row else { return nil }
+        let place = TokenPlace(account: account, kind: kind, generation: Generation(row[0]))
+        let sealed: Data = row[1]
+        return try sealer.open(sealed, at: place.sealedPlace)
+    }
+
+    private func put(_ secret: Secret, at place: TokenPlace, in db: Database) throws {
+        let sealed = try sealer.seal(secret, for: place.sealedPlace)
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO token (account_id, kind, generation, sealed) VALUES (?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET sealed = excluded.sealed
+                """
+        ).execute(arguments: [place.account.rawValue, place.kind.rawValue, place.generation.rawValue, sealed])
+    }
+
+    private func erase(_ kind: TokenKind, of account: AccountID, in db: Database) throws {
+        try db.cachedStatement(sql: StoreStatement.eraseTokensOfKind.sql)
+            .execute(arguments: [account.rawValue, kind.rawValue])
+    }
+}
+
+/// The values of the column `kind`.
+enum TokenKind: String, CaseIterable {
+    case refresh, access, id
+
+    fileprivate var column: SealedColumn {
+        switch self {
+        case .refresh: .refreshToken
+        case .access: .accessToken
+        case .id: .idToken
+        }
+    }
+}
+
+/// Which token of which account.
+struct TokenPlace {
+    let account: AccountID
+    let kind: TokenKind
+    let generation: Generation
+
+    var sealedPlace: SealedPlace {
+        SealedPlace(account: account, column: kind.column, generation: generation)
+    }
+}

@@ -1,0 +1,103 @@
+import GRDB
+import RefreshCore
+
+/// The accounts, their schedule and their sealed tokens, in one SQLite database.
+///
+/// It is used from one serial context (the coordinator's queue), which every call blocks until SQLite is done. What a call has
+/// written when it returns is on disk; a call that throws has written nothing, and the store stays usable. The database is
+/// locked for this process from the moment it is opened until the store is closed or the process ends.
+///
+/// Durations are kept in whole microseconds.
+package final class AccountStore {
+    /// The name of the database in the state folder.
+    package static let fileName = "accounts.sqlite"
+
+    /// The database's path.
+    package let path: String
+    let sealer: Sealer
+    let queue: DatabaseQueue
+
+    /// How far the wall clock has been moved since deadlines were first written.
+    ///
+    /// Deadlines are stored as wall clock minus this, so that a step of the clock moves a million of them by changing one row.
+    var scheduleOffset: Duration
+    private var issuers: [IssuerID: Issuer] = [:]
+
+    /// Opens the database at `path`, or makes one, in a folder that nobody else may enter; brings an older one up to date.
+    ///
+    /// Takes the same time however many accounts there are, unless the schema is older.
+    ///
+    /// - Throws: `inUse`, `corrupt`, `notADatabase`, `notAStore`, `newerSchema`, `wrongKey`, `readOnly`, `diskFull`, `notOurs` or
+    ///   `cannotOpen`; each with a hint for the owner. The file is left as it was.
+    package init(path: String, key: StoreKey) throws(StoreError) {
+        self.path = path
+        sealer = Sealer(key)
+        (queue, scheduleOffset) = try StoreOpening(path: path, key: key).open()
+    }
+
+    /// Writes the log back into the database and lets go of the lock; the store cannot be used afterwards.
+    package func close() throws(StoreError) {
+        do {
+            try queue.close()
+        } catch {
+            throw StoreError(error, path: path)
+        }
+    }
+
+    /// Asks without changing anything.
+    func read<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
+        do {
+            return try queue.writeWithoutTransaction(body)
+        } catch {
+            throw StoreError(error, path: path)
+        }
+    }
+
+    /// Runs `body` in one transaction: all of it is on disk when this returns, or nothing if it throws.
+    func write<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
+        do {
+            return try queue.write(body)
+        } catch {
+            throw StoreError(error, path: path)
+        }
+    }
+
+    /// The issuer with this number; the latest ones are remembered, because reading a record asks for it.
+    func issuer(_ id: IssuerID, in db: Database) throws -> Issuer {
+        if let known = issuers[id] { return known }
+        let statement = try db.cachedStatement(sql: StoreStatement.issuer.sql)
+        guard let url = try String.fetchOne(statement, arguments: [id.rawValue]) else {
+            throw StoreError.noSuchIssuer(id)
+        }
+        guard let issuer = try? Issuer(url: url) else { throw StoreError.corrupt(path: path) }
+        // A thousand issuers are a few hundred kilobytes; whoever has more pays one look-up for each.
+        if issuers.count >= 1_000 { issuers.removeAll() }
+        issuers[id] = issuer
+        return issuer
+    }
+
+    /// The record in a row of `AccountColumns.recordColumns`.
+    func record(from row: Row, in db: Database) throws -> Record {
+        let id = AccountID(row[0])
+        let issuerID = IssuerID(row[1])
+        var reader = ColumnReader(row, account: id, from: 3)
+        let issuer = try issuer(issuerID, in: db)
+        let account = try AccountColumns.account(id, issuer: issuer, from: &reader, sealer: sealer)
+        let state = try StateColumns.state(from: &reader, offset: scheduleOffset)
+        return Record(
+            account: account,
+            issuerID: issuerID,
+            state: state,
+            createdAt: Timestamp(microseconds: row[2])
+        )
+    }
+
+    func records(_ query: StoreStatement, _ arguments: StatementArguments, in db: Database) throws -> [Record] {
+        let cursor = try Row.fetchCursor(db.cachedStatement(sql: query.sql), arguments: arguments)
+        var records: [Record] = []
+        while let row = try cursor.next() {
+            records.append(try record(from: row, in: db))
+        }
+        return records
+    }
+}

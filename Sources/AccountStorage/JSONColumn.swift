@@ -1,0 +1,58 @@
+import Foundation
+import RefreshCore
+
+/// The few columns that hold a map: written with sorted keys, so that equal values are equal texts.
+enum JSONColumn {
+    static func text(of value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    /// Nil if `text` is not what `text(of:)` writes.
+    static func value<Value: Decodable>(_ type: Value.Type, from text: String) -> Value? {
+        try? JSONDecoder().decode(type, from: Data(text.utf8))
+    }
+
+    /// As `text(of:)`, without the encoder for what is nearly always empty.
+    static func text(ofMap map: [String: String]) throws -> String {
+        map.isEmpty ? "{}" : try text(of: map)
+    }
+
+    static func map(from text: String) -> [String: String]? {
+        text == "{}" ? [:] : value([String: String].self, from: text)
+    }
+}
+
+/// A `FailureDetail` as it stands in its column; the core's own type is not Codable, so that its names may change.
+struct StoredFailureDetail: Codable {
+    private let summary: String
+    private let httpStatus: Int?
+    private let error: String?
+    private let errorDescription: String?
+    private let subError: String?
+    private let providerCode: String?
+    private let correlationID: String?
+
+    init(_ detail: FailureDetail) {
+        summary = detail.summary
+        httpStatus = detail.httpStatus
+        error = detail.oauthError
+        errorDescription = detail.oauthErrorDescription
+        subError = detail.subError
+        providerCode = detail.providerCode
+        correlationID = detail.correlationID
+    }
+
+    var detail: FailureDetail {
+        FailureDetail(
+            summary: summary,
+            httpStatus: httpStatus,
+            oauthError: error,
+            oauthErrorDescription: errorDescription,
+            subError: subError,
+            providerCode: providerCode,
+            correlationID: correlationID
+        )
+    }
+}

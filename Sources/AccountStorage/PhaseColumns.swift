@@ -1,0 +1,95 @@
+import GRDB
+import RefreshCore
+
+/// A `Phase`, spread over its columns: those that a phase has no use for are NULL.
+struct PhaseColumns {
+    /// The values of the column `phase`.
+    enum Name: String, CaseIterable {
+        case signedOut, scheduled, refreshing, backingOff, interactionRequired
+    }
+
+    let name: Name
+    private(set) var leaseGeneration: Generation?
+    private(set) var wall: Timestamp?
+    private(set) var boot: BootTime?
+    private(set) var delay: Duration?
+    private(set) var kind: BackOff.Kind?
+    private(set) var reason: InteractionReason?
+    private(set) var failure: RefreshFailure?
+
+    init(_ phase: Phase) {
+        switch phase {
+        case .signedOut:
+            name = .signedOut
+        case .scheduled:
+            name = .scheduled
+        case .refreshing(let lease):
+            name = .refreshing
+            leaseGeneration = lease.generation
+            (wall, boot) = (lease.startedAt.wall, lease.startedAt.boot)
+        case .backingOff(let backOff):
+            name = .backingOff
+            (wall, boot) = (backOff.failedAt.wall, backOff.failedAt.boot)
+            (delay, kind, failure) = (backOff.delay, backOff.kind, backOff.failure)
+        case .interactionRequired(let interaction):
+            name = .interactionRequired
+            (wall, reason, failure) = (interaction.since, interaction.reason, interaction.failure)
+        }
+    }
+
+    /// Reads what follows `deadline_usec`.
+    init(_ name: Name, from reader: inout ColumnReader) throws(StoreError) {
+        self.name = name
+        leaseGeneration = reader.generation()
+        wall = reader.timestamp()
+        let (bootID, bootTime) = (reader.integer(), reader.integer())
+        if let bootID, let bootTime { boot = BootTime(bootID: bootID, microseconds: bootTime) }
+        delay = reader.duration()
+        kind = try reader.choice(BackOff.Kind.self, "back_off_kind")
+        reason = try reader.choice(InteractionReason.self, "interaction_reason")
+        let failureClass = try reader.choice(FailureClass.self, "failure_class")
+        let (retryAfter, detail) = (reader.duration(), reader.text())
+        guard let failureClass else { return }
+        let stored = JSONColumn.value(StoredFailureDetail.self, from: try reader.required(detail, "failure_detail"))
+        failure = RefreshFailure(
+            failureClass,
+            detail: try reader.required(stored, "failure_detail").detail,
+            retryAfter: retryAfter
+        )
+    }
+
+    /// The phase that these columns spell; `reader` names what is missing.
+    func phase(_ reader: ColumnReader) throws(StoreError) -> Phase {
+        switch name {
+        case .signedOut:
+            return .signedOut
+        case .scheduled:
+            return .scheduled
+        case .refreshing:
+            let generation = try reader.required(leaseGeneration, "lease_generation")
+            return .refreshing(Lease(generation: generation, startedAt: try moment(reader)))
+        case .backingOff:
+            let backOff = BackOff(
+                failedAt: try moment(reader),
+                delay: try reader.required(delay, "delay_usec"),
+                kind: try reader.required(kind, "back_off_kind"),
+                failure: try reader.required(failure, "failure_class")
+            )
+            return .backingOff(backOff)
+        case .interactionRequired:
+            let interaction = InteractionRequired(
+                reason: try reader.required(reason, "interaction_reason"),
+                since: try reader.required(wall, "phase_wall_usec"),
+                failure: try reader.required(failure, "failure_class")
+            )
+            return .interactionRequired(interaction)
+        }
+    }
+
+    private func moment(_ reader: ColumnReader) throws(StoreError) -> Moment {
+        Moment(
+            wall: try reader.required(wall, "phase_wall_usec"),
+            boot: try reader.required(boot, "phase_boot_id")
+        )
+    }
+}

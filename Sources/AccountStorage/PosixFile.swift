@@ -1,0 +1,144 @@
+import Glibc
+
+/// What the kernel answered to a failed system call.
+struct PosixError: Error, Hashable, CustomStringConvertible {
+    /// An `errno` value.
+    let code: Int32
+
+    /// The code that the last system call of this thread left behind.
+    static var last: PosixError { PosixError(code: errno) }
+
+    var description: String {
+        guard let text = unsafe strerror(code) else { return "error \(code)" }
+        return unsafe String(cString: text)
+    }
+}
+
+/// The system calls on files that SQLite does not make for us.
+enum PosixFile {
+    /// What `lstat` says of a path, so far as it matters here.
+    struct Status {
+        let owner: UInt32
+        /// Permission bits only.
+        let mode: UInt32
+        let size: Int64
+        let kind: UInt32
+
+        var isRegularFile: Bool { kind == S_IFREG }
+        var isFolder: Bool { kind == S_IFDIR }
+        var isSymbolicLink: Bool { kind == S_IFLNK }
+
+        init(_ raw: stat) {
+            owner = raw.st_uid
+            mode = raw.st_mode & 0o7777
+            size = Int64(raw.st_size)
+            kind = raw.st_mode & S_IFMT
+        }
+    }
+
+    /// The status of `path` itself, not of what a symbolic link points to; nil if there is nothing.
+    static func status(of path: String) throws(PosixError) -> Status? {
+        var raw = stat()
+        guard unsafe lstat(path, &raw) == 0 else {
+            if errno == ENOENT { return nil }
+            throw .last
+        }
+        return Status(raw)
+    }
+
+    /// Creates `path`, readable and writable by this user only, with `bytes` in it, and has it on disk when it returns.
+    ///
+    /// - Throws: `EEXIST` if there is something at `path` already.
+    static func create(_ path: String, holding bytes: [UInt8] = []) throws(PosixError) {
+        let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw .last }
+        defer { close(file) }
+        // A umask may only take bits away; this one wants both.
+        guard fchmod(file, 0o600) == 0 else { throw .last }
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes[written...].withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { throw .last }
+            written += count
+        }
+        guard fsync(file) == 0 else { throw .last }
+    }
+
+    /// Makes the entries of the folder of `path` durable: a new file is found after a crash only if its folder was synced.
+    static func syncFolder(of path: String) throws(PosixError) {
+        let folder = unsafe open(parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw .last }
+        defer { close(folder) }
+        guard fsync(folder) == 0 else { throw .last }
+    }
+
+    /// Up to `limit` bytes of the file at `path`, and what `fstat` says of it.
+    static func read(_ path: String, limit: Int) throws(PosixError) -> (bytes: [UInt8], status: Status) {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { throw .last }
+        defer { close(file) }
+        var raw = stat()
+        guard unsafe fstat(file, &raw) == 0 else { throw .last }
+        var bytes = [UInt8](repeating: 0, count: limit)
+        var filled = 0
+        while filled < limit {
+            let count = unsafe bytes[filled...].withUnsafeMutableBytes {
+                unsafe Glibc.read(file, $0.baseAddress, $0.count)
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw .last }
+            if count == 0 { break }
+            filled += count
+        }
+        return (Array(bytes[..<filled]), Status(raw))
+    }
+
+    /// Removes the entry at `path`, if there is one.
+    static func remove(_ path: String) throws(PosixError) {
+        guard unsafe unlink(path) == 0 || errno == ENOENT else { throw .last }
+    }
+
+    /// Gives the file at `path` a second name.
+    ///
+    /// - Throws: `EEXIST` if there is something of that name already, where a rename would replace it.
+    static func link(_ path: String, as second: String) throws(PosixError) {
+        guard unsafe Glibc.link(path, second) == 0 else { throw .last }
+    }
+
+    static func setMode(_ mode: UInt32, of path: String) throws(PosixError) {
+        guard unsafe chmod(path, mode) == 0 else { throw .last }
+    }
+
+    /// Whether this user may write to `path`, and the file system takes it.
+    static func checkWritable(_ path: String) throws(PosixError) {
+        guard unsafe access(path, W_OK) == 0 else { throw .last }
+    }
+
+    /// The folder that `path` is in; "." for a bare name.
+    static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}
+
+extension PosixFile {
+    /// Makes sure that there is a folder at `path` that only this user may enter; makes those above it that are missing, too.
+    ///
+    /// A folder that is there already is closed to others: systemd makes state directories with mode 0755 unless told otherwise.
+    ///
+    /// - Throws: `EPERM` if the folder is another user's.
+    static func createFolder(_ path: String) throws(PosixError) {
+        if try status(of: path) == nil {
+            let above = parent(of: path)
+            if try status(of: above) == nil { try createFolder(above) }
+            guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .last }
+        }
+        var raw = stat()
+        guard unsafe stat(path, &raw) == 0 else { throw .last }
+        let folder = Status(raw)
+        guard folder.isFolder else { throw PosixError(code: ENOTDIR) }
+        guard folder.owner == geteuid() else { throw PosixError(code: EPERM) }
+        if folder.mode & 0o077 != 0 { try setMode(0o700, of: path) }
+    }
+}

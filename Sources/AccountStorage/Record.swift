@@ -1,0 +1,136 @@
+package import RefreshCore
+
+/// One account as it is stored, but for its tokens.
+package struct Record: Equatable, Sendable {
+    package var account: Account
+    /// The number of the account's issuer, for `due(issuer:…)` and the issuer's gate.
+    package let issuerID: IssuerID
+    package var state: RefreshState
+    package let createdAt: Timestamp
+
+    package init(account: Account, issuerID: IssuerID, state: RefreshState, createdAt: Timestamp) {
+        self.account = account
+        self.issuerID = issuerID
+        self.state = state
+        self.createdAt = createdAt
+    }
+}
+
+/// An account that has no number yet, with the grant it begins with.
+package struct NewAccount: Equatable, Sendable {
+    package var name: AccountName
+    package var issuer: Issuer
+    /// The provider profile; nil if the issuer's metadata says it all.
+    package var provider: String?
+    package var registration: ClientRegistration
+    package var policy: RefreshPolicy
+    package var createdAt: Timestamp
+    /// The state to begin in: signed out, or what the machine made of the imported grant.
+    package var state: RefreshState
+    /// The tokens of that grant; nil if there is none.
+    package var tokens: StoredTokens?
+
+    package init(
+        name: AccountName,
+        issuer: Issuer,
+        provider: String? = nil,
+        registration: ClientRegistration,
+        policy: RefreshPolicy = RefreshPolicy(),
+        createdAt: Timestamp,
+        state: RefreshState = RefreshState(),
+        tokens: StoredTokens? = nil
+    ) {
+        self.name = name
+        self.issuer = issuer
+        self.provider = provider
+        self.registration = registration
+        self.policy = policy
+        self.createdAt = createdAt
+        self.state = state
+        self.tokens = tokens
+    }
+}
+
+/// The tokens that came with an event.
+package struct StoredTokens: Equatable, Sendable {
+    /// Nil for a grant that was brought in from outside: the access and ID tokens of the one before it are erased.
+    package var accessToken: AccessToken?
+    /// Stored under the state's generation; nil if the one that was spent stays valid (RFC 6749 §6).
+    package var refreshToken: RefreshToken?
+    /// Nil leaves the stored one in place if there is an access token: few servers send it again (OpenID Connect Core §12.2).
+    package var idToken: Secret?
+
+    package init(accessToken: AccessToken? = nil, refreshToken: RefreshToken? = nil, idToken: Secret? = nil) {
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.idToken = idToken
+    }
+}
+
+/// One decision to be committed: the state that was decided, and what becomes of the tokens.
+package struct StateWrite: Equatable, Sendable {
+    package var account: AccountID
+    /// The generation of the state that was decided on; the write is refused if a later one is stored.
+    package var base: Generation
+    package var state: RefreshState
+    package var tokens: TokenWrite
+    /// How Basic credentials have to be written for this server, if this exchange found it out; nil changes nothing.
+    package var learnedEncoding: BasicCredentialEncoding?
+
+    package init(
+        account: AccountID,
+        base: Generation,
+        state: RefreshState,
+        tokens: TokenWrite = .unchanged,
+        learnedEncoding: BasicCredentialEncoding? = nil
+    ) {
+        self.account = account
+        self.base = base
+        self.state = state
+        self.tokens = tokens
+        self.learnedEncoding = learnedEncoding
+    }
+}
+
+/// A `TokenChange`, with the tokens that it is about.
+package enum TokenWrite: Equatable, Sendable {
+    case unchanged
+    case store(StoredTokens)
+    case erase
+}
+
+/// How many accounts are where.
+package struct PhaseCounts: Hashable, Sendable {
+    package var signedOut = 0
+    package var scheduled = 0
+    package var refreshing = 0
+    /// Waiting after a failure that will probably pass.
+    package var backingOff = 0
+    /// Waiting after a failure that a person has to mend.
+    package var misconfigured = 0
+    package var interactionRequired = 0
+
+    package init() {}
+
+    package var total: Int {
+        signedOut + scheduled + refreshing + backingOff + misconfigured + interactionRequired
+    }
+}
+
+/// How far the wall clock was ahead of the boot-time clock in one boot: if it differs, the wall clock was stepped.
+package struct ClockOffset: Hashable, Sendable {
+    package var bootID: Int64
+    package var wallMinusBoot: Duration
+
+    package init(bootID: Int64, wallMinusBoot: Duration) {
+        self.bootID = bootID
+        self.wallMinusBoot = wallMinusBoot
+    }
+
+    package init(at now: Moment) {
+        self.init(
+            bootID: now.boot.bootID,
+            wallMinusBoot: now.wall - Timestamp(microseconds: now.boot.microseconds)
+        )
+    }
+}

@@ -1,0 +1,128 @@
+import GRDB
+
+/// The tables, and the steps by which they came to be.
+///
+/// A migration that has been released is never edited: a change is a new one at the end, and raises `latest`.
+enum Schema {
+    /// `application_id` of our files ("ARFR"): tells them from another program's.
+    static let applicationID = 0x4152_4652
+    /// `user_version` after the last migration.
+    static let latest = 1
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("accounts, tokens, schedule", migrate: createFirst)
+        return migrator
+    }
+
+    private static func createFirst(_ db: Database) throws {
+        try db.execute(sql: tables)
+        try db.execute(sql: indexes)
+        try db.execute(sql: tally)
+        try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+        try db.execute(sql: "PRAGMA user_version = 1")
+    }
+
+    /// Times are µs since 1970; of a `Moment` there are three: `_wall_usec`, `_boot_id`, `_boot_usec`.
+    private static let tables = """
+        CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE issuer (
+            id INTEGER PRIMARY KEY,
+            url TEXT NOT NULL UNIQUE,
+            needs_route INTEGER NOT NULL,          -- 0 for loopback addresses
+            clock_skew_usec INTEGER                -- server minus ours; NULL until a Date header was seen
+        ) STRICT;
+
+        CREATE TABLE account (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given twice: sealed values are bound to it
+            name TEXT NOT NULL UNIQUE,
+            issuer_id INTEGER NOT NULL REFERENCES issuer (id),
+            needs_route INTEGER NOT NULL,          -- the issuer's, for the partial index
+            provider TEXT,
+            client_id TEXT NOT NULL,
+            authentication TEXT,
+            client_secret BLOB,                    -- sealed
+            scopes TEXT NOT NULL,                  -- one a line
+            refresh_parameters TEXT NOT NULL,      -- a JSON object
+            basic_encoding TEXT,
+            lead_time_usec INTEGER,
+            rotation_grace_usec INTEGER,
+            refresh_token_lifetime_usec INTEGER,
+            created_usec INTEGER NOT NULL,
+
+            generation INTEGER NOT NULL,
+            phase TEXT NOT NULL,
+            deadline_usec INTEGER,                 -- on the schedule's clock: wall clock minus meta 'schedule_offset_usec'
+            lease_generation INTEGER,
+            phase_wall_usec INTEGER,               -- of the lease's start, of the failure, or since when
+            phase_boot_id INTEGER,
+            phase_boot_usec INTEGER,
+            delay_usec INTEGER,
+            back_off_kind TEXT,
+            interaction_reason TEXT,
+            failure_class TEXT,
+            failure_retry_after_usec INTEGER,
+            failure_detail TEXT,                   -- a JSON object
+            access_wall_usec INTEGER,
+            access_boot_id INTEGER,
+            access_boot_usec INTEGER,
+            access_lifetime_usec INTEGER,
+            access_refresh_after_usec INTEGER,
+            refresh_wall_usec INTEGER,
+            refresh_boot_id INTEGER,
+            refresh_boot_usec INTEGER,
+            refresh_lifetime_usec INTEGER,
+            refresh_extended_by_use INTEGER,
+            refresh_end_announced INTEGER,
+            previous_generation INTEGER,
+            previous_wall_usec INTEGER,
+            previous_boot_id INTEGER,
+            previous_boot_usec INTEGER,
+            outcome_unknown INTEGER NOT NULL,
+            failures INTEGER NOT NULL,
+            refusals INTEGER NOT NULL,
+            has_refreshed INTEGER NOT NULL,
+            tally TEXT NOT NULL AS (
+                CASE WHEN phase = 'backingOff' AND (back_off_kind = 'misconfigured' OR failure_class = 'misconfigured')
+                THEN 'misconfigured' ELSE phase END
+            ) VIRTUAL
+        ) STRICT;
+
+        CREATE TABLE token (
+            account_id INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+            kind TEXT NOT NULL,                    -- refresh, access, id
+            target TEXT NOT NULL DEFAULT '',       -- what an access token is for; '' is the account's default
+            generation INTEGER NOT NULL,
+            sealed BLOB NOT NULL,
+            PRIMARY KEY (account_id, kind, target, generation)
+        ) STRICT;
+        """
+
+    /// One for each question of the schedule; `StoreStatement` asks them, and a test reads its plans.
+    private static let indexes = """
+        CREATE INDEX account_deadline ON account (deadline_usec, issuer_id) WHERE deadline_usec IS NOT NULL;
+        CREATE INDEX account_local_deadline ON account (deadline_usec, issuer_id)
+            WHERE needs_route = 0 AND deadline_usec IS NOT NULL;
+        CREATE INDEX account_issuer_deadline ON account (issuer_id, deadline_usec);
+        CREATE INDEX account_leased ON account (id) WHERE phase = 'refreshing' AND deadline_usec IS NOT NULL;
+        CREATE INDEX account_awaiting_connectivity ON account (id)
+            WHERE back_off_kind IN ('transient', 'misconfigured') AND deadline_usec IS NOT NULL;
+        """
+
+    /// Counting a million rows takes too long for a status line, so the counts are kept by triggers, which no writer can forget.
+    private static let tally = """
+        CREATE TABLE phase_count (tally TEXT PRIMARY KEY, accounts INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TRIGGER account_counted AFTER INSERT ON account BEGIN
+            INSERT INTO phase_count VALUES (new.tally, 1) ON CONFLICT DO UPDATE SET accounts = accounts + 1;
+        END;
+        CREATE TRIGGER account_recounted AFTER UPDATE OF phase, back_off_kind, failure_class ON account
+        WHEN new.tally <> old.tally BEGIN
+            UPDATE phase_count SET accounts = accounts - 1 WHERE tally = old.tally;
+            INSERT INTO phase_count VALUES (new.tally, 1) ON CONFLICT DO UPDATE SET accounts = accounts + 1;
+        END;
+        CREATE TRIGGER account_discounted AFTER DELETE ON account BEGIN
+            UPDATE phase_count SET accounts = accounts - 1 WHERE tally = old.tally;
+        END;
+        """
+}

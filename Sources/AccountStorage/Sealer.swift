@@ -1,0 +1,98 @@
+import Crypto
+import Foundation
+import RefreshCore
+
+/// The columns whose values are sealed; the raw values are part of what is authenticated, and never change.
+package enum SealedColumn: String, Hashable, Sendable, CaseIterable {
+    case clientSecret = "account.client_secret"
+    case refreshToken = "token.refresh"
+    case accessToken = "token.access"
+    case idToken = "token.id"
+    /// A known value by which the right key is recognised; belongs to no account.
+    case keyCheck = "meta.key_check"
+}
+
+/// Where a sealed value stands: it opens nowhere else.
+struct SealedPlace: Hashable {
+    var account: AccountID
+    var column: SealedColumn
+    var generation: Generation
+    /// What an access token is for, if it is not for the account's default; empty otherwise.
+    var target = ""
+}
+
+/// Seals secrets for their place in the store, and opens them there.
+///
+/// A sealed value is, in bytes:
+///
+///     1       version (1)
+///     12      nonce, random
+///     n       ciphertext, as long as the secret
+///     16      tag
+///
+/// It is AES-256-GCM with a key of the account's own, HKDF-SHA256 (RFC 5869) of the store's key with the info
+/// `authrefresh account key` followed by the account's number, so that the 2³² random nonces that one key allows (NIST SP
+/// 800-38D §8.3) are there for each account, and not for a million of them together. What is authenticated with it is:
+///
+///     1       version (1)
+///     8       account number, big-endian
+///     8       generation, big-endian
+///     n       column, as `SealedColumn` writes it
+///     1       0
+///     n       target
+struct Sealer {
+    private static let version: UInt8 = 1
+    private static let info = Array("authrefresh account key".utf8)
+
+    private let key: StoreKey
+
+    init(_ key: StoreKey) {
+        self.key = key
+    }
+
+    func seal(_ secret: Secret, for place: SealedPlace) throws(StoreError) -> Data {
+        do {
+            let box = try unsafe secret.withBytes { bytes in
+                try unsafe AES.GCM.seal(bytes, using: accountKey(place), authenticating: Sealer.context(of: place))
+            }
+            var sealed = Data([Sealer.version])
+            sealed.append(contentsOf: box.nonce)
+            sealed.append(box.ciphertext)
+            sealed.append(box.tag)
+            return sealed
+        } catch {
+            throw .sealBroken(place.account, column: place.column)
+        }
+    }
+
+    /// - Throws: `sealBroken` if the value was altered, moved, or sealed with another key.
+    func open(_ sealed: Data, at place: SealedPlace) throws(StoreError) -> Secret {
+        guard sealed.first == Sealer.version else { throw .sealBroken(place.account, column: place.column) }
+        do {
+            let box = try AES.GCM.SealedBox(combined: sealed.dropFirst())
+            var bytes = try AES.GCM.open(box, using: accountKey(place), authenticating: Sealer.context(of: place))
+            defer { bytes.resetBytes(in: bytes.startIndex..<bytes.endIndex) }
+            return Secret(bytes)
+        } catch {
+            throw .sealBroken(place.account, column: place.column)
+        }
+    }
+
+    private func accountKey(_ place: SealedPlace) -> SymmetricKey {
+        key.derivedKey(for: Sealer.info + bigEndian(place.account.rawValue))
+    }
+
+    private static func context(of place: SealedPlace) -> [UInt8] {
+        var context = [version]
+        context += bigEndian(place.account.rawValue)
+        context += bigEndian(place.generation.rawValue)
+        context += Array(place.column.rawValue.utf8)
+        context.append(0)
+        context += Array(place.target.utf8)
+        return context
+    }
+}
+
+private func bigEndian(_ number: Int64) -> [UInt8] {
+    stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> Int64($0)) }
+}

@@ -1,0 +1,100 @@
+import GRDB
+import RefreshCore
+
+/// The columns of a `RefreshState`, written and read in one order.
+enum StateColumns {
+    static let names = [
+        "generation", "phase", "deadline_usec", "lease_generation",
+        "phase_wall_usec", "phase_boot_id", "phase_boot_usec", "delay_usec", "back_off_kind", "interaction_reason",
+        "failure_class", "failure_retry_after_usec", "failure_detail",
+        "access_wall_usec", "access_boot_id", "access_boot_usec", "access_lifetime_usec", "access_refresh_after_usec",
+        "refresh_wall_usec", "refresh_boot_id", "refresh_boot_usec", "refresh_lifetime_usec",
+        "refresh_extended_by_use", "refresh_end_announced",
+        "previous_generation", "previous_wall_usec", "previous_boot_id", "previous_boot_usec",
+        "outcome_unknown", "failures", "refusals", "has_refreshed",
+    ]
+
+    /// The values of `state`; its deadline is put on the schedule's clock, which is `offset` behind the wall clock.
+    static func values(of state: RefreshState, offset: Duration) throws -> ColumnValues {
+        var values: ColumnValues = []
+        values.reserveCapacity(names.count + 8)
+        values.append(state.generation.rawValue)
+        let columns = PhaseColumns(state.phase)
+        values.append(columns.name.rawValue)
+        values.append(state.deadline.map { ($0 - offset).microseconds })
+        values.append(columns.leaseGeneration?.rawValue)
+        values.append(columns.wall?.microseconds)
+        values.append(columns.boot?.bootID)
+        values.append(columns.boot?.microseconds)
+        values.append(columns.delay?.microseconds)
+        values.append(columns.kind?.rawValue)
+        values.append(columns.reason?.rawValue)
+        values.append(columns.failure?.failureClass.rawValue)
+        values.append(columns.failure?.retryAfter?.microseconds)
+        values.append(try columns.failure.map { try JSONColumn.text(of: StoredFailureDetail($0.detail)) })
+        values.append(moment: state.accessToken?.issuedAt)
+        values.append(state.accessToken?.lifetime.microseconds)
+        values.append(state.accessToken?.refreshAfter.microseconds)
+        values.append(moment: state.refreshToken?.issuedAt)
+        values.append(state.refreshToken?.lifetime.microseconds)
+        values.append(state.refreshToken?.isExtendedByUse)
+        values.append(state.refreshToken?.isEndAnnounced)
+        values.append(state.previous?.generation.rawValue)
+        values.append(moment: state.previous?.replacedAt)
+        values.append(state.isOutcomeUnknown)
+        values.append(state.failures)
+        values.append(state.refusals)
+        values.append(state.hasRefreshed)
+        return values
+    }
+
+    static func state(from reader: inout ColumnReader, offset: Duration) throws(StoreError) -> RefreshState {
+        let generation = try reader.required(reader.generation(), "generation")
+        let name = try reader.required(reader.choice(PhaseColumns.Name.self, "phase"), "phase")
+        let deadline = reader.timestamp().map { $0 + offset }
+        let phase = try PhaseColumns(name, from: &reader).phase(reader)
+        return RefreshState(
+            generation: generation,
+            phase: phase,
+            deadline: deadline,
+            accessToken: try accessToken(from: &reader),
+            refreshToken: try refreshToken(from: &reader),
+            previous: try previous(from: &reader),
+            isOutcomeUnknown: try reader.required(reader.flag(), "outcome_unknown"),
+            failures: Int(try reader.required(reader.integer(), "failures")),
+            refusals: Int(try reader.required(reader.integer(), "refusals")),
+            hasRefreshed: try reader.required(reader.flag(), "has_refreshed")
+        )
+    }
+
+    private static func accessToken(from reader: inout ColumnReader) throws(StoreError) -> AccessTokenTimes? {
+        let (issuedAt, lifetime, refreshAfter) = (reader.moment(), reader.duration(), reader.duration())
+        guard let issuedAt else { return nil }
+        return AccessTokenTimes(
+            issuedAt: issuedAt,
+            lifetime: try reader.required(lifetime, "access_lifetime_usec"),
+            refreshAfter: try reader.required(refreshAfter, "access_refresh_after_usec")
+        )
+    }
+
+    private static func refreshToken(from reader: inout ColumnReader) throws(StoreError) -> RefreshTokenTimes? {
+        let (issuedAt, lifetime) = (reader.moment(), reader.duration())
+        let (isExtendedByUse, isEndAnnounced) = (reader.flag(), reader.flag())
+        guard let issuedAt else { return nil }
+        return RefreshTokenTimes(
+            issuedAt: issuedAt,
+            lifetime: try reader.required(lifetime, "refresh_lifetime_usec"),
+            isExtendedByUse: isExtendedByUse,
+            isEndAnnounced: try reader.required(isEndAnnounced, "refresh_end_announced")
+        )
+    }
+
+    private static func previous(from reader: inout ColumnReader) throws(StoreError) -> PreviousRefreshToken? {
+        let (generation, replacedAt) = (reader.generation(), reader.moment())
+        guard let generation else { return nil }
+        return PreviousRefreshToken(
+            generation: generation,
+            replacedAt: try reader.required(replacedAt, "previous_wall_usec")
+        )
+    }
+}

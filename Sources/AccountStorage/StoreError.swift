@@ -1,0 +1,116 @@
+package import RefreshCore
+
+/// Why the store could not do what it was asked to; no case carries the value of a secret column.
+///
+/// After `diskFull`, `readOnly` and `inputOutput` nothing of the refused write is stored, and the store stays usable: the same
+/// call may be repeated later.
+package enum StoreError: Error, Hashable, Sendable {
+    /// Another process has the database open; `pid` is nil if it could not be found out.
+    case inUse(path: String, pid: Int32?)
+    /// The file's contents contradict each other.
+    case corrupt(path: String)
+    /// The file is not an SQLite database.
+    case notADatabase(path: String)
+    /// The file is an SQLite database, but another program's.
+    case notAStore(path: String)
+    /// The file was written by a newer version; `found` and `known` are numbers of the schema.
+    case newerSchema(path: String, found: Int, known: Int)
+    /// The secrets were sealed with another key; both are named by their identifiers.
+    case wrongKey(path: String, expected: String, given: String)
+    case readOnly(path: String)
+    case diskFull(path: String)
+    /// Reading or writing failed below SQLite; `code` is its extended result code.
+    case inputOutput(path: String, code: Int32)
+    /// `code` is an `errno` value.
+    case cannotOpen(path: String, code: Int32)
+    /// The file or its folder belongs to another user.
+    case notOurs(path: String, owner: UInt32)
+    /// SQLite refused for a reason that has no case of its own; `code` is its extended result code.
+    case refused(path: String, code: Int32)
+
+    /// A secret does not open: it was altered, or moved here from another row.
+    case sealBroken(AccountID, column: SealedColumn)
+    /// A column holds what this version never writes.
+    case damagedRow(AccountID, column: String)
+    /// The write was decided on a state that is no longer the stored one; `base` is the generation it was decided on.
+    case staleGeneration(AccountID, stored: Generation, base: Generation)
+    /// The write would leave the account's generation without its refresh token.
+    case refreshTokenMissing(AccountID, Generation)
+    case noSuchAccount(AccountID)
+    case nameTaken(AccountName)
+    case noSuchIssuer(IssuerID)
+
+    /// The backup's file exists already.
+    case backupExists(path: String)
+    /// The copy was found to be damaged, and was removed.
+    case backupDamaged(path: String)
+}
+
+extension StoreError: CustomStringConvertible {
+    /// What failed, on what, and why: lower case, no full stop.
+    package var description: String {
+        switch self {
+        case .inUse(let path, let pid?): "the store '\(path)' is in use by process \(pid)"
+        case .inUse(let path, nil): "the store '\(path)' is in use by another process"
+        case .corrupt(let path): "the store '\(path)' is damaged"
+        case .notADatabase(let path): "'\(path)' is not an SQLite database"
+        case .notAStore(let path): "'\(path)' is the database of another program"
+        case .newerSchema(let path, let found, let known):
+            "the store '\(path)' has schema \(found), this version knows schemas up to \(known)"
+        case .wrongKey(let path, let expected, let given):
+            "the store '\(path)' was sealed with key \(expected), the key given is \(given)"
+        case .readOnly(let path): "the store '\(path)' cannot be written to"
+        case .diskFull(let path): "no space is left for the store '\(path)'"
+        case .inputOutput(let path, let code): "reading or writing '\(path)' failed (SQLite \(code))"
+        case .cannotOpen(let path, let code): "'\(path)' cannot be opened: \(PosixError(code: code))"
+        case .notOurs(let path, let owner): "'\(path)' belongs to another user (uid \(owner))"
+        case .refused(let path, let code): "the store '\(path)' refused a statement (SQLite \(code))"
+        case .sealBroken(let account, let column):
+            "the sealed column '\(column.rawValue)' of account \(account) was altered"
+        case .damagedRow(let account, let column):
+            "the column '\(column)' of account \(account) holds an unknown value"
+        case .staleGeneration(let account, let stored, let base):
+            "account \(account) is at generation \(stored), a write for generation \(base) was refused"
+        case .refreshTokenMissing(let account, let generation):
+            "a write for account \(account) brought no refresh token of generation \(generation), and was refused"
+        case .noSuchAccount(let account): "there is no account \(account)"
+        case .nameTaken(let name): "an account named '\(name)' exists already"
+        case .noSuchIssuer(let issuer): "there is no issuer \(issuer.rawValue)"
+        case .backupExists(let path): "'\(path)' exists already"
+        case .backupDamaged(let path): "the copy at '\(path)' was damaged, and was removed"
+        }
+    }
+
+    /// The next step to take; nil if there is none for a person.
+    package var hint: String? {
+        switch self {
+        case .inUse:
+            "stop the other daemon first: systemctl --user stop authrefreshd.service authrefreshd.socket"
+        case .corrupt(let path), .notADatabase(let path), .damagedRow(_, column: let path):
+            StoreError.restoreHint(self, path: path)
+        case .notAStore(let path):
+            "move '\(path)' away, or name another folder with --state-dir"
+        case .newerSchema:
+            "install the version of authrefreshd that wrote it, or restore a backup made before the upgrade"
+        case .wrongKey(_, let expected, _):
+            "put the key \(expected) back, as the credential or the file 'store-key'; no other key opens this store"
+        case .readOnly(let path): "make '\(path)' and its folder writable for this user"
+        case .diskFull: "free some space; nothing is lost, the write is repeated"
+        case .inputOutput: "look for disk errors in the kernel's log: journalctl -k"
+        case .cannotOpen(let path, _): "check that '\(path)' and its folder exist and are accessible to this user"
+        case .notOurs(let path, _): "give '\(path)' to this user, or name another folder with --state-dir"
+        case .refused: "this is a fault of authrefreshd: please report it with this message"
+        case .sealBroken: "import the account's grant again: authctl account import"
+        case .staleGeneration, .refreshTokenMissing, .noSuchAccount, .noSuchIssuer: nil
+        case .nameTaken: "choose another name, or change the account with authctl account edit"
+        case .backupExists: "name a file that does not exist"
+        case .backupDamaged: "check the disk that the backup went to, and the store: authctl store check"
+        }
+    }
+
+    private static func restoreHint(_ error: StoreError, path: String) -> String {
+        if case .damagedRow = error { return "restore a backup made by authctl store backup" }
+        return "stop the daemon and put a backup made by authctl store backup in place of '\(path)'; without one,"
+            + " move the file away and import the grants again"
+    }
+}

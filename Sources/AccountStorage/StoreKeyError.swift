@@ -1,0 +1,52 @@
+/// Why there is no key to open the store with.
+package enum StoreKeyError: Error, Hashable, Sendable {
+    /// There is a store, but its key is gone; a new one would not open it.
+    case keyMissing(path: String)
+    /// `code` is an `errno` value.
+    case unreadable(path: String, code: Int32)
+    /// Others can read the key; `mode` holds the permission bits.
+    case tooOpen(path: String, mode: UInt32)
+    /// The key file belongs to another user.
+    case notOurs(path: String, owner: UInt32)
+    /// The key file is a symbolic link that another user made.
+    case foreignSymbolicLink(path: String, owner: UInt32)
+    /// It is a folder, a pipe or a device.
+    case notAFile(path: String)
+    /// The contents are not a key; `count` is their number of bytes, at most `StoreKeySource.longestFile`.
+    case malformed(path: String, count: Int)
+    /// A new key could not be stored; `code` is an `errno` value.
+    case cannotCreate(path: String, code: Int32)
+}
+
+extension StoreKeyError: CustomStringConvertible {
+    /// What failed, on what, and why: lower case, no full stop.
+    package var description: String {
+        switch self {
+        case .keyMissing(let path): "the store's key '\(path)' is missing"
+        case .unreadable(let path, let code): "the store's key '\(path)' cannot be read: \(PosixError(code: code))"
+        case .tooOpen(let path, let mode):
+            "the store's key '\(path)' can be read by other users (mode 0\(String(mode, radix: 8)))"
+        case .notOurs(let path, let owner): "the store's key '\(path)' belongs to another user (uid \(owner))"
+        case .foreignSymbolicLink(let path, let owner):
+            "the store's key '\(path)' is a symbolic link of another user (uid \(owner))"
+        case .notAFile(let path): "the store's key '\(path)' is not a file"
+        case .malformed(let path, let count): "the store's key '\(path)' holds \(count) bytes that are not a key"
+        case .cannotCreate(let path, let code): "the store's key '\(path)' cannot be created: \(PosixError(code: code))"
+        }
+    }
+
+    /// The next step to take.
+    package var hint: String {
+        switch self {
+        case .keyMissing(let path):
+            "put the key back at '\(path)'; if it is lost, move the store away and import the grants again"
+        case .unreadable(let path, _): "make '\(path)' readable for this user"
+        case .tooOpen(let path, _): "chmod 600 '\(path)'; if others may have read it, import the grants again"
+        case .notOurs(let path, _), .foreignSymbolicLink(let path, _):
+            "replace '\(path)' by a file of this user, mode 0600"
+        case .notAFile(let path): "put a file with the key at '\(path)'"
+        case .malformed: "a key is 32 bytes, or their 64 hexadecimal digits, or their base64"
+        case .cannotCreate(let path, _): "make the folder of '\(path)' writable for this user"
+        }
+    }
+}

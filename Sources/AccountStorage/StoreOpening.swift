@@ -1,0 +1,121 @@
+import GRDB
+import Glibc
+
+/// The steps from a path to a locked, up-to-date database.
+///
+/// Whether the file is ours, not too new, and sealed with our key is found out before anything in it is changed.
+struct StoreOpening {
+    /// A write-ahead log that a burst has blown up is cut back to this at the next checkpoint; twice the 4 MB at which SQLite
+    /// makes one.
+    private static let longestIdleLog = 8 << 20
+
+    let path: String
+    let key: StoreKey
+
+    /// - Returns: the database, and how far the deadlines in it are behind the wall clock.
+    func open() throws(StoreError) -> (DatabaseQueue, scheduleOffset: Duration) {
+        try prepareFile()
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            try queue.writeWithoutTransaction { db in
+                if try checkOrigin(db) { try Meta.checkKey(key, path: path, in: db) }
+                try configure(db)
+            }
+            try Schema.migrator.migrate(queue)
+            return try queue.write { db in
+                try Meta.checkKey(key, path: path, in: db)
+                return (queue, .microseconds(try Meta.scheduleOffset(in: db)))
+            }
+        } catch {
+            throw refusal(for: error)
+        }
+    }
+
+    /// Makes the folder and an empty file, closed to others; closes a file that is open to them.
+    private func prepareFile() throws(StoreError) {
+        do {
+            if let folder = try PosixFile.status(of: PosixFile.parent(of: path)), folder.owner != geteuid() {
+                throw StoreError.notOurs(path: PosixFile.parent(of: path), owner: folder.owner)
+            }
+            try PosixFile.createFolder(PosixFile.parent(of: path))
+            guard let file = try PosixFile.status(of: path) else {
+                try PosixFile.create(path)
+                return try PosixFile.syncFolder(of: path)
+            }
+            guard file.isRegularFile else { throw StoreError.notADatabase(path: path) }
+            guard file.owner == geteuid() else { throw StoreError.notOurs(path: path, owner: file.owner) }
+            // SQLite would open what it may not write, and stumble over it later under another name.
+            try PosixFile.checkWritable(PosixFile.parent(of: path))
+            try PosixFile.checkWritable(path)
+            if file.mode & 0o077 != 0 { try PosixFile.setMode(0o600, of: path) }
+        } catch let error as PosixError {
+            throw StoreError(error, path: path)
+        } catch {
+            throw StoreError(error, path: path)
+        }
+    }
+
+    private var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.label = "authrefreshd.store"
+        configuration.foreignKeysEnabled = true
+        // Statements may be shown in errors, their arguments never: they hold sealed secrets.
+        configuration.publicStatementArguments = false
+        // Nobody else may have this database open, so there is nobody to wait for.
+        configuration.busyMode = .immediateError
+        configuration.prepareDatabase { db in
+            // Before the first read, so that the lock is taken by it and kept, and no shared-memory file is ever made.
+            try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+        }
+        return configuration
+    }
+
+    /// Refuses the files of other programs, and of newer versions of this one.
+    ///
+    /// - Returns: whether there is a store; false if the file is empty.
+    private func checkOrigin(_ db: Database) throws -> Bool {
+        let applicationID = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        if applicationID != Schema.applicationID {
+            let isEmpty = try Bool.fetchOne(db, sql: "SELECT NOT EXISTS (SELECT 1 FROM sqlite_master)") ?? false
+            guard applicationID == 0, isEmpty else { throw StoreError.notAStore(path: path) }
+            return false
+        }
+        guard version <= Schema.latest else {
+            throw StoreError.newerSchema(path: path, found: version, known: Schema.latest)
+        }
+        return true
+    }
+
+    private func configure(_ db: Database) throws {
+        let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
+        guard mode == "wal" else { throw StoreError.readOnly(path: path) }
+        // FULL: a lease or a rotated token that is reported as stored survives a power cut (WAL's default may lose the last ones).
+        try db.execute(
+            sql: """
+                PRAGMA synchronous = FULL;
+                PRAGMA secure_delete = ON;
+                PRAGMA temp_store = MEMORY;
+                PRAGMA journal_size_limit = \(StoreOpening.longestIdleLog);
+                """
+        )
+    }
+
+    /// The case for what SQLite refused, and who holds the lock if that is why.
+    private func refusal(for error: any Error) -> StoreError {
+        let refusal = StoreError(error, path: path)
+        guard case .inUse = refusal else { return refusal }
+        return .inUse(path: path, pid: LockHolder.pid(of: path))
+    }
+}
+
+extension StoreError {
+    /// The case for a system call that failed on `path`.
+    init(_ error: PosixError, path: String) {
+        switch error.code {
+        case EROFS, EACCES: self = .readOnly(path: path)
+        case ENOSPC, EDQUOT: self = .diskFull(path: path)
+        default: self = .cannotOpen(path: path, code: error.code)
+        }
+    }
+}

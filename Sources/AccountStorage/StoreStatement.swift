@@ -1,0 +1,82 @@
+/// The statements that run with a million accounts in the store; each finds its rows through an index.
+///
+/// They stand together so that a test can read every plan.
+enum StoreStatement: CaseIterable {
+    case recordByID, recordByName, idByName, recordsAfterName
+    case dueOnline, dueOffline, dueOfIssuer
+    case nextDeadlineOnline, nextDeadlineOffline
+    case nextIssuer
+    case leased, awaitingConnectivity
+    case token, tokenGeneration
+    case issuer, issuerByURL
+    case meta
+    case commit, setAside, rename, remove
+    case eraseTokens, eraseTokensOfKind, pruneRefreshTokens
+
+    var sql: String {
+        switch self {
+        case .recordByID: StoreStatement.recordByIDText
+        case .recordByName: StoreStatement.recordByNameText
+        case .idByName: "SELECT id FROM account WHERE name = ?"
+        case .recordsAfterName: StoreStatement.recordsAfterNameText
+        case .dueOnline:
+            "SELECT id, issuer_id FROM account WHERE deadline_usec <= ? ORDER BY deadline_usec"
+        case .dueOffline:
+            """
+            SELECT id, issuer_id FROM account WHERE needs_route = 0 AND deadline_usec <= ? ORDER BY deadline_usec
+            """
+        case .dueOfIssuer:
+            """
+            SELECT id, deadline_usec FROM account
+            WHERE issuer_id = ?1 AND deadline_usec <= ?2
+            AND EXISTS (SELECT 1 FROM issuer WHERE id = ?1 AND needs_route <= ?3)
+            ORDER BY deadline_usec LIMIT ?4
+            """
+        case .nextDeadlineOnline:
+            "SELECT deadline_usec FROM account WHERE deadline_usec > ? ORDER BY deadline_usec LIMIT 1"
+        case .nextDeadlineOffline:
+            """
+            SELECT deadline_usec FROM account WHERE needs_route = 0 AND deadline_usec > ?
+            ORDER BY deadline_usec LIMIT 1
+            """
+        case .nextIssuer:
+            "SELECT issuer_id FROM account WHERE issuer_id > ? ORDER BY issuer_id LIMIT 1"
+        case .leased: StoreStatement.leasedText
+        case .awaitingConnectivity: StoreStatement.awaitingConnectivityText
+        case .token:
+            "SELECT sealed FROM token WHERE account_id = ? AND kind = ? AND target = ? AND generation = ?"
+        case .tokenGeneration:
+            "SELECT generation, sealed FROM token WHERE account_id = ? AND kind = ? AND target = ? LIMIT 1"
+        case .issuer: "SELECT url FROM issuer WHERE id = ?"
+        case .issuerByURL: "SELECT id FROM issuer WHERE url = ?"
+        case .meta: "SELECT value FROM meta WHERE key = ?"
+        case .commit: StoreStatement.commitText
+        case .setAside: "UPDATE account SET deadline_usec = NULL WHERE id = ?"
+        case .rename: "UPDATE account SET name = ? WHERE id = ?"
+        case .remove: "DELETE FROM account WHERE id = ?"
+        case .eraseTokens: "DELETE FROM token WHERE account_id = ?"
+        case .eraseTokensOfKind: "DELETE FROM token WHERE account_id = ? AND kind = ?"
+        case .pruneRefreshTokens:
+            "DELETE FROM token WHERE account_id = ? AND kind = 'refresh' AND generation NOT IN (?, ?)"
+        }
+    }
+
+    // Put together once: they run for each of a batch.
+    private static let record = "SELECT \(AccountColumns.recordColumns) FROM account"
+    private static let recordByIDText = "\(record) WHERE id = ?"
+    private static let recordByNameText = "\(record) WHERE name = ?"
+    private static let recordsAfterNameText = "\(record) WHERE name > ? ORDER BY name LIMIT ?"
+    /// The guard on the generation is part of the statement: there is no time between asking and writing.
+    private static let commitText = """
+        UPDATE account SET \(StateColumns.names.map { "\($0) = ?" }.joined(separator: ", ")),
+            basic_encoding = coalesce(?, basic_encoding)
+        WHERE id = ? AND generation <= ?
+        """
+    private static let leasedText = """
+        \(record) WHERE phase = 'refreshing' AND deadline_usec IS NOT NULL AND id > ? ORDER BY id LIMIT ?
+        """
+    private static let awaitingConnectivityText = """
+        \(record) WHERE back_off_kind IN ('transient', 'misconfigured') AND deadline_usec IS NOT NULL AND id > ?
+        ORDER BY id LIMIT ?
+        """
+}

@@ -1,0 +1,155 @@
+import RefreshCore
+import Testing
+
+@testable import AccountStorage
+
+struct AccountStoreTests {
+    private let folder: TemporaryFolder
+    private let store: AccountStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try folder.open()
+    }
+
+    @Test func `every field of an account survives a reopening`() throws {
+        let new = NewAccount(
+            name: try Sample.name("work@example.com"),
+            issuer: try Issuer(url: Sample.issuerURL),
+            provider: "entra",
+            registration: ClientRegistration(
+                clientID: "client ü",
+                authentication: .clientSecretPost,
+                clientSecret: Secret("the client's secret"),
+                scopes: ["openid", "https://example.com/.default", "offline_access"],
+                refreshParameters: ["resource": "https://example.com/a b", "ä": "\"\n/"]
+            ),
+            policy: RefreshPolicy(
+                leadTime: .seconds(30),
+                rotationGrace: .milliseconds(1500),
+                refreshTokenLifetime: .seconds(86_400)
+            ),
+            createdAt: Sample.start
+        )
+        let added = try store.add(new)
+        try store.close()
+
+        let read = try #require(try folder.open().record(named: new.name))
+        #expect(read == added)
+        #expect(read.account.issuer == new.issuer)
+        #expect(read.account.provider == "entra")
+        #expect(read.account.registration == new.registration)
+        #expect(read.account.policy == new.policy)
+        #expect(read.createdAt == Sample.start)
+        #expect(read.state == RefreshState())
+    }
+
+    @Test(arguments: StateSamples.all)
+    func `every phase and every optional field survives a reopening`(state: RefreshState) throws {
+        let tokens = StoredTokens(refreshToken: Sample.refreshToken("r"))
+        let id = try store.add(Sample.account("a", state: state, tokens: tokens)).account.id
+        try store.commit([StateWrite(account: id, base: state.generation, state: state)])
+        try store.close()
+        #expect(try folder.open().record(id)?.state == state)
+    }
+
+    @Test func `a name is given once`() throws {
+        let first = try store.add(Sample.account("a")).account
+        let second = try store.add(Sample.account("b")).account
+        let taken = StoreError.nameTaken(first.name)
+        #expect(throws: taken) { try store.add(Sample.account("a")) }
+        #expect(throws: taken) { try store.rename(second.id, to: first.name) }
+        var renamed = second
+        renamed.name = first.name
+        #expect(throws: taken) { try store.update(renamed) }
+        #expect(throws: taken) { try store.add([Sample.account("c"), Sample.account("a")]) }
+        #expect(try store.counts().total == 2)
+    }
+
+    @Test func `a rename keeps the number and the sealed secrets`() throws {
+        var new = try Sample.scheduled("a", due: 1)
+        new.registration.clientSecret = Secret("s")
+        let id = try store.add(new).account.id
+        try store.rename(id, to: Sample.name("b"))
+        #expect(try store.record(named: Sample.name("a")) == nil)
+        #expect(try store.record(named: Sample.name("b"))?.account.registration.clientSecret == Secret("s"))
+        #expect(try store.id(named: Sample.name("b")) == id)
+        #expect(try store.refreshToken(of: id, generation: Generation(1)) == Sample.refreshToken("a-1"))
+    }
+
+    @Test func `an update replaces registration, policy and issuer`() throws {
+        var account = try store.add(Sample.scheduled("a", due: 1)).account
+        account.issuer = try Issuer(url: Sample.loopbackURL)
+        account.registration.clientSecret = Secret("new")
+        account.registration.scopes = ["x"]
+        account.policy.leadTime = .seconds(9)
+        account.basicCredentialEncoding = .raw
+        try store.update(account)
+        let record = try #require(try store.record(account.id))
+        #expect(record.account == account)
+        #expect(record.state.generation == Generation(1))
+        #expect(
+            try store.due(at: Sample.start + .seconds(1), online: false, limit: 9).map(\.account.id) == [account.id]
+        )
+    }
+
+    @Test func `a removed account takes its tokens along, and its number is not given again`() throws {
+        let id = try store.add(Sample.scheduled("a", due: 1)).account.id
+        try store.remove(id)
+        #expect(try store.record(id) == nil)
+        #expect(try store.refreshToken(of: id, generation: Generation(1)) == nil)
+        #expect(try store.add(Sample.account("a")).account.id > id)
+        #expect(throws: StoreError.noSuchAccount(id)) { try store.remove(id) }
+        #expect(throws: StoreError.noSuchAccount(id)) { try store.rename(id, to: Sample.name("z")) }
+        #expect(throws: StoreError.noSuchAccount(id)) { try store.setAside(id) }
+    }
+
+    @Test func `pages follow the order of names`() throws {
+        let names = ["b", "a", "Z", "c", "0"]
+        _ = try store.add(names.map { try Sample.account($0) })
+        var pages: [[String]] = []
+        var last: AccountName?
+        while case let page = try store.records(after: last, limit: 2), !page.isEmpty {
+            pages.append(page.map(\.account.name.text))
+            last = page.last?.account.name
+        }
+        #expect(pages == [["0", "Z"], ["a", "b"], ["c"]])
+    }
+
+    @Test func `counts follow every change of phase`() throws {
+        let states = StateSamples.all
+        let ids = try store.add(
+            states.enumerated().map { index, state in
+                try Sample.account(
+                    "a\(index)",
+                    state: state,
+                    tokens: StoredTokens(refreshToken: Sample.refreshToken("r"))
+                )
+            }
+        )
+        #expect(try store.counts() == StateSamples.counts(of: states))
+        for (index, id) in ids.enumerated() {
+            let rotated = (states[index].generation, states[(index + 1) % states.count])
+            var state = rotated.1
+            state.generation = rotated.0
+            try store.commit([StateWrite(account: id, base: rotated.0, state: state)])
+        }
+        #expect(try store.counts() == StateSamples.counts(of: states))
+        for id in ids.dropFirst() { try store.remove(id) }
+        #expect(try store.counts().total == 1)
+    }
+
+    @Test func `skew and clock offset are kept`() throws {
+        let issuer = try store.add(Sample.account("a")).issuerID
+        #expect(try store.skew(of: issuer) == nil)
+        #expect(try store.clockOffset() == nil)
+        let clock = ClockOffset(at: Sample.moment(5))
+        try store.recordSkew(.seconds(-3), of: issuer)
+        try store.recordClockOffset(clock)
+        try store.close()
+        let reopened = try folder.open()
+        #expect(try reopened.skew(of: issuer) == .seconds(-3))
+        #expect(try reopened.clockOffset() == clock)
+        #expect(throws: StoreError.noSuchIssuer(IssuerID(99))) { try reopened.recordSkew(.zero, of: IssuerID(99)) }
+    }
+}

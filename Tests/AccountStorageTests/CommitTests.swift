@@ -1,0 +1,125 @@
+import RefreshCore
+import Testing
+
+@testable import AccountStorage
+
+struct CommitTests {
+    private let folder: TemporaryFolder
+    private let store: AccountStore
+    private let id: AccountID
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try folder.open()
+        id = try store.add(Sample.scheduled("a", due: 0)).account.id
+    }
+
+    private func token(_ generation: Int64) throws -> String? {
+        try store.refreshToken(of: id, generation: Generation(generation))?.secret.reveal()
+    }
+
+    /// Rotates from generation `base` to the next one.
+    private func rotation(from base: Int64, keepingPrevious: Bool = true) -> StateWrite {
+        let previous = PreviousRefreshToken(generation: Generation(base), replacedAt: Sample.moment(base))
+        let state = RefreshState(
+            generation: Generation(base + 1),
+            phase: .scheduled,
+            deadline: Sample.start,
+            previous: keepingPrevious ? previous : nil
+        )
+        let tokens = StoredTokens(
+            accessToken: Sample.accessToken("access-\(base + 1)"),
+            refreshToken: Sample.refreshToken("a-\(base + 1)"),
+            idToken: base == 1 ? Secret("id") : nil
+        )
+        return StateWrite(account: id, base: Generation(base), state: state, tokens: .store(tokens))
+    }
+
+    @Test func `a rotation keeps the previous refresh token until the next one`() throws {
+        try store.commit([rotation(from: 1)])
+        #expect(try (token(1), token(2)) == ("a-1", "a-2"))
+        try store.commit([rotation(from: 2)])
+        #expect(try (token(1), token(2)) == (nil, "a-2"))
+        #expect(try token(3) == "a-3")
+        #expect(try store.accessToken(of: id)?.secret.reveal() == "access-3")
+    }
+
+    @Test func `a state without a previous token drops it`() throws {
+        try store.commit([rotation(from: 1)])
+        let state = RefreshState(generation: Generation(2), phase: .scheduled, deadline: Sample.start)
+        try store.commit([StateWrite(account: id, base: Generation(2), state: state)])
+        #expect(try (token(1), token(2)) == (nil, "a-2"))
+    }
+
+    @Test func `an answer without a refresh token leaves the spent one in place`() throws {
+        let tokens = StoredTokens(accessToken: Sample.accessToken("access"))
+        let state = RefreshState(generation: Generation(1), phase: .scheduled, deadline: Sample.start)
+        try store.commit([StateWrite(account: id, base: Generation(1), state: state, tokens: .store(tokens))])
+        #expect(try token(1) == "a-1")
+        #expect(try store.accessToken(of: id)?.secret.reveal() == "access")
+    }
+
+    @Test func `an answer for the previous generation takes its token back`() throws {
+        try store.commit([rotation(from: 1)])
+        let state = RefreshState(generation: Generation(1), phase: .scheduled, deadline: Sample.start)
+        let tokens = StoredTokens(accessToken: Sample.accessToken("access"))
+        try store.commit([StateWrite(account: id, base: Generation(2), state: state, tokens: .store(tokens))])
+        #expect(try (token(1), token(2)) == ("a-1", nil))
+    }
+
+    @Test func `an ID token outlives a refresh, and not the grant`() throws {
+        try store.commit([rotation(from: 1)])
+        try store.commit([rotation(from: 2)])
+        #expect(try store.idToken(of: id)?.reveal() == "id")
+        let grant = StoredTokens(refreshToken: Sample.refreshToken("imported"))
+        let state = RefreshState(generation: Generation(4), phase: .scheduled, deadline: Sample.start)
+        try store.commit([StateWrite(account: id, base: Generation(3), state: state, tokens: .store(grant))])
+        #expect(try store.idToken(of: id) == nil)
+        #expect(try store.accessToken(of: id) == nil)
+        #expect(try (token(3), token(4)) == (nil, "imported"))
+    }
+
+    @Test func `erasing leaves no token of any kind`() throws {
+        try store.commit([rotation(from: 1)])
+        let state = RefreshState(generation: Generation(3))
+        try store.commit([StateWrite(account: id, base: Generation(2), state: state, tokens: .erase)])
+        #expect(try (token(1), token(2)) == (nil, nil))
+        #expect(try store.accessToken(of: id) == nil)
+        #expect(try store.idToken(of: id) == nil)
+        #expect(try store.record(id)?.state == state)
+    }
+
+    @Test func `a write decided on an older generation is refused with its whole batch`() throws {
+        let other = try store.add(Sample.scheduled("b", due: 5)).account.id
+        try store.commit([rotation(from: 1)])
+        let before = try store.record(other)?.state
+        let refusal = StoreError.staleGeneration(id, stored: Generation(2), base: Generation(1))
+        let fine = StateWrite(account: other, base: Generation(1), state: RefreshState(generation: Generation(1)))
+        #expect(throws: refusal) { try store.commit([fine, rotation(from: 1)]) }
+        #expect(try store.record(other)?.state == before)
+        #expect(try token(2) == "a-2")
+    }
+
+    @Test func `a generation without its refresh token is refused`() throws {
+        let state = RefreshState(generation: Generation(2), phase: .scheduled, deadline: Sample.start)
+        #expect(throws: StoreError.refreshTokenMissing(id, Generation(2))) {
+            try store.commit([StateWrite(account: id, base: Generation(1), state: state)])
+        }
+        #expect(try token(1) == "a-1")
+    }
+
+    @Test func `a write for an account that is gone is refused`() throws {
+        let gone = AccountID(4711)
+        #expect(throws: StoreError.noSuchAccount(gone)) {
+            try store.commit([StateWrite(account: gone, base: Generation(0), state: RefreshState())])
+        }
+    }
+
+    @Test func `a learned encoding is remembered, and not forgotten by later writes`() throws {
+        var write = rotation(from: 1)
+        write.learnedEncoding = .raw
+        try store.commit([write])
+        try store.commit([rotation(from: 2)])
+        #expect(try store.record(id)?.account.basicCredentialEncoding == .raw)
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import RefreshCore
+import Testing
+
+@testable import AccountStorage
+
+/// What a full or read-only disk does, on a tiny file system of its own.
+@Suite(.enabled(if: isRoot, "needs root, to mount a small tmpfs"), .serialized)
+struct DiskTests {
+    private let folder: TemporaryFolder
+    private let mounted: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        mounted = folder.file("mounted")
+        try FileManager.default.createDirectory(atPath: mounted, withIntermediateDirectories: false)
+    }
+
+    @Test func `a full disk refuses the write, and takes it when there is room again`() throws {
+        try withTemporaryMount(at: mounted, size: "1m") {
+            let path = "\(mounted)/accounts.sqlite"
+            let store = try AccountStore(path: path, key: Sample.key())
+            let id = try store.add(Sample.scheduled("a", due: 1)).account.id
+            let filler = URL(fileURLWithPath: "\(mounted)/filler")
+            fill(filler)
+
+            let state = RefreshState(generation: Generation(2), phase: .scheduled, deadline: Sample.start)
+            let tokens = StoredTokens(
+                accessToken: Sample.accessToken(String(repeating: "x", count: 100_000)),
+                refreshToken: Sample.refreshToken("a-2")
+            )
+            let write = StateWrite(account: id, base: Generation(1), state: state, tokens: .store(tokens))
+            for _ in 1...3 {
+                #expect(throws: StoreError.diskFull(path: path)) { try store.commit([write]) }
+            }
+            #expect(throws: StoreError.diskFull(path: path)) { try store.probe() }
+            #expect(try store.record(id)?.state.generation == Generation(1))
+            #expect(try store.refreshToken(of: id, generation: Generation(1)) == Sample.refreshToken("a-1"))
+
+            try FileManager.default.removeItem(at: filler)
+            try store.probe()
+            try store.commit([write])
+            try store.close()
+            let reopened = try AccountStore(path: path, key: Sample.key())
+            #expect(try reopened.refreshToken(of: id, generation: Generation(2)) == Sample.refreshToken("a-2"))
+            try reopened.close()
+        }
+    }
+
+    @Test func `a store cannot be made on a full disk, which says so`() throws {
+        try withTemporaryMount(at: mounted, size: "64k") {
+            fill(URL(fileURLWithPath: "\(mounted)/filler"))
+            let path = "\(mounted)/accounts.sqlite"
+            #expect(throws: StoreError.diskFull(path: path)) { try AccountStore(path: path, key: Sample.key()) }
+        }
+    }
+
+    @Test func `a backup onto a full disk leaves no file and the store as it was`() throws {
+        let store = try folder.open()
+        _ = try store.add((0..<200).map { try Sample.scheduled("a\($0)", due: 1) })
+        try withTemporaryMount(at: mounted, size: "64k") {
+            let path = "\(mounted)/backup"
+            #expect(throws: StoreError.diskFull(path: path)) { try store.backup(to: path) }
+            let left = try FileManager.default.contentsOfDirectory(atPath: mounted)
+            #expect(left == [])
+        }
+        try store.rename(AccountID(1), to: Sample.name("still-works"))
+    }
+
+    @Test func `a read-only folder is refused`() throws {
+        try withTemporaryMount(at: mounted, size: "1m") {
+            let path = "\(mounted)/accounts.sqlite"
+            try AccountStore(path: path, key: Sample.key()).close()
+            try remountReadOnly(mounted)
+            #expect(throws: StoreError.readOnly(path: path)) { try AccountStore(path: path, key: Sample.key()) }
+            let fresh = "\(mounted)/other.sqlite"
+            #expect(throws: StoreError.readOnly(path: fresh)) { try AccountStore(path: fresh, key: Sample.key()) }
+        }
+    }
+
+    /// Writes until there is no room for a page more.
+    private func fill(_ file: URL) {
+        _ = FileManager.default.createFile(atPath: file.path, contents: nil)
+        guard let handle = try? FileHandle(forWritingTo: file) else { return }
+        let page = Data(repeating: 1, count: 4096)
+        while (try? handle.write(contentsOf: page)) != nil {}
+        try? handle.close()
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import GRDB
+import RefreshCore
+import Testing
+
+@testable import AccountStorage
+
+/// Databases of earlier schemas, as their versions wrote them.
+///
+/// `Fixtures/v1.sqlite` was written through `AccountStore` when the first migration was the only one, with `Sample.key()`. It
+/// holds `work` (a client secret; `StateSamples.full`, reached by rotating generation 2 to 3) and `idle` (signed out, loopback).
+struct MigrationTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let fixture = try #require(Bundle.module.path(forResource: "v1", ofType: "sqlite", inDirectory: "Fixtures"))
+        try FileManager.default.copyItem(atPath: fixture, toPath: folder.store)
+    }
+
+    @Test func `a store of the first schema opens with everything in it`() throws {
+        let store = try folder.open()
+        let work = try #require(try store.record(named: Sample.name("work")))
+        #expect(work.state == StateSamples.full)
+        #expect(work.account.registration.clientSecret == Secret("client secret"))
+        #expect(work.account.registration.scopes == ["openid", "offline_access"])
+        #expect(try store.refreshToken(of: work.account.id, generation: Generation(3)) == Sample.refreshToken("r-3"))
+        #expect(try store.refreshToken(of: work.account.id, generation: Generation(2)) == Sample.refreshToken("r-2"))
+        #expect(try store.accessToken(of: work.account.id) == Sample.accessToken("access"))
+        #expect(try store.idToken(of: work.account.id) == Secret("id"))
+        #expect(try store.record(named: Sample.name("idle"))?.state == RefreshState())
+        #expect(try store.counts() == StateSamples.counts(of: [StateSamples.full, RefreshState()]))
+        let version = try store.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") }
+        #expect(version == Schema.latest)
+    }
+
+    @Test func `the first migration still makes what it made`() throws {
+        let first = try #require(Schema.migrator.migrations.first)
+        let fresh = try DatabaseQueue()
+        try Schema.migrator.migrate(fresh, upTo: first)
+        let released = try DatabaseQueue(path: folder.store)
+        #expect(try schema(of: fresh) == schema(of: released))
+    }
+
+    @Test func `the last migration leaves the latest version number`() throws {
+        let fresh = try DatabaseQueue()
+        try Schema.migrator.migrate(fresh)
+        let version = try fresh.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") }
+        #expect(version == Schema.latest)
+        #expect(Schema.migrator.migrations.count == Schema.latest)
+    }
+
+    private func schema(of queue: DatabaseQueue) throws -> [String] {
+        try queue.read { db in
+            try String.fetchAll(db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import GRDB
+import RefreshCore
+import Testing
+
+@testable import AccountStorage
+
+struct OpeningTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func mode(of path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    private func pragma(_ name: String, of store: AccountStore) throws -> String? {
+        try store.read { db in try String.fetchOne(db, sql: "PRAGMA \(name)") }
+    }
+
+    @Test func `folder, database and log are closed to others`() throws {
+        let path = folder.file("deep/state/accounts.sqlite")
+        let store = try AccountStore(path: path, key: Sample.key())
+        _ = try store.add(Sample.account("a"))
+        #expect(try mode(of: folder.file("deep/state")) == 0o700)
+        #expect(try mode(of: path) == 0o600)
+        #expect(try mode(of: path + "-wal") == 0o600)
+        #expect(!FileManager.default.fileExists(atPath: path + "-shm"))
+    }
+
+    @Test func `a folder and a file that were open to others are closed`() throws {
+        try folder.open().close()
+        let files = FileManager.default
+        try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+        try files.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder.store)
+        try folder.open().close()
+        #expect(try mode(of: folder.path) == 0o700)
+        #expect(try mode(of: folder.store) == 0o600)
+    }
+
+    @Test func `the settings that durability and erasure rest on are in force`() throws {
+        let store = try folder.open()
+        let expected = [
+            "journal_mode": "wal", "synchronous": "2", "secure_delete": "1", "locking_mode": "exclusive",
+            "foreign_keys": "1", "temp_store": "2", "journal_size_limit": "8388608",
+        ]
+        for (name, value) in expected { #expect(try pragma(name, of: store) == value, "\(name)") }
+    }
+
+    @Test func `a second process is told who has the store`() async throws {
+        let store = try folder.open()
+        _ = try store.add(Sample.account("a"))
+        let (path, holder) = (folder.store, getpid())
+        await #expect(processExitsWith: .success) { [path = path as String, holder = holder as Int32] in
+            #expect(throws: StoreError.inUse(path: path, pid: holder)) {
+                try AccountStore(path: path, key: Sample.key())
+            }
+        }
+        try store.rename(AccountID(1), to: Sample.name("b"))
+        try store.close()
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try AccountStore(path: path, key: Sample.key()).close()
+        }
+    }
+
+    @Test func `a second opening in the same process is refused, and the first one's lock survives it`() async throws {
+        try folder.open().close()
+        // Opened a second time nothing is written: the lock must be there all the same.
+        let store = try folder.open()
+        let path = folder.store
+        #expect(throws: StoreError.inUse(path: path, pid: nil)) { try folder.open() }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let error = #expect(throws: StoreError.self) { try AccountStore(path: path, key: Sample.key()) }
+            guard case .inUse = error else { throw Sample.Missing() }
+        }
+        try store.close()
+    }
+
+    @Test func `a newer schema is refused and left as it is`() throws {
+        let store = try folder.open()
+        try store.write { db in try db.execute(sql: "PRAGMA user_version = 99") }
+        try store.close()
+        let before = try rawFiles(of: folder.store)
+        let refusal = StoreError.newerSchema(path: folder.store, found: 99, known: Schema.latest)
+        #expect(throws: refusal) { try folder.open() }
+        #expect(try rawFiles(of: folder.store) == before)
+    }
+
+    @Test func `another program's database is refused and left as it is`() throws {
+        let other = try DatabaseQueue(path: folder.store)
+        try other.write { db in try db.execute(sql: "CREATE TABLE bookmarks (url)") }
+        try other.close()
+        let before = try rawFiles(of: folder.store)
+        #expect(throws: StoreError.notAStore(path: folder.store)) { try folder.open() }
+        #expect(try rawFiles(of: folder.store) == before)
+    }
+
+    @Test func `a file that is no database is refused and left as it is`() throws {
+        let text = Data(repeatElement(UInt8(ascii: "x"), count: 10_000))
+        try text.write(to: URL(fileURLWithPath: folder.store))
+        #expect(throws: StoreError.notADatabase(path: folder.store)) { try folder.open() }
+        #expect(try rawFiles(of: folder.store) == text)
+    }
+
+    @Test func `a folder in the database's place is refused`() throws {
+        try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
+        #expect(throws: StoreError.notADatabase(path: folder.store)) { try folder.open() }
+    }
+
+    @Test func `a damaged file is refused at opening or at the first read of the damage`() throws {
+        let store = try folder.open()
+        _ = try store.add((0..<200).map { try Sample.scheduled("a\($0)", due: 1) })
+        try store.close()
+        let whole = try rawFiles(of: folder.store)
+        for page in [0, 1] + Array(stride(from: 2, to: whole.count / 4096, by: 5)) {
+            var damaged = whole
+            // Past the file header on the first page: that makes it no database at all.
+            let start = page * 4096 + (page == 0 ? 100 : 0)
+            damaged.replaceSubrange(
+                start..<(page + 1) * 4096,
+                with: repeatElement(0xff, count: (page + 1) * 4096 - start)
+            )
+            try damaged.write(to: URL(fileURLWithPath: folder.store))
+            do {
+                let store = try folder.open()
+                defer { try? store.close() }
+                _ = try store.records(after: nil, limit: 1000)
+                for id in 1...200 {
+                    _ = try store.refreshToken(of: AccountID(Int64(id)), generation: Generation(1))
+                }
+            } catch let error as StoreError {
+                #expect(error == .corrupt(path: folder.store), "page \(page)")
+            }
+        }
+    }
+
+    @Test func `another key is refused by its name`() throws {
+        let store = try folder.open(key: Sample.key(1))
+        _ = try store.add(Sample.account("a"))
+        try store.close()
+        let (right, wrong) = try (Sample.key(1), Sample.key(2))
+        let refusal = StoreError.wrongKey(path: folder.store, expected: right.identifier, given: wrong.identifier)
+        #expect(throws: refusal) { try folder.open(key: wrong) }
+        #expect(try folder.open(key: right).counts().total == 1)
+    }
+
+    @Test(.enabled(if: isRoot, "needs root, to give files to another user"))
+    func `a folder or database of another user is refused`() throws {
+        try folder.open().close()
+        try FileManager.default.setAttributes([.ownerAccountID: 12345], ofItemAtPath: folder.store)
+        #expect(throws: StoreError.notOurs(path: folder.store, owner: 12345)) { try folder.open() }
+        try FileManager.default.setAttributes([.ownerAccountID: 0], ofItemAtPath: folder.store)
+        try FileManager.default.setAttributes([.ownerAccountID: 12345], ofItemAtPath: folder.path)
+        #expect(throws: StoreError.notOurs(path: folder.path, owner: 12345)) { try folder.open() }
+    }
+
+    @Test func `every refusal says what failed and what to do`() {
+        for error in errors {
+            #expect(error.description.contains("'/s'"))
+            #expect(error.hint?.isEmpty == false)
+        }
+    }
+
+    private let errors: [StoreError] = [
+        .inUse(path: "/s", pid: 1), .inUse(path: "/s", pid: nil), .corrupt(path: "/s"), .notADatabase(path: "/s"),
+        .notAStore(path: "/s"), .newerSchema(path: "/s", found: 2, known: 1),
+        .wrongKey(path: "/s", expected: "a", given: "b"), .readOnly(path: "/s"), .diskFull(path: "/s"),
+        .inputOutput(path: "/s", code: 266), .cannotOpen(path: "/s", code: 2), .notOurs(path: "/s", owner: 1),
+        .refused(path: "/s", code: 1), .backupExists(path: "/s"), .backupDamaged(path: "/s"),
+    ]
+}

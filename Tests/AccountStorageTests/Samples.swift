@@ -1,0 +1,110 @@
+import Foundation
+import RefreshCore
+
+@testable import AccountStorage
+
+/// A folder of its own for one test, removed with everything in it.
+final class TemporaryFolder {
+    let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory() + "authrefresh-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    var store: String { file(AccountStore.fileName) }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Opens the store of this folder with a key that all tests share.
+    func open(key: StoreKey? = nil) throws -> AccountStore {
+        try AccountStore(path: store, key: key ?? Sample.key())
+    }
+}
+
+/// Values to store.
+enum Sample {
+    static let start = Timestamp(microseconds: 1_700_000_000_123_456)
+    static let issuerURL = "https://login.example.com/realm"
+    static let loopbackURL = "http://127.0.0.1:8080/"
+
+    static func key(_ byte: UInt8 = 7) throws -> StoreKey {
+        guard let key = StoreKey(Secret(repeatElement(byte, count: 32))) else { throw Missing() }
+        return key
+    }
+
+    static func name(_ text: String) throws -> AccountName {
+        guard let name = AccountName(text) else { throw Missing() }
+        return name
+    }
+
+    static func moment(_ seconds: Int64) -> Moment {
+        Moment(
+            wall: start + .seconds(seconds),
+            boot: BootTime(bootID: -42, microseconds: 1_000_000 * seconds + 7)
+        )
+    }
+
+    static func account(
+        _ name: String,
+        issuer: String = issuerURL,
+        state: RefreshState = RefreshState(),
+        tokens: StoredTokens? = nil
+    ) throws -> NewAccount {
+        NewAccount(
+            name: try Sample.name(name),
+            issuer: try Issuer(url: issuer),
+            registration: ClientRegistration(clientID: "client"),
+            createdAt: start,
+            state: state,
+            tokens: tokens
+        )
+    }
+
+    /// A scheduled account that is due `seconds` after the start, with a refresh token of generation 1.
+    static func scheduled(_ name: String, due seconds: Int64, issuer: String = issuerURL) throws -> NewAccount {
+        try account(
+            name,
+            issuer: issuer,
+            state: RefreshState(generation: Generation(1), phase: .scheduled, deadline: start + .seconds(seconds)),
+            tokens: StoredTokens(refreshToken: refreshToken("\(name)-1"))
+        )
+    }
+
+    static func refreshToken(_ text: String) -> RefreshToken { RefreshToken(Secret(text)) }
+
+    static func accessToken(_ text: String) -> AccessToken { AccessToken(Secret(text)) }
+
+    static let failure = RefreshFailure(
+        .unavailable,
+        detail: FailureDetail(
+            summary: "the server cannot serve now",
+            httpStatus: 503,
+            oauthError: "temporarily_unavailable",
+            oauthErrorDescription: "ein \"Fehler\" – später",
+            subError: "sub",
+            providerCode: "AADSTS1",
+            correlationID: "c-1"
+        ),
+        retryAfter: .seconds(17)
+    )
+
+    struct Missing: Error {}
+}
+
+/// The files that hold the store, as they are on disk: the database and its log.
+func rawFiles(of path: String) throws -> Data {
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    for suffix in ["-wal", "-journal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
+        bytes += try Data(contentsOf: URL(fileURLWithPath: path + suffix))
+    }
+    return bytes
+}

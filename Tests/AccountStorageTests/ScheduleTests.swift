@@ -1,0 +1,127 @@
+import RefreshCore
+import Testing
+
+@testable import AccountStorage
+
+struct ScheduleTests {
+    private let folder: TemporaryFolder
+    private let store: AccountStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try folder.open()
+    }
+
+    private func at(_ seconds: Int64) -> Timestamp { Sample.start + .seconds(seconds) }
+
+    private func names(_ records: [Record]) -> [String] { records.map(\.account.name.text) }
+
+    @Test func `what is due comes in the order of deadlines, up to the limit`() throws {
+        _ = try store.add([
+            Sample.scheduled("late", due: 30), Sample.scheduled("first", due: 10), Sample.scheduled("second", due: 20),
+            Sample.account("idle"),
+        ])
+        #expect(try names(store.due(at: at(9), online: true, limit: 9)) == [])
+        #expect(try names(store.due(at: at(10), online: true, limit: 9)) == ["first"])
+        #expect(try names(store.due(at: at(99), online: true, limit: 9)) == ["first", "second", "late"])
+        #expect(try names(store.due(at: at(99), online: true, limit: 2)) == ["first", "second"])
+    }
+
+    @Test func `without a route only loopback issuers are due`() throws {
+        _ = try store.add([
+            Sample.scheduled("far", due: 10), Sample.scheduled("near", due: 20, issuer: Sample.loopbackURL),
+        ])
+        let far = try #require(try store.record(named: Sample.name("far"))?.issuerID)
+        let near = try #require(try store.record(named: Sample.name("near"))?.issuerID)
+        #expect(try names(store.due(at: at(99), online: true, limit: 9)) == ["far", "near"])
+        #expect(try names(store.due(at: at(99), online: false, limit: 9)) == ["near"])
+        #expect(try names(store.due(issuer: far, at: at(99), online: false, limit: 9)) == [])
+        #expect(try names(store.due(issuer: far, at: at(99), online: true, limit: 9)) == ["far"])
+        #expect(try names(store.due(issuer: near, at: at(99), online: false, limit: 9)) == ["near"])
+        #expect(try store.nextDeadline(after: at(0), online: true) == at(10))
+        #expect(try store.nextDeadline(after: at(0), online: false) == at(20))
+    }
+
+    @Test func `closed issuers are passed over`() throws {
+        _ = try store.add([
+            Sample.scheduled("a", due: 1), Sample.scheduled("b", due: 2, issuer: "https://b.example"),
+            Sample.scheduled("c", due: 3, issuer: "https://c.example"),
+        ])
+        let closed = try #require(try store.record(named: Sample.name("b"))?.issuerID)
+        #expect(try names(store.due(at: at(9), online: true, excluding: [closed], limit: 9)) == ["a", "c"])
+    }
+
+    @Test func `a closed issuer's backlog does not hide the others`() throws {
+        let backlog = try (0...AccountStore.longestWalk).map { try Sample.scheduled("a\($0)", due: 0) }
+        _ = try store.add(backlog)
+        _ = try store.add([
+            Sample.scheduled("y", due: 8, issuer: "https://y.example"),
+            Sample.scheduled("x", due: 7, issuer: "https://x.example"),
+        ])
+        let closed = try #require(try store.record(named: Sample.name("a0"))?.issuerID)
+        #expect(try names(store.due(at: at(9), online: true, excluding: [closed], limit: 9)) == ["x", "y"])
+        #expect(try names(store.due(at: at(7), online: true, excluding: [closed], limit: 9)) == ["x"])
+    }
+
+    @Test func `the next deadline lies after the given time`() throws {
+        #expect(try store.nextDeadline(after: at(0), online: true) == nil)
+        _ = try store.add([Sample.scheduled("a", due: 10), Sample.scheduled("b", due: 20)])
+        #expect(try store.nextDeadline(after: at(9), online: true) == at(10))
+        #expect(try store.nextDeadline(after: at(10), online: true) == at(20))
+        #expect(try store.nextDeadline(after: at(20), online: true) == nil)
+    }
+
+    @Test func `leases of the daemon before are found page by page`() throws {
+        let lease = Phase.refreshing(Lease(generation: Generation(1), startedAt: Sample.moment(0)))
+        let leased = RefreshState(generation: Generation(1), phase: lease, deadline: at(45))
+        _ = try store.add([
+            Sample.account("a", state: leased), Sample.scheduled("b", due: 1), Sample.account("c", state: leased),
+        ])
+        try store.close()
+        let reopened = try folder.open()
+        let first = try reopened.leased(limit: 1)
+        #expect(names(first) == ["a"])
+        #expect(try names(reopened.leased(after: #require(first.last?.account.id), limit: 9)) == ["c"])
+    }
+
+    @Test func `only back-offs that a network may end wait for one`() throws {
+        let waiting = try BackOff.Kind.allCases.map { kind in
+            let backOff = BackOff(failedAt: Sample.moment(0), delay: .seconds(9), kind: kind, failure: Sample.failure)
+            let state = RefreshState(generation: Generation(1), phase: .backingOff(backOff), deadline: at(9))
+            return try Sample.account(kind.rawValue, state: state)
+        }
+        _ = try store.add(waiting + [Sample.scheduled("fine", due: 1)])
+        #expect(try names(store.awaitingConnectivity(limit: 9)) == ["transient", "misconfigured"])
+        let first = try #require(try store.awaitingConnectivity(limit: 1).last?.account.id)
+        #expect(try names(store.awaitingConnectivity(after: first, limit: 9)) == ["misconfigured"])
+    }
+
+    @Test func `a step of the clock moves every deadline, before and after a reopening`() throws {
+        let id = try store.add(Sample.scheduled("a", due: 100)).account.id
+        let clock = ClockOffset(at: Sample.moment(1))
+        try store.shiftDeadlines(by: .seconds(-3600), clock: clock)
+        _ = try store.add(Sample.scheduled("b", due: -3400))
+        try expectShifted(store, first: id, clock: clock)
+        try store.close()
+        try expectShifted(folder.open(), first: id, clock: clock)
+    }
+
+    private func expectShifted(_ store: AccountStore, first: AccountID, clock: ClockOffset) throws {
+        #expect(try store.record(first)?.state.deadline == at(-3500))
+        #expect(try names(store.due(at: at(-3500), online: true, limit: 9)) == ["a"])
+        #expect(try names(store.due(at: at(-3400), online: true, limit: 9)) == ["a", "b"])
+        #expect(try store.nextDeadline(after: at(-3500), online: true) == at(-3400))
+        #expect(try store.clockOffset() == clock)
+    }
+
+    @Test func `an account set aside is neither due nor leased until its next commit`() throws {
+        let lease = Phase.refreshing(Lease(generation: Generation(1), startedAt: Sample.moment(0)))
+        let state = RefreshState(generation: Generation(1), phase: lease, deadline: at(0))
+        let id = try store.add(Sample.account("a", state: state)).account.id
+        try store.setAside(id)
+        #expect(try store.due(at: at(9), online: true, limit: 9) == [])
+        #expect(try store.leased(limit: 9) == [])
+        try store.commit([StateWrite(account: id, base: Generation(1), state: state)])
+        #expect(try store.leased(limit: 9).count == 1)
+    }
+}

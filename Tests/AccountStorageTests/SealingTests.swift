@@ -1,0 +1,147 @@
+import Foundation
+import GRDB
+import RefreshCore
+import Testing
+
+@testable import AccountStorage
+
+struct SealingTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private let place = SealedPlace(account: AccountID(1), column: .refreshToken, generation: Generation(2))
+
+    @Test func `a sealed value opens in its place`() throws {
+        let sealer = try Sealer(Sample.key())
+        for text in ["", "x", String(repeating: "long ", count: 10_000)] {
+            #expect(try sealer.open(sealer.seal(Secret(text), for: place), at: place) == Secret(text))
+        }
+    }
+
+    @Test func `no sealed value is like another`() throws {
+        let sealer = try Sealer(Sample.key())
+        let sealed = try (0..<100).map { _ in try sealer.seal(Secret("x"), for: place) }
+        #expect(Set(sealed).count == 100)
+    }
+
+    @Test func `a sealed value opens in no other place`() throws {
+        let sealer = try Sealer(Sample.key())
+        let sealed = try sealer.seal(Secret("x"), for: place)
+        var others = [place, place, place, place]
+        others[0].account = AccountID(2)
+        others[1].generation = Generation(1)
+        others[2].column = .accessToken
+        others[3].target = "x"
+        for other in others {
+            #expect(throws: StoreError.sealBroken(other.account, column: other.column)) {
+                try sealer.open(sealed, at: other)
+            }
+        }
+    }
+
+    @Test func `every flipped bit is noticed, and every cut`() throws {
+        let sealer = try Sealer(Sample.key())
+        let sealed = try sealer.seal(Secret("token"), for: place)
+        let broken = StoreError.sealBroken(place.account, column: place.column)
+        for bit in 0..<sealed.count * 8 {
+            var altered = sealed
+            altered[bit / 8] ^= 1 << (bit % 8)
+            #expect(throws: broken) { try sealer.open(altered, at: place) }
+        }
+        for length in 0..<sealed.count {
+            #expect(throws: broken) { try sealer.open(sealed.prefix(length), at: place) }
+        }
+    }
+
+    @Test func `another key opens nothing`() throws {
+        let sealed = try Sealer(Sample.key(1)).seal(Secret("x"), for: place)
+        #expect(throws: StoreError.self) { try Sealer(Sample.key(2)).open(sealed, at: place) }
+    }
+
+    @Test func `a token moved to another account is not handed out`() throws {
+        let store = try folder.open()
+        let ids = try store.add([Sample.scheduled("a", due: 1), Sample.scheduled("b", due: 1)])
+        try store.write { db in
+            try db.execute(
+                sql: "UPDATE token SET sealed = (SELECT sealed FROM token WHERE account_id = ?) WHERE account_id = ?",
+                arguments: [ids[0].rawValue, ids[1].rawValue]
+            )
+        }
+        #expect(throws: StoreError.sealBroken(ids[1], column: .refreshToken)) {
+            try store.refreshToken(of: ids[1], generation: Generation(1))
+        }
+        #expect(try store.refreshToken(of: ids[0], generation: Generation(1)) == Sample.refreshToken("a-1"))
+    }
+
+    @Test func `a spent token passed off as the current one is not handed out`() throws {
+        let store = try folder.open()
+        let id = try store.add(Sample.scheduled("a", due: 1)).account.id
+        try store.write { db in try db.execute(sql: "UPDATE token SET generation = 2") }
+        #expect(throws: StoreError.sealBroken(id, column: .refreshToken)) {
+            try store.refreshToken(of: id, generation: Generation(2))
+        }
+    }
+
+    @Test func `a broken client secret names its account, which can then be set aside`() throws {
+        let store = try folder.open()
+        var broken = try Sample.scheduled("a", due: 1)
+        broken.registration.clientSecret = Secret("s")
+        let ids = try store.add([broken, Sample.scheduled("b", due: 1)])
+        try store.write { db in
+            try db.execute(sql: "UPDATE account SET client_secret = zeroblob(64) WHERE id = 1")
+        }
+        #expect(throws: StoreError.sealBroken(ids[0], column: .clientSecret)) {
+            try store.due(at: Sample.start + .seconds(1), online: true, limit: 9)
+        }
+        try store.setAside(ids[0])
+        #expect(try store.due(at: Sample.start + .seconds(1), online: true, limit: 9).map(\.account.id) == [ids[1]])
+    }
+
+    @Test func `an unknown phase names its account and column`() throws {
+        let store = try folder.open()
+        let id = try store.add(Sample.scheduled("a", due: 1)).account.id
+        try store.write { db in
+            try db.execute(sql: "DROP TRIGGER account_recounted; UPDATE account SET phase = 'dreaming'")
+        }
+        #expect(throws: StoreError.damagedRow(id, column: "phase")) { try store.record(id) }
+    }
+
+    @Test func `no secret is in the files, sealed or not, once it was erased`() throws {
+        let store = try folder.open()
+        var new = try Sample.account("a")
+        new.registration.clientSecret = Secret("client-secret-in-the-clear")
+        let id = try store.add(new).account.id
+        let tokens = StoredTokens(
+            accessToken: Sample.accessToken("access-token-in-the-clear"),
+            refreshToken: Sample.refreshToken("refresh-token-in-the-clear"),
+            idToken: Secret("id-token-in-the-clear")
+        )
+        let state = RefreshState(generation: Generation(1), phase: .scheduled, deadline: Sample.start)
+        try store.commit([StateWrite(account: id, base: Generation(0), state: state, tokens: .store(tokens))])
+        let sealed = try store.read { db in try Data.fetchAll(db, sql: "SELECT sealed FROM token") }
+        #expect(sealed.count == 3)
+        let held = try rawFiles(of: folder.store)
+        for value in sealed { #expect(held.range(of: value) != nil) }
+
+        let signedOut = RefreshState(generation: Generation(2))
+        try store.commit([StateWrite(account: id, base: Generation(1), state: signedOut, tokens: .erase)])
+        let erased = try rawFiles(of: folder.store)
+        for value in sealed { #expect(erased.range(of: value) == nil) }
+        for files in [held, erased] { #expect(files.range(of: Data("in-the-clear".utf8)) == nil) }
+    }
+
+    @Test func `no error shows a secret`() throws {
+        let store = try folder.open()
+        var new = try Sample.scheduled("a", due: 1)
+        new.registration.clientSecret = Secret("visible-secret")
+        _ = try store.add(new)
+        let error = #expect(throws: StoreError.self) { try store.add(new) }
+        let key = try Sample.key()
+        let texts = [String(reflecting: error), "\(key)", String(reflecting: key)]
+        for text in texts { #expect(!text.contains("visible-secret") && !text.contains("0707")) }
+        #expect(texts[1] == "<redacted>")
+    }
+}
