@@ -43,13 +43,18 @@ struct AccountImportCommand: ParsableCommand {
                 )
             }
             let token = try GrantFile(name: refreshTokenFile, account: account).refreshToken()
-            return try importGrant(token, into: account)
+            var daemon = try connection.connect()
+            return try importGrant(token, into: account, &daemon)
         }
         // A single operand is the file.
         guard let name = file ?? account else {
             throw .usage(message: "there is no file to import", hint: "see 'authctl account import --help'")
         }
-        let target = file == nil ? nil : account
+        try importFile(name, into: file == nil ? nil : account)
+    }
+
+    /// - Parameter target: the account to make or change; nil lets an export name its own.
+    private func importFile(_ name: String, into target: String?) throws(AuthctlError) {
         let secret = try SecretFile(name: name, purpose: .document)
             .read(prompt: target.map { "refresh token of '\(PlainText.line($0))': " } ?? "document: ")
         switch try ImportedDocument(secret) {
@@ -60,22 +65,29 @@ struct AccountImportCommand: ParsableCommand {
                     hint: "authctl account import ACCOUNT --refresh-token-file FILE"
                 )
             }
-            try importGrant(token, into: target)
+            var daemon = try connection.connect()
+            try importGrant(token, into: target, &daemon)
         case .account(var document):
             if let target { document.settings.name = target }
-            try importAccount(document)
+            var daemon = try connection.connect()
+            try importAccount(document, &daemon)
         }
     }
 
-    private func importGrant(_ token: String, into account: String) throws(AuthctlError) {
-        var daemon = try connection.connect()
+    private func importGrant(
+        _ token: String,
+        into account: String,
+        _ daemon: inout DaemonConnection
+    ) throws(AuthctlError) {
         let parameters = ImportGrant.Parameters(account: account, refreshToken: token)
         let status = try daemon.ask(.importGrant, parameters, for: ImportGrant.Reply.self).status
         try finish(&daemon, status, done: "the grant of '\(status.account)' was imported", isRefreshing: true)
     }
 
-    private func importAccount(_ document: AccountDocument) throws(AuthctlError) {
-        var daemon = try connection.connect()
+    private func importAccount(
+        _ document: AccountDocument,
+        _ daemon: inout DaemonConnection
+    ) throws(AuthctlError) {
         let hasGrant = document.refreshToken != nil
         let parameters = AddAccount.Parameters(
             settings: document.settings,
@@ -91,7 +103,7 @@ struct AccountImportCommand: ParsableCommand {
             guard let token = document.refreshToken else {
                 return try StandardOutput.write("\(document.settings.name): changed, no grant in the export\n")
             }
-            try importGrant(token, into: document.settings.name)
+            try importGrant(token, into: document.settings.name, &daemon)
         }
     }
 

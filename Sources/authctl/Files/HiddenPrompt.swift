@@ -12,14 +12,14 @@ enum HiddenPrompt {
         defer { close(terminal) }
         var before = termios()
         guard unsafe tcgetattr(terminal, &before) == 0 else { throw .secretFile(.noTerminal(purpose: purpose)) }
-        _ = FileDescriptor.write(prompt, to: terminal)
 
         let line = withSignalsHeld { waitMask in
             var silent = before
             silent.c_lflag &= ~tcflag_t(ECHO)
-            // TCSAFLUSH: what was typed before the prompt was shown is not part of the secret.
+            // TCSAFLUSH: what was typed before the prompt is shown is not part of the secret.
             guard unsafe tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { return [UInt8]?.none }
             defer { unsafe tcsetattr(terminal, TCSAFLUSH, &before) }
+            _ = FileDescriptor.write(prompt, to: terminal)
             return readLine(from: terminal, waitMask)
         }
         _ = FileDescriptor.write("\n", to: terminal)

@@ -8,9 +8,11 @@ struct NewFile: ~Copyable {
 
     /// - Throws: `cannotCreateFile`, also if the file exists: nothing of the user's is ever replaced.
     init(path: String) throws(AuthctlError) {
-        self.path = path
-        descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .cannotCreateFile(path: path, errno: errno) }
+        // Only now: a throw after the last property is set would run deinit, and remove what is not ours.
+        self.path = path
+        self.descriptor = descriptor
     }
 
     deinit {

@@ -1,0 +1,65 @@
+import Foundation
+
+/// Runs the built `authctl` in a folder of its own.
+struct CommandRun {
+    struct Outcome: Equatable {
+        var output: String
+        var errors: String
+        var status: Int32
+    }
+
+    /// Where this test's executable is; `authctl` is built beside it.
+    static let products = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+
+    /// The folder; the command starts in it.
+    let folder: URL
+
+    init() throws {
+        let name = "authctl-test-\(UUID().uuidString.prefix(8))"
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(name)
+        try FileManager.default.createDirectory(
+            at: folder,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700]
+        )
+    }
+
+    var socket: String { folder.appendingPathComponent("socket").path }
+
+    /// Nothing of the machine's own: `authctl` is found by its name, and finds its daemon at `socket`.
+    var environment: [String: String] {
+        [
+            "PATH": "\(Self.products.path):/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C", "HOME": folder.path,
+            "AUTHREFRESH_SOCKET": socket, "TERM": "xterm",
+        ]
+    }
+
+    /// Runs a command of the shell.
+    func run(_ command: String, input: String = "") throws -> Outcome {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
+        // The limit of every wait: no command here takes a second.
+        process.arguments = ["60", "/bin/sh", "-c", command]
+        process.currentDirectoryURL = folder
+        process.environment = environment
+        let streams = try ["in", "out", "err"].map { name in
+            let url = folder.appendingPathComponent(".std\(name)")
+            try Data(name == "in" ? Array(input.utf8) : []).write(to: url)
+            return url
+        }
+        process.standardInput = try FileHandle(forReadingFrom: streams[0])
+        process.standardOutput = try FileHandle(forWritingTo: streams[1])
+        process.standardError = try FileHandle(forWritingTo: streams[2])
+        try process.run()
+        process.waitUntilExit()
+        return Outcome(
+            output: try String(contentsOf: streams[1], encoding: .utf8),
+            errors: try String(contentsOf: streams[2], encoding: .utf8),
+            status: process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
+        )
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(at: folder)
+    }
+}

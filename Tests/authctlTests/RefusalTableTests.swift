@@ -1,0 +1,51 @@
+import AuthRefreshInterface
+import Testing
+
+@testable import authctl
+
+@Suite struct RefusalTableTests {
+    /// Each error of the interface with every optional field left out, and the exit status it must have.
+    static let rows: [(name: String, parameters: String, status: authctl.ExitStatus)] = [
+        (NoSuchAccountError.name, #"{"account":"a"}"#, .noSuchAccount),
+        (AccountExistsError.name, #"{"account":"a"}"#, .usage),
+        (InvalidSettingsError.name, #"{"field":"name","reason":"r"}"#, .badData),
+        (
+            InteractionRequiredError.name, #"{"account":"a","reason":"new","sinceUSec":0,"hint":"h"}"#,
+            .interactionRequired
+        ),
+        (SignedOutError.name, #"{"account":"a","hint":"h"}"#, .signedOut),
+        (TemporarilyUnavailableError.name, #"{"account":"a","reason":"r"}"#, .tryAgainLater),
+        (MisconfiguredError.name, #"{"account":"a","reason":"r","hint":"h"}"#, .misconfigured),
+        (StoreUnavailableError.name, #"{"reason":"r","hint":"h"}"#, .tryAgainLater),
+        (PermissionDeniedError.name, #"{"reason":"r"}"#, .notPermitted),
+        (LimitExceededError.name, #"{"limit":"l","maximum":1}"#, .tryAgainLater),
+        ("org.varlink.service.InterfaceNotFound", #"{"interface":"i"}"#, .daemonUnreachable),
+        ("org.varlink.service.MethodNotFound", #"{"method":"m"}"#, .daemonUnreachable),
+        ("org.varlink.service.MethodNotImplemented", #"{"method":"m"}"#, .daemonUnreachable),
+        ("org.varlink.service.InvalidParameter", #"{"parameter":"p"}"#, .badData),
+        ("org.varlink.service.PermissionDenied", "{}", .notPermitted),
+        ("org.varlink.service.ExpectedMore", "{}", .daemonUnreachable),
+        ("org.example.Unknown", "{}", .badData),
+    ]
+
+    @Test(arguments: rows.indices)
+    func `an error has its exit status and a message`(index: Int) {
+        let row = Self.rows[index]
+        let report = Refusal(name: row.name, parameters: row.parameters).report
+        #expect(report.status == row.status, "\(row.name)")
+        #expect(report.text.hasPrefix("authctl: error: "))
+        #expect(report.message != AuthctlError.unreadableReply.report.message)
+    }
+
+    @Test func `every error of the interface has a row`() {
+        let declared = Interface.text.split(separator: "\n")
+            .compactMap { $0.prefixMatch(of: /error ([A-Za-z]+)\(/).map { "io.authrefresh.\($0.1)" } }
+        #expect(declared.count >= 10)
+        #expect(Set(declared).isSubset(of: Set(Self.rows.map(\.name))))
+    }
+
+    @Test func `an error without its parameters is an answer that cannot be understood`() {
+        let report = Refusal(name: NoSuchAccountError.name, parameters: "{}").report
+        #expect(report == AuthctlError.unreadableReply.report)
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Synchronization
+
+/// Plays recorded replies over a Unix socket, one connection after the other, on a queue of its own.
+final class StubDaemon: Sendable {
+    /// A call that must come, and what follows.
+    struct Exchange: Sendable {
+        struct LineError: Error {
+            let line: String
+        }
+
+        /// The message without its NUL.
+        var call: String
+        var replies: [String] = []
+        /// Close the connection after the replies.
+        var closes = false
+
+        static func parse(_ lines: [Substring]) throws -> [Exchange] {
+            var exchanges: [Exchange] = []
+            for line in lines where !line.isEmpty {
+                let text = String(line.dropFirst(2))
+                if line.hasPrefix("> ") {
+                    exchanges.append(Exchange(call: message(text)))
+                } else if line.hasPrefix("< "), !exchanges.isEmpty {
+                    exchanges[exchanges.count - 1].replies.append(text)
+                } else if line == "! close", !exchanges.isEmpty {
+                    exchanges[exchanges.count - 1].closes = true
+                } else {
+                    throw LineError(line: String(line))
+                }
+            }
+            return exchanges
+        }
+
+        private static func message(_ text: String) -> String {
+            let parts = text.split(separator: " ", maxSplits: 1).map(String.init)
+            let hasMore = parts.last?.hasPrefix("more ") ?? false
+            let parameters = hasMore ? String((parts.last ?? "").dropFirst(5)) : parts.last ?? ""
+            return "{\"method\":\"\(parts[0])\",\"parameters\":\(parameters)\(hasMore ? ",\"more\":true" : "")}"
+        }
+    }
+
+    private struct State {
+        var rest: ArraySlice<Exchange>
+        var problems: [String] = []
+    }
+
+    private let listener: Int32
+    private let queue = DispatchQueue(label: "StubDaemon")
+    private let state: Mutex<State>
+
+    init(path: String, exchanges: [Exchange]) throws {
+        state = Mutex(State(rest: exchanges[...]))
+        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let isBound = unsafe withUnsafePointer(to: &address) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(listener, $0, size) == 0 }
+        }
+        guard isBound, listen(listener, 8) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        queue.async { self.serve() }
+    }
+
+    /// Stops, and tells what did not go as recorded.
+    func finish() -> [String] {
+        // On Linux this ends a waiting accept.
+        shutdown(listener, Int32(SHUT_RDWR))
+        queue.sync {}
+        close(listener)
+        return state.withLock { $0.problems + $0.rest.map { "a call did not come: \($0.call)" } }
+    }
+
+    private func serve() {
+        while true {
+            let connection = accept(listener, nil, nil)
+            guard connection >= 0 else { return }
+            while let call = readMessage(connection), answer(call, on: connection) {}
+            close(connection)
+        }
+    }
+
+    /// Whether the connection stays open.
+    private func answer(_ call: String, on connection: Int32) -> Bool {
+        let exchange = state.withLock { state -> Exchange? in
+            guard let next = state.rest.popFirst(), next.call == call else {
+                state.problems.append("this call was not expected: \(call)")
+                return nil
+            }
+            return next
+        }
+        guard let exchange else {
+            write("{\"error\":\"stub.Unexpected\"}", to: connection)
+            return false
+        }
+        for reply in exchange.replies { write(Self.withInstants(reply), to: connection) }
+        return !exchange.closes
+    }
+
+    private func readMessage(_ connection: Int32) -> String? {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while unsafe read(connection, &byte, 1) == 1 {
+            if byte == 0 { return String(decoding: bytes, as: UTF8.self) }
+            bytes.append(byte)
+        }
+        return nil
+    }
+
+    private func write(_ text: String, to connection: Int32) {
+        let bytes = Array(text.utf8) + [0]
+        _ = unsafe send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    private static func withInstants(_ reply: String) -> String {
+        let now = Int64(Date().timeIntervalSince1970)
+        return reply.replacing(/@now([+-][0-9]+)/) { match in
+            String((now + (Int64(match.1) ?? 0)) * 1_000_000)
+        }
+    }
+}

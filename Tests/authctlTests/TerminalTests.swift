@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+@testable import authctl
+
+/// What a person sees on a terminal.
+@Suite struct TerminalTests {
+    private static let prompt = "refresh token of 'work': "
+
+    private static let importing = """
+        before=$(stty -g)
+        authctl account import work --refresh-token-file - --no-wait; echo "exit $?"
+        test "$before" = "$(stty -g)" && echo restored
+        """
+
+    private func show(
+        _ command: String,
+        typing keys: String = "",
+        at prompt: String = prompt,
+        exchanges: [StubDaemon.Exchange] = []
+    ) throws -> (shown: String, problems: [String]) {
+        let run = try CommandRun()
+        defer { run.remove() }
+        let daemon = try StubDaemon(path: run.socket, exchanges: exchanges)
+        let shown = try TerminalRun().run(command, in: run, typing: keys, at: prompt)
+        return (shown, daemon.finish())
+    }
+
+    @Test func `what is typed reaches the daemon and not the screen`() throws {
+        let exchange = StubDaemon.Exchange(
+            call: #"{"method":"io.authrefresh.ImportGrant","parameters":{"account":"work","refreshToken":"rt-typed"}}"#,
+            replies: [
+                #"""
+                {"parameters":{"status":
+                {"account":"work","state":"refreshing","issuer":"i","generation":0,"failures":0}}}
+                """#
+            ]
+        )
+        let (shown, problems) = try show(Self.importing, typing: "rt-typed\n", exchanges: [exchange])
+        #expect(problems == [])
+        #expect(shown.contains(Self.prompt))
+        #expect(!shown.contains("rt-typed"))
+        #expect(shown.contains("work: refreshing"))
+        #expect(shown.contains("exit 0"))
+        #expect(shown.contains("restored"))
+    }
+
+    @Test func `Ctrl-C cancels and leaves the terminal as it was`() throws {
+        let (shown, problems) = try show("trap : INT\n" + Self.importing, typing: "rt-ty\u{3}")
+        #expect(problems == [])
+        #expect(!shown.contains("rt-ty"))
+        #expect(shown.contains("authctl: error: cancelled"))
+        #expect(shown.contains("exit 130"))
+        #expect(shown.contains("restored"))
+    }
+
+    @Test func `an export does not go to a terminal`() throws {
+        let (shown, problems) = try show("authctl account export work; echo exit $?")
+        #expect(problems == [])
+        #expect(shown.contains("authctl: error: the export holds secrets"))
+        #expect(shown.contains("exit 64"))
+    }
+
+    @Test(arguments: ["", "NO_COLOR=1 ", "TERM=dumb "])
+    func `states are coloured on a terminal unless it or its user does not want that`(setting: String) throws {
+        let exchange = StubDaemon.Exchange(
+            call: #"{"method":"io.authrefresh.GetStatus","parameters":{"accounts":["work"]}}"#,
+            replies: [
+                #"""
+                {"parameters":{"accounts":
+                [{"account":"work","state":"fresh","issuer":"https://as.example","generation":1,"failures":0}]}}
+                """#
+            ]
+        )
+        let (shown, problems) = try show("\(setting)authctl status work", exchanges: [exchange])
+        #expect(problems == [])
+        #expect(shown.contains("\u{1B}[32mfresh\u{1B}[0m") == setting.isEmpty)
+        #expect(shown.contains("\u{1B}") == setting.isEmpty)
+    }
+
+    @Test func `Ctrl-C ends watch by its signal`() throws {
+        let exchange = StubDaemon.Exchange(
+            call: #"{"method":"io.authrefresh.Subscribe","parameters":{},"more":true}"#,
+            replies: [
+                #"""
+                {"continues":true,"parameters":{"event":"present","atUSec":0,"accounts":
+                [{"account":"work","state":"signed-out","issuer":"i","generation":1,"failures":0}]}}
+                """#
+            ]
+        )
+        let command = "trap : INT; authctl watch; echo exit $?"
+        let (shown, problems) = try show(command, typing: "\u{3}", at: "signed-out", exchanges: [exchange])
+        #expect(problems == [])
+        #expect(shown.contains("exit 130"))
+        #expect(!shown.contains("error"))
+    }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import Testing
+
+@testable import authctl
+
+/// `authctl token` is read in two ways; both must agree.
+@Suite struct TokenArgumentsTests {
+    /// What mail clients and scripts type: all of it must take the short way.
+    static let usual: [[String]] = [
+        ["token", "work"],
+        ["token", "work", "--force"],
+        ["token", "--force", "work"],
+        ["token", "work", "--min-validity", "60s"],
+        ["token", "work", "--min-validity=90d"],
+        ["token", "--min-validity", "300", "work"],
+        ["token", "work", "--format", "header"],
+        ["token", "work", "--format=json", "--force"],
+        ["token", "work", "--socket", "/run/s", "--format", "raw"],
+        ["token", "--socket=/run/s=x", "a.b@c+d-e_f", "--min-validity", "1h", "--force", "--format=header"],
+    ]
+
+    static let unusual: [[String]] = [
+        [], ["token"], ["status"], ["token", "--help"], ["token", "-h", "work"], ["token", "a", "b"], ["token", ""],
+        ["token", "work", "--force=yes"], ["token", "work", "--min-validity"],
+        ["token", "work", "--min-validity", "-5"],
+        ["token", "work", "--min-validity", "soon"], ["token", "work", "--min-validity="], ["token", "--", "work"],
+        ["token", "work", "--format", "xml"], ["token", "work", "--format", "raw", "--format", "json"],
+        ["token", "work", "--force", "--force"], ["token", "work", "--socket"],
+        ["token", "work", "--socket", "--force"],
+        ["token", "work", "--secret", "x"], ["token", "-x", "work"],
+        ["token", "work", "--min-validity", "5m", "extra"],
+        ["--version"], ["help", "token"], ["token", "work", "--min-validity", "9223372036854775807d"],
+    ]
+
+    @Test(arguments: usual)
+    func `usual arguments take the short way and mean what the parser says`(arguments: [String]) throws {
+        let short = try #require(TokenArguments.parse(arguments))
+        let parsed = try #require(try AuthctlCommand.parseAsRoot(arguments) as? TokenCommand)
+        #expect(short == parsed.request)
+    }
+
+    @Test(arguments: unusual)
+    func `unusual arguments are left to the parser`(arguments: [String]) {
+        #expect(TokenArguments.parse(arguments) == nil)
+    }
+
+    /// All sequences of up to four of these words after "token": 10 + 10² + 10³ + 10⁴.
+    @Test func `whatever the short way accepts the parser accepts with the same meaning`() throws {
+        let words = [
+            "work", "b", "--force", "--min-validity", "--min-validity=5m", "60s", "--format", "header", "--socket=/s",
+            "--",
+        ]
+        var accepted = 0
+        var sequences: [[String]] = [["token"]]
+        for _ in 0..<4 {
+            sequences = sequences.flatMap { sequence in words.map { sequence + [$0] } }
+            for arguments in sequences {
+                guard let short = TokenArguments.parse(arguments) else { continue }
+                accepted += 1
+                let parsed = try AuthctlCommand.parseAsRoot(arguments) as? TokenCommand
+                #expect(parsed?.request == short, "\(arguments)")
+            }
+        }
+        #expect(accepted > 100)
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+/// A recorded run of `authctl`: what the daemon says, the command, and all that must come out.
+///
+/// The files under `Transcripts` have sections, each begun by a line `-- name --`:
+///
+/// - `daemon`: `> METHOD [more] PARAMETERS` is a call that must come, `< REPLY` what it is answered with, `! close` ends
+///   the connection. `@now+60` becomes that instant in µs. Without this section nothing listens at the socket.
+/// - `file NAME MODE`: a file in the command's folder.
+/// - `command`: for `/bin/sh`. `stdin`, `stdout`, `stderr`: text; missing means empty. `status`: the exit status.
+///
+/// In the output, `<time>` and `<stamp>` stand for any local time, `<socket>` for the socket's path.
+struct Transcript: CustomTestStringConvertible, Sendable {
+    struct SectionError: Error {
+        let transcript: String
+        let problem: String
+    }
+
+    struct File: Sendable {
+        let name: String
+        let mode: Int
+        let text: String
+    }
+
+    let name: String
+    var exchanges: [StubDaemon.Exchange]?
+    var files: [File] = []
+    var command = ""
+    var input = ""
+    var output = ""
+    var errors = ""
+    var status: Int32 = 0
+
+    var testDescription: String { name }
+
+    /// All transcripts, by name.
+    static let all: [Result<Transcript, any Error>] = {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Transcripts")
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.filter { $0.hasSuffix(".txt") }.sorted().map { name in
+            Result {
+                try Transcript(
+                    name: name,
+                    text: String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+                )
+            }
+        }
+    }()
+
+    init(name: String, text: String) throws {
+        self.name = name
+        var title: [String] = []
+        var body: [Substring] = []
+        let lines: [Substring] = text.split(separator: "\n", omittingEmptySubsequences: false) + ["-- end --"]
+        for line in lines {
+            if line.hasPrefix("-- "), line.hasSuffix(" --") {
+                try take(title, body)
+                title = line.dropFirst(3).dropLast(3).split(separator: " ").map(String.init)
+                body = []
+            } else {
+                body.append(line)
+            }
+        }
+    }
+
+    private mutating func take(_ title: [String], _ lines: [Substring]) throws {
+        // The line before the next title ends with the section's last line break, so that files read well.
+        let text = lines.joined(separator: "\n") + (lines.last?.isEmpty ?? true ? "" : "\n")
+        switch title.first {
+        case nil: break
+        case "daemon": exchanges = try StubDaemon.Exchange.parse(lines)
+        case "file" where title.count == 3:
+            files.append(File(name: title[1], mode: Int(title[2], radix: 8) ?? 0o600, text: text))
+        case "command": command = text
+        case "stdin": input = text
+        case "stdout": output = text
+        case "stderr": errors = text
+        case "status": status = Int32(text.filter(\.isNumber)) ?? -1
+        case let other?: throw SectionError(transcript: name, problem: "no section is called '\(other)'")
+        }
+    }
+}
