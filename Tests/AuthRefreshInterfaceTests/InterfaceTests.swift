@@ -1,0 +1,146 @@
+import Testing
+
+@testable import AuthRefreshInterface
+
+/// The interface description is the contract; the wire types must say the same.
+@Suite struct InterfaceTests {
+    private let description: InterfaceDescription
+    private let shape: WireShape
+
+    init() throws {
+        description = try InterfaceDescription(Interface.text)
+        shape = WireShape(description: description)
+    }
+
+    @Test func `the description carries the interface's name`() {
+        #expect(description.name == Interface.name)
+    }
+
+    @Test func `the methods are those of the enumeration, in the same order`() {
+        let names = description.members(.method).map { "\(Interface.name).\($0.name)" }
+        #expect(names == Method.allCases.map(\.rawValue))
+    }
+
+    @Test func `types agree with their wire types`() throws {
+        #expect(description.members(.type).map(\.name) == ["Failure", "AccountStatus", "AccountSettings"])
+        for member in description.members(.type) {
+            switch member.name {
+            case "Failure": try shape.check(Failure.self, member.fields, member.name)
+            case "AccountStatus": try shape.check(AccountStatus.self, member.fields, member.name)
+            case "AccountSettings": try shape.check(AccountSettings.self, member.fields, member.name)
+            default: Issue.record("the type \(member.name) has no wire type")
+            }
+        }
+    }
+
+    @Test(arguments: Method.allCases)
+    func `a method agrees with its wire types`(method: Method) throws {
+        let member = try #require(
+            description.members(.method).first { "\(Interface.name).\($0.name)" == method.rawValue }
+        )
+        func check<Parameters: Codable, Reply: Codable>(_ parameters: Parameters.Type, _ reply: Reply.Type) throws {
+            #expect(String(reflecting: parameters).contains(".\(member.name).Parameters"))
+            try shape.check(parameters, member.fields, member.name)
+            try shape.check(reply, member.reply, "\(member.name) reply")
+        }
+        switch method {
+        case .getInfo: try check(GetInfo.Parameters.self, GetInfo.Reply.self)
+        case .getStatus: try check(GetStatus.Parameters.self, GetStatus.Reply.self)
+        case .listAccounts: try check(ListAccounts.Parameters.self, ListAccounts.Reply.self)
+        case .addAccount: try check(AddAccount.Parameters.self, AddAccount.Reply.self)
+        case .updateAccount: try check(UpdateAccount.Parameters.self, UpdateAccount.Reply.self)
+        case .renameAccount: try check(RenameAccount.Parameters.self, RenameAccount.Reply.self)
+        case .removeAccount: try check(RemoveAccount.Parameters.self, RemoveAccount.Reply.self)
+        case .importGrant: try check(ImportGrant.Parameters.self, ImportGrant.Reply.self)
+        case .exportGrant: try check(ExportGrant.Parameters.self, ExportGrant.Reply.self)
+        case .acquireToken: try check(AcquireToken.Parameters.self, AcquireToken.Reply.self)
+        case .reportRejected: try check(ReportRejected.Parameters.self, ReportRejected.Reply.self)
+        case .refresh: try check(Refresh.Parameters.self, Refresh.Reply.self)
+        case .subscribe: try check(Subscribe.Parameters.self, Subscribe.Reply.self)
+        case .signOut: try check(SignOut.Parameters.self, SignOut.Reply.self)
+        case .backupStore: try check(BackupStore.Parameters.self, BackupStore.Reply.self)
+        }
+    }
+
+    @Test func `errors agree with their wire types`() throws {
+        var unchecked = description.members(.error)
+        func check<Wire: InterfaceError>(_ type: Wire.Type) throws {
+            let index = try #require(unchecked.firstIndex { "\(Interface.name).\($0.name)" == Wire.name })
+            let member = unchecked.remove(at: index)
+            try shape.check(type, member.fields, member.name)
+        }
+        try check(NoSuchAccountError.self)
+        try check(AccountExistsError.self)
+        try check(InvalidSettingsError.self)
+        try check(InteractionRequiredError.self)
+        try check(SignedOutError.self)
+        try check(TemporarilyUnavailableError.self)
+        try check(MisconfiguredError.self)
+        try check(StoreUnavailableError.self)
+        try check(PermissionDeniedError.self)
+        try check(LimitExceededError.self)
+        #expect(unchecked.map(\.name) == [])
+    }
+
+    @Test func `every type, method and error is described, and every field of a type`() {
+        for member in description.members {
+            #expect(!member.comment.isEmpty, "\(member.kind) \(member.name)")
+            guard member.kind == .type else { continue }
+            for field in member.fields { #expect(!field.comment.isEmpty, "\(member.name).\(field.name)") }
+        }
+    }
+
+    /// The meaning may stand with the field, with a field of the same name elsewhere, or with the whole method.
+    @Test func `what a field's absence means is said`() {
+        let fields = description.members.flatMap { $0.fields + $0.reply }
+        let explained = Set(fields.filter { $0.comment.contains("Absent") }.map(\.name))
+        for member in description.members where !member.comment.contains("absent fields") {
+            for field in member.fields + member.reply where field.isOptional {
+                #expect(explained.contains(field.name), "\(member.name).\(field.name)")
+            }
+        }
+    }
+
+    @Test func `times and lengths of time carry their unit in the name`() {
+        for field in description.members.flatMap({ $0.fields + $0.reply }) where field.name.hasSuffix("Sec") {
+            #expect(field.type == "int", "\(field.name)")
+        }
+        for field in description.members.flatMap({ $0.fields + $0.reply }) where field.name.contains("At") {
+            #expect(field.name.hasSuffix("AtUSec"), "\(field.name)")
+        }
+    }
+}
+
+/// The reader of descriptions that the tests above rest on.
+@Suite struct InterfaceDescriptionTests {
+    @Test func `comments, options and containers are read`() throws {
+        let text = """
+            # head
+            interface org.example
+            # a type
+            type T (
+              # one
+              # two
+              a: ?[]string,
+              b: [string]int
+            )
+            method M(x: int) -> ()
+            """
+        let description = try InterfaceDescription(text)
+        #expect(description.name == "org.example")
+        let type = try #require(description.members.first)
+        #expect(type.comment == "a type")
+        #expect(
+            type.fields == [
+                InterfaceDescription.Field(name: "a", type: "[]string", isOptional: true, comment: "one two"),
+                InterfaceDescription.Field(name: "b", type: "[string]int", isOptional: false, comment: ""),
+            ]
+        )
+        #expect(description.members(.method).map(\.fields.count) == [1])
+    }
+
+    @Test(arguments: ["interface", "interface x type T (a int)", "interface x method M() ()", "interface x noun N ()"])
+    func `a broken description is refused`(text: String) {
+        #expect(throws: InterfaceDescription.SyntaxError.self) { try InterfaceDescription(text) }
+    }
+}

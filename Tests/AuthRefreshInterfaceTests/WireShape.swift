@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+@testable import AuthRefreshInterface
+
+/// Compares a wire type with the fields that the description gives it, by decoding samples.
+struct WireShape {
+    let description: InterfaceDescription
+
+    /// Records an issue for each difference in names, order, types and optionality.
+    func check<Wire: Codable>(_ type: Wire.Type, _ fields: [InterfaceDescription.Field], _ name: String) throws {
+        let sample = try object(fields)
+        let value = try decode(type, sample)
+
+        // A field that only Swift knows would not be missed by any sample.
+        #expect(Mirror(reflecting: value).children.compactMap(\.label) == fields.map(\.name), "\(name): fields")
+        let again = try JSONSerialization.jsonObject(with: JSONEncoder().encode(value)) as? NSDictionary
+        #expect(again == sample as NSDictionary, "\(name): a field is lost on the way")
+
+        for field in fields {
+            var without = sample
+            without[field.name] = nil
+            #expect(accepts(type, without) == field.isOptional, "\(name).\(field.name): optionality")
+            without[field.name] = NSNull()
+            #expect(accepts(type, without) == field.isOptional, "\(name).\(field.name): null")
+            for wrong in ["text", 7, true, [1], ["k": 1]] as [Any] where !isSample(wrong, of: field) {
+                without[field.name] = wrong
+                #expect(!accepts(type, without), "\(name).\(field.name) takes \(wrong)")
+            }
+        }
+    }
+
+    private func object(_ fields: [InterfaceDescription.Field]) throws -> [String: Any] {
+        try fields.reduce(into: [:]) { $0[$1.name] = try sample($1.type) }
+    }
+
+    private func sample(_ type: String) throws -> Any {
+        switch type {
+        case "string": return "text"
+        // Beyond 2^53: a wire type with a floating-point number would not give it back.
+        case "int": return NSNumber(value: 9_007_199_254_740_993 as Int64)
+        case "bool": return NSNumber(value: true)
+        default: break
+        }
+        if type.hasPrefix("[]") { return [try sample(String(type.dropFirst(2)))] }
+        if type.hasPrefix("[string]") { return ["key": try sample(String(type.dropFirst(8)))] }
+        let member = try #require(description.members(.type).first { $0.name == type }, "no type is called \(type)")
+        return try object(member.fields)
+    }
+
+    private func isSample(_ value: Any, of field: InterfaceDescription.Field) -> Bool {
+        switch field.type {
+        case "string": value is String
+        case "int": value is Int && !(value is Bool)
+        case "bool": value is Bool
+        default: false
+        }
+    }
+
+    private func accepts<Wire: Decodable>(_ type: Wire.Type, _ object: [String: Any]) -> Bool {
+        (try? decode(type, object)) != nil
+    }
+
+    private func decode<Wire: Decodable>(_ type: Wire.Type, _ object: [String: Any]) throws -> Wire {
+        try JSONDecoder().decode(type, from: JSONSerialization.data(withJSONObject: object))
+    }
+}
