@@ -13,7 +13,8 @@ struct AuthenticatedPost: Sendable {
     let endpoint: Endpoint
     let profile: ProviderProfile?
     let registration: ClientRegistration
-    let method: ClientAuthentication
+    /// `token_endpoint_auth_methods_supported` or its counterpart for revocation; nil if the server does not say.
+    let offeredMethods: [String]?
     /// What was found out earlier; nil if nothing was.
     let knownEncoding: BasicCredentialEncoding?
     let correlationID: String
@@ -36,35 +37,53 @@ struct AuthenticatedPost: Sendable {
         _ fields: [(name: String, value: String)],
         isSuccess: @Sendable (Answer, AnswerBody) -> Bool
     ) async -> Conclusion {
-        var credentials = ClientCredentials(
-            registration: registration,
-            method: method,
-            encoding: knownEncoding ?? .formEncoded,
-            repeatsClientID: await cache.wantsClientID(endpoint)
-        )
-        var alternatives = Self.alternatives(to: credentials, knownEncoding: knownEncoding)
+        let client = MetadataCache.ClientAt(endpoint: endpoint, clientID: registration.clientID)
+        var credentials = firstGuess(await cache.learnedForm(of: client))
+        var alternatives = alternatives(to: credentials)
         var first: Conclusion?
         while true {
             let conclusion = await post(fields, credentials, isSuccess)
             let isRefusal = conclusion.row.map(Self.refusesClient) ?? false
             if !isRefusal {
-                if credentials.repeatsClientID { await cache.noteWantsClientID(endpoint) }
+                if first != nil, Self.isAuthenticated(conclusion.row) {
+                    let form = MetadataCache.LearnedForm(
+                        method: credentials.method,
+                        repeatsClientID: credentials.repeatsClientID
+                    )
+                    await cache.learn(form, of: client)
+                }
                 return conclusion
             }
             // All forms refused: the standard one's answer is the one to show.
             let shown = first ?? conclusion
             first = shown
+            // A refusal that may mean the grant is a reason to try the raw secret only.
             let isPlain = conclusion.row?.consequence == .tryOtherCredentials
-            guard let next = alternatives.firstIndex(where: { isPlain || !$0.repeatsClientID }) else { return shown }
+            let isWorthTrying = { (next: ClientCredentials) in isPlain || next.encoding != knownEncoding ?? .formEncoded
+            }
+            guard let next = alternatives.firstIndex(where: isWorthTrying) else { return shown }
             credentials = alternatives.remove(at: next)
         }
     }
 
-    /// In the order in which they are tried: the raw secret, then `client_id` in the body too.
-    private static func alternatives(
-        to credentials: ClientCredentials,
-        knownEncoding: BasicCredentialEncoding?
-    ) -> [ClientCredentials] {
+    /// What was learned of this client, else what registration, profile and metadata say.
+    private func firstGuess(_ learned: MetadataCache.LearnedForm?) -> ClientCredentials {
+        let guess = ClientCredentials.method(registration, profile: profile, offered: offeredMethods)
+        return ClientCredentials(
+            registration: registration,
+            // A method that somebody chose is never replaced by one that was only found to work.
+            method: isMethodChosen ? guess : learned?.method ?? guess,
+            encoding: knownEncoding ?? .formEncoded,
+            repeatsClientID: learned?.repeatsClientID ?? false
+        )
+    }
+
+    private var isMethodChosen: Bool {
+        registration.authentication != nil || profile?.authentication != nil
+    }
+
+    /// In the order in which they are tried: the raw secret, `client_id` in the body too, the secret in the body.
+    private func alternatives(to credentials: ClientCredentials) -> [ClientCredentials] {
         guard credentials.method == .clientSecretBasic else { return [] }
         var alternatives: [ClientCredentials] = []
         if knownEncoding == nil, credentials.differsByEncoding {
@@ -77,7 +96,18 @@ struct AuthenticatedPost: Sendable {
             repeating.repeatsClientID = true
             alternatives.append(repeating)
         }
+        // A server may offer both methods and have this client down for the second.
+        if !isMethodChosen, offeredMethods?.contains(ClientAuthentication.clientSecretPost.rawValue) ?? true {
+            var post = credentials
+            post.method = .clientSecretPost
+            alternatives.append(post)
+        }
         return alternatives
+    }
+
+    /// Whether the server got as far as judging the grant, and so took the credentials.
+    private static func isAuthenticated(_ row: FailureRow?) -> Bool {
+        row.map { $0.failureClass == .grantEnded || $0.failureClass == .userRequired } ?? true
     }
 
     private static func refusesClient(_ row: FailureRow) -> Bool {
@@ -103,8 +133,7 @@ struct AuthenticatedPost: Sendable {
             let body = AnswerBody(answer)
             let signal = FailureSignal(answer, body, from: endpoint, workedBefore: workedBefore)
             let row = isSuccess(answer, body) ? nil : FailureTable.standard.row(for: signal)
-            let isAuthenticated = row.map { $0.failureClass == .grantEnded || $0.failureClass == .userRequired } ?? true
-            let isFound = isAuthenticated && knownEncoding == nil && credentials.differsByEncoding
+            let isFound = Self.isAuthenticated(row) && knownEncoding == nil && credentials.differsByEncoding
             return Conclusion(
                 answer: .success(answer),
                 body: body,

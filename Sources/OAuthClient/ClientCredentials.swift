@@ -4,7 +4,7 @@ import RefreshCore
 /// How the client proves itself in one request: the method, and how it is written.
 struct ClientCredentials: Sendable {
     let registration: ClientRegistration
-    let method: ClientAuthentication
+    var method: ClientAuthentication
     /// Meaningful for Basic only.
     var encoding: BasicCredentialEncoding
     /// Whether `client_id` stands in the body too when Basic is used.

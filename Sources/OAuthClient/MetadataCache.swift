@@ -14,6 +14,18 @@ actor MetadataCache {
         var lifetime: Duration
     }
 
+    /// One client at one endpoint.
+    struct ClientAt: Hashable {
+        let endpoint: Endpoint
+        let clientID: String
+    }
+
+    /// A way of writing credentials beyond what the account remembers.
+    struct LearnedForm {
+        let method: ClientAuthentication
+        let repeatsClientID: Bool
+    }
+
     private struct Refusal {
         let error: MetadataError
         let at: ContinuousClock.Instant
@@ -30,8 +42,8 @@ actor MetadataCache {
     private var entries: [Key: Entry] = [:]
     private var refusals: [Key: Refusal] = [:]
     private var inFlight: [Key: Task<Result<MetadataFetch.Result, MetadataError>, Never>] = [:]
-    /// Token endpoints that want `client_id` in the body although it stands in the header (the MCP SDK's servers).
-    private var wantingClientID: Set<Endpoint> = []
+    /// How clients had to prove themselves where the first guess was refused. Found out again after a restart.
+    private var learnedForms: [ClientAt: LearnedForm] = [:]
 
     init(fetch: MetadataFetch, configuration: OAuthClientConfiguration) {
         self.fetch = fetch
@@ -65,13 +77,15 @@ actor MetadataCache {
         entries[key]?.lifetime = .zero
     }
 
-    func wantsClientID(_ endpoint: Endpoint) -> Bool {
-        wantingClientID.contains(endpoint)
+    /// What an earlier request found out; nil if the first guess was right or none was made.
+    func learnedForm(of client: ClientAt) -> LearnedForm? {
+        learnedForms[client]
     }
 
-    func noteWantsClientID(_ endpoint: Endpoint) {
-        if wantingClientID.count >= configuration.metadataLimit { wantingClientID = [] }
-        wantingClientID.insert(endpoint)
+    /// Remembers what a server took after it had refused another form.
+    func learn(_ form: LearnedForm, of client: ClientAt) {
+        if learnedForms.count >= configuration.metadataLimit { learnedForms = [:] }
+        learnedForms[client] = form
     }
 
     private func fetched(_ key: Key) async -> Result<MetadataFetch.Result, MetadataError> {

@@ -66,6 +66,8 @@ package struct OAuthClient: Sendable {
 
     /// Ends all connections; later calls fail as unreachable. To be called once, when nothing is in flight.
     ///
+    /// Waits for connections that are being made, `connectTimeout` at most.
+    ///
     /// - Throws: what the HTTP client has to say about it; nothing can be done about it.
     package func shutdown() async throws {
         try await clients.shutDown()
@@ -91,11 +93,7 @@ package struct OAuthClient: Sendable {
             endpoint: metadata.tokenEndpoint,
             profile: request.profile,
             registration: request.registration,
-            method: ClientCredentials.method(
-                request.registration,
-                profile: request.profile,
-                offered: metadata.tokenEndpointAuthenticationMethods
-            ),
+            offeredMethods: metadata.tokenEndpointAuthenticationMethods,
             knownEncoding: request.basicCredentialEncoding,
             correlationID: request.correlationID,
             workedBefore: request.hasWorkedBefore,

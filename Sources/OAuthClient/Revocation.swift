@@ -118,11 +118,8 @@ struct Revocation: Sendable {
             endpoint: endpoint,
             profile: request.profile,
             registration: request.registration,
-            method: ClientCredentials.method(
-                request.registration,
-                profile: request.profile,
-                offered: metadata.revocationEndpointAuthenticationMethods ?? metadata.tokenEndpointAuthenticationMethods
-            ),
+            offeredMethods: metadata.revocationEndpointAuthenticationMethods
+                ?? metadata.tokenEndpointAuthenticationMethods,
             knownEncoding: request.basicCredentialEncoding,
             correlationID: request.correlationID,
             workedBefore: false,

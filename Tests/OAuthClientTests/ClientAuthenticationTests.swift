@@ -16,11 +16,11 @@ struct ClientAuthenticationTests {
     }
 
     /// A secret whose two forms differ, and both forms of its header for the client `client`.
-    private static let secret = "s3cret-%:&+/x"
-    private static let formHeader = "Basic " + Data("client:s3cret-%25%3A%26%2B%2Fx".utf8).base64EncodedString()
-    private static let rawHeader = "Basic " + Data("client:s3cret-%:&+/x".utf8).base64EncodedString()
+    static let secret = "s3cret-%:&+/x"
+    static let formHeader = "Basic " + Data("client:s3cret-%25%3A%26%2B%2Fx".utf8).base64EncodedString()
+    static let rawHeader = "Basic " + Data("client:s3cret-%:&+/x".utf8).base64EncodedString()
 
-    private static func registration(_ method: ClientAuthentication?, secret: String? = secret) -> ClientRegistration {
+    static func registration(_ method: ClientAuthentication?, secret: String? = secret) -> ClientRegistration {
         ClientRegistration(clientID: "client", authentication: method, clientSecret: secret.map { Secret($0) })
     }
 
@@ -103,117 +103,6 @@ struct ClientAuthenticationTests {
             #expect(outcome.response != nil)
             #expect(server.requests.count == 1)
             return try #require(server.requests.first)
-        }
-    }
-
-    /// What a server does that takes only requests that `isGood` likes.
-    private func script(
-        refusal: LoopbackServer.Step = LoopbackServer.json(401, #"{"error":"invalid_client"}"#),
-        isGood: @escaping @Sendable (LoopbackServer.Request) -> Bool
-    ) -> LoopbackServer.Script {
-        { request, _ in [isGood(request) ? LoopbackServer.json(200, issuedTokens) : refusal] }
-    }
-
-    @Test(arguments: [
-        LoopbackServer.json(401, #"{"error":"invalid_client"}"#),
-        LoopbackServer.json(403, #"{"error":"unauthorized_client"}"#),
-        LoopbackServer.answer(401),
-        LoopbackServer.answer(400),
-    ])
-    func `a server that wants the raw secret gets it once asked, and it is remembered`(
-        _ refusal: LoopbackServer.Step
-    ) async throws {
-        try await withServer(script(refusal: refusal) { $0.header("authorization") == Self.rawHeader }) { server in
-            try await withClient { client in
-                let registration = Self.registration(.clientSecretBasic)
-                let outcome = await client.refresh(try refreshRequest(to: server.origin, registration: registration))
-                #expect(outcome.response != nil)
-                #expect(outcome.basicCredentialEncoding == .raw)
-                #expect(server.requests.map { $0.header("authorization") } == [Self.formHeader, Self.rawHeader])
-
-                let second = await client.refresh(
-                    try refreshRequest(to: server.origin, registration: registration, encoding: .raw)
-                )
-                #expect(second.response != nil)
-                #expect(second.basicCredentialEncoding == nil)
-                #expect(server.requests.count == 3)
-            }
-        }
-    }
-
-    @Test func `a server that takes the encoded secret is remembered at the first answer`() async throws {
-        try await withServer(script { $0.header("authorization") == Self.formHeader }) { server in
-            let outcome = try await withClient {
-                await $0.refresh(
-                    try refreshRequest(to: server.origin, registration: Self.registration(.clientSecretBasic))
-                )
-            }
-            #expect(outcome.basicCredentialEncoding == .formEncoded)
-            #expect(server.requests.count == 1)
-        }
-    }
-
-    @Test func `a dead grant tells the encoding too, and is not asked about twice`() async throws {
-        let dead = LoopbackServer.json(400, #"{"error":"invalid_grant"}"#)
-        try await withServer({ _, _ in [dead] }) { server in
-            let outcome = try await withClient {
-                await $0.refresh(
-                    try refreshRequest(to: server.origin, registration: Self.registration(.clientSecretBasic))
-                )
-            }
-            #expect(outcome.failure?.failureClass == .grantEnded)
-            #expect(outcome.basicCredentialEncoding == .formEncoded)
-            #expect(server.requests.count == 1)
-        }
-    }
-
-    @Test func `a server that wants client_id beside Basic gets it, and is not asked without it again`() async throws {
-        let isGood = { @Sendable (request: LoopbackServer.Request) in
-            request.body.contains("client_id=client") && request.header("authorization") != nil
-        }
-        try await withServer(script(isGood: isGood)) { server in
-            try await withClient { client in
-                let request = try refreshRequest(
-                    to: server.origin,
-                    registration: Self.registration(.clientSecretBasic, secret: "plain")
-                )
-                #expect(await client.refresh(request).response != nil)
-                #expect(server.requests.count == 2)
-                #expect(await client.refresh(request).response != nil)
-                #expect(server.requests.count == 3)
-            }
-        }
-    }
-
-    @Test func `a secret that is simply wrong ends after all forms, and the first answer is shown`() async throws {
-        let refuse: LoopbackServer.Script = { _, index in
-            [LoopbackServer.json(401, #"{"error":"invalid_client","error_description":"try \#(index)"}"#)]
-        }
-        try await withServer(refuse) { server in
-            let outcome = try await withClient {
-                await $0.refresh(
-                    try refreshRequest(to: server.origin, registration: Self.registration(.clientSecretBasic))
-                )
-            }
-            #expect(outcome.failure?.failureClass == .misconfigured)
-            #expect(outcome.failure?.detail.oauthErrorDescription == "try 0")
-            #expect(outcome.basicCredentialEncoding == nil)
-            #expect(server.requests.count == 3)
-        }
-    }
-
-    @Test func `a refused secret that looks the same in both forms is not sent again in another`() async throws {
-        try await withServer({ _, _ in [LoopbackServer.answer(400)] }) { server in
-            let outcome = try await withClient {
-                await $0.refresh(
-                    try refreshRequest(
-                        to: server.origin,
-                        registration: Self.registration(.clientSecretBasic, secret: "plain")
-                    )
-                )
-            }
-            #expect(outcome.failure?.failureClass == .rejected)
-            #expect(server.requests.count == 1)
         }
     }
 }

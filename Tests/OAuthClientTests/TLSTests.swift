@@ -108,7 +108,17 @@ struct TLSTests {
         // Never sees a whole request, so it never says anything.
         try await withServer({ _, _ in [] }) { server in
             let request = try refreshRequest(to: "https://127.0.0.1:\(server.port)")
-            let outcome = try await withClient({ $0.totalTimeout = .milliseconds(300) }) { await $0.refresh(request) }
+            let change = { (configuration: inout OAuthClientConfiguration) in
+                configuration.totalTimeout = .milliseconds(300)
+                // Shutting down waits for connections that are being made.
+                configuration.connectTimeout = .seconds(4)
+            }
+            let outcome = try await withClient(change) { client in
+                let begin = ContinuousClock.now
+                let outcome = await client.refresh(request)
+                #expect(begin.duration(to: .now) < .milliseconds(3500))
+                return outcome
+            }
             #expect(outcome.failure?.failureClass == .unreachable)
             #expect(outcome.failure?.detail.summary == "the server could not be reached in time")
         }
