@@ -24,7 +24,7 @@ enum Authctl {
     }
 
     private static func runParsed(_ arguments: [String]) throws(AuthctlError) {
-        let arguments = adoptLeadingSocket(arguments)
+        let arguments = try adoptLeadingSocket(arguments)
         try ArgumentCheck.check(arguments)
         var command: any ParsableCommand
         do {
@@ -43,17 +43,17 @@ enum Authctl {
     }
 
     /// Lets `--socket PATH` stand before the command too, where people expect an option that belongs to all commands.
-    private static func adoptLeadingSocket(_ arguments: [String]) -> [String] {
+    ///
+    /// - Returns: the arguments after it.
+    private static func adoptLeadingSocket(_ arguments: [String]) throws(AuthctlError) -> [String] {
         let prefix = "--socket="
-        if arguments.count >= 2, arguments[0] == "--socket", !arguments[1].isEmpty {
-            unsafe setenv("AUTHREFRESH_SOCKET", arguments[1], 1)
-            return Array(arguments.dropFirst(2))
-        }
-        if let first = arguments.first, first.hasPrefix(prefix), first != prefix {
-            unsafe setenv("AUTHREFRESH_SOCKET", String(first.dropFirst(prefix.count)), 1)
-            return Array(arguments.dropFirst())
-        }
-        return arguments
+        guard let first = arguments.first, first == "--socket" || first.hasPrefix(prefix) else { return arguments }
+        let isJoined = first.hasPrefix(prefix)
+        let path = isJoined ? String(first.dropFirst(prefix.count)) : arguments.dropFirst().first ?? ""
+        guard !path.isEmpty else { throw .usage(message: "'--socket' needs a path", hint: "see 'authctl --help'") }
+        // Each command asks the environment when it has no option of its own.
+        unsafe setenv("AUTHREFRESH_SOCKET", path, 1)
+        return Array(arguments.dropFirst(isJoined ? 1 : 2))
     }
 
     /// Tokens pass through this process's memory; a crash must not leave them on disk.

@@ -37,32 +37,3 @@ enum AuthctlError: Error, Hashable, Sendable {
     case reported(ExitStatus)
     case cancelled
 }
-
-/// Why a secret could not be read.
-enum SecretFileError: Error, Hashable, Sendable {
-    /// The name is not repeated: it may be the secret itself.
-    case noSuchFile(purpose: SecretPurpose)
-    case unreadable(purpose: SecretPurpose, errno: Int32)
-    case isDirectory(purpose: SecretPurpose)
-    case empty(purpose: SecretPurpose)
-    case tooLong(purpose: SecretPurpose)
-    /// It holds several lines or control characters.
-    case notOneLine(purpose: SecretPurpose)
-    /// There is no terminal to ask on.
-    case noTerminal(purpose: SecretPurpose)
-}
-
-/// What a secret is for; names it in prompts and messages.
-enum SecretPurpose: String, Sendable {
-    case refreshToken = "refresh token"
-    case clientSecret = "client secret"
-    case document = "document"
-}
-
-/// An error reply of the daemon.
-struct Refusal: Hashable, Sendable {
-    /// The error's full name: `io.authrefresh.NoSuchAccount`.
-    let name: String
-    /// Its parameters as JSON text; `{}` if there were none.
-    let parameters: String
-}

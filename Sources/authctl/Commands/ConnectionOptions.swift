@@ -3,13 +3,7 @@ internal import ArgumentParser
 /// The options of every command that speaks to the daemon.
 struct ConnectionOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "The daemon's socket.",
-            discussion: """
-                Otherwise AUTHREFRESH_SOCKET, else $XDG_RUNTIME_DIR/authrefreshd/io.authrefresh.
-                """,
-            valueName: "path"
-        )
+        help: ArgumentHelp("The daemon's socket; otherwise AUTHREFRESH_SOCKET, else this user's.", valueName: "path")
     )
     var socket: String?
 

@@ -2,6 +2,7 @@ internal import AuthRefreshInterface
 
 /// What the user should know about one account beyond its line in the table.
 struct StatusNote {
+    private let account: String
     private let title: String
     private let lines: [(label: String, text: String)]
 
@@ -10,7 +11,7 @@ struct StatusNote {
         var lines: [(label: String, text: String)] = []
         switch status.knownState {
         case .interactionRequired:
-            title = "needs you: " + Wording.reason(status.reason ?? "")
+            title = "needs you: " + Wording.reason(status.reason)
         case .misconfigured:
             title = "cannot be refreshed as it is set up" + Self.because(status)
         case .signedOut:
@@ -34,8 +35,6 @@ struct StatusNote {
         self.lines = lines
         self.account = status.account
     }
-
-    private let account: String
 
     private static func because(_ status: AccountStatus) -> String {
         status.failure.map { ": \($0.summary)" } ?? ""

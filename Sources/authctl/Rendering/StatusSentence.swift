@@ -10,7 +10,7 @@ struct StatusSentence: CustomStringConvertible {
         case .fresh: "fresh" + until
         case .refreshing: "refreshing" + (isValid ? "; valid" + until : "")
         case .retrying: "retrying\(next), \(isValid ? "valid" + until : "no valid token")" + because
-        case .interactionRequired: "interaction-required: " + Wording.reason(status.reason ?? "") + serverWords
+        case .interactionRequired: "interaction-required: " + Wording.reason(status.reason) + serverWords
         case .refreshTokenExpiring:
             "fresh\(until); the refresh token ends"
                 + (status.refreshTokenExpiresAtUSec.map { " " + time.both($0) } ?? " soon")

@@ -2,14 +2,15 @@ internal import AuthRefreshInterface
 
 /// Plain words for what the wire says in codes.
 enum Wording {
-    /// Why the user must act.
-    static func reason(_ reason: String) -> String {
+    /// Why the user must act. A reason that this program does not know stays as it is.
+    static func reason(_ reason: String?) -> String {
         switch reason {
         case "grantEnded": "the authorization server says that the grant has ended"
         case "rejectedWithoutReason": "the authorization server refuses the refresh token and says no more"
         case "outcomeUnknown": "the answer to a refresh was lost, and the old refresh token is no longer taken"
         case "userRequired": "the authorization server wants to see you"
-        default: "\(reason)"
+        case let other?: PlainText.line(other)
+        case nil: "no reason is given"
         }
     }
 

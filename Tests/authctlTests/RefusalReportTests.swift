@@ -3,7 +3,7 @@ import Testing
 
 @testable import authctl
 
-@Suite struct RefusalTableTests {
+@Suite struct RefusalReportTests {
     /// Each error of the interface with every optional field left out, and the exit status it must have.
     static let rows: [(name: String, parameters: String, status: authctl.ExitStatus)] = [
         (NoSuchAccountError.name, #"{"account":"a"}"#, .noSuchAccount),

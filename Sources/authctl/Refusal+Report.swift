@@ -59,7 +59,9 @@ extension Refusal {
     private static func noSuchAccount(_ error: NoSuchAccountError) -> Report {
         Report(
             status: .noSuchAccount,
-            message: "no account is named '\(error.account)'",
+            // A word that no account can be called may be a secret in the wrong place.
+            message: isPossibleName(error.account)
+                ? "no account is named '\(error.account)'" : "no account has the name that was given",
             hints: ["authctl account list"]
         )
     }
@@ -140,6 +142,11 @@ extension Refusal {
             message: "the daemon's limit '\(error.limit)' is reached (\(error.maximum))",
             hints: ["try again when less is going on"]
         )
+    }
+
+    /// The rule of `AccountSettings.name`.
+    private static func isPossibleName(_ name: String) -> Bool {
+        name.wholeMatch(of: /[A-Za-z0-9_@+][A-Za-z0-9._@+-]{0,63}/) != nil
     }
 
     private static func journal(_ correlation: String?) -> [String] {

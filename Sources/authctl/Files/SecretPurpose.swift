@@ -1,0 +1,6 @@
+/// What a secret is for; names it in prompts and messages.
+enum SecretPurpose: String, Sendable {
+    case refreshToken = "refresh token"
+    case clientSecret = "client secret"
+    case document = "document"
+}

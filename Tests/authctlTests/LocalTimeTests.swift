@@ -1,0 +1,33 @@
+import Testing
+
+@testable import authctl
+
+@Suite struct LocalTimeTests {
+    private let time = LocalTime(nowUSec: 1_800_000_000_000_000)
+
+    @Test(
+        arguments: [
+            (0, "now"), (1, "in 1 s"), (-1, "1 s ago"), (119, "in 119 s"), (120, "in 2 min"), (-7199, "119 min ago"),
+            (7200, "in 2 h"), (172_799, "in 47 h"), (172_800, "in 2 days"), (-8_640_000, "100 days ago"),
+        ] as [(Int64, String)]
+    )
+    func `a distance is told in its largest unit and never rounded up`(seconds: Int64, words: String) {
+        #expect(time.relative(time.nowUSec + seconds * 1_000_000) == words)
+    }
+
+    @Test func `a token that ends within the second is not promised a second`() {
+        #expect(time.relative(time.nowUSec + 999_999) == "now")
+    }
+
+    @Test(arguments: [Int64.min, Int64.max])
+    func `absurd instants are survived`(instant: Int64) {
+        #expect(!time.relative(instant).isEmpty)
+        #expect(!time.both(instant).isEmpty)
+    }
+
+    @Test func `another day carries its date`() {
+        let tomorrow = time.nowUSec + 86_400_000_000
+        #expect(time.clock(time.nowUSec).wholeMatch(of: /[0-9]{2}:[0-9]{2}/) != nil)
+        #expect(time.clock(tomorrow).wholeMatch(of: /2027-01-1[56] [0-9]{2}:[0-9]{2}/) != nil)
+    }
+}
