@@ -28,6 +28,7 @@ let package = Package(
     products: [
         .executable(name: "authrefreshd", targets: ["authrefreshd"]),
         .executable(name: "authctl", targets: ["authctl"]),
+        .executable(name: "authdemo", targets: ["authdemo"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -50,7 +51,6 @@ let package = Package(
                 "RefreshCore",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -119,7 +119,32 @@ let package = Package(
             linkerSettings: staticExecutable.linker
         ),
 
+        .executableTarget(
+            name: "authdemo",
+            dependencies: [
+                "AuthRefreshInterface", "DemoIssuer", "VarlinkClient",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict + staticRuntime.swift,
+            linkerSettings: staticRuntime.linker
+        ),
+
         .testTarget(name: "RefreshCoreTests", dependencies: ["RefreshCore"], swiftSettings: strict),
+        .testTarget(
+            name: "OAuthClientTests",
+            dependencies: [
+                "OAuthClient", "RefreshCore",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "Yams", package: "Yams"),
+            ],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "VarlinkTests",
             dependencies: ["Varlink", "VarlinkClient", .product(name: "NIOCore", package: "swift-nio")],

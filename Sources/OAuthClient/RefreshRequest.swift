@@ -53,6 +53,3 @@ package struct RefreshOutcome: Sendable {
         self.basicCredentialEncoding = basicCredentialEncoding
     }
 }
-
-/// A failed refresh is the failure side of `RefreshOutcome.result`; it is never thrown.
-extension RefreshFailure: Error {}

@@ -1,5 +1,7 @@
 /// Why a refresh gave no tokens: one class, which decides what happens next, and what is known about the cause.
-package struct RefreshFailure: Hashable, Sendable {
+///
+/// An `Error` so that it can be the failure side of a `Result`; it is never thrown.
+package struct RefreshFailure: Error, Hashable, Sendable {
     package var failureClass: FailureClass
     package var detail: FailureDetail
     /// What the server asked for in `Retry-After` (RFC 9110 §10.2.3); nil if it asked for nothing. Never negative.
