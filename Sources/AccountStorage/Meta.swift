@@ -8,6 +8,7 @@ enum Meta {
         case keyID = "key_id"
         case keyCheck = "key_check"
         case scheduleOffset = "schedule_offset_usec"
+        case probes
         case clockBootID = "clock_boot_id"
         case clockOffset = "clock_wall_minus_boot_usec"
     }
@@ -53,6 +54,12 @@ enum Meta {
     static func setClockOffset(_ clock: ClockOffset, in db: Database) throws {
         try set(.clockBootID, clock.bootID, in: db)
         try set(.clockOffset, clock.wallMinusBoot.microseconds, in: db)
+    }
+
+    /// Counts a probe: SQLite leaves a page alone whose contents an update would not change.
+    static func countProbe(in db: Database) throws {
+        let count: Int64? = try value(.probes, in: db)
+        try set(.probes, (count ?? 0) &+ 1, in: db)
     }
 
     private static func value<Value: DatabaseValueConvertible>(_ key: Key, in db: Database) throws -> Value? {

@@ -40,11 +40,13 @@ struct SealedPlace: Hashable {
 ///     n       column, as `SealedColumn` writes it
 ///     1       0
 ///     n       target
-struct Sealer {
+final class Sealer {
     private static let version: UInt8 = 1
     private static let info = Array("authrefresh account key".utf8)
 
     private let key: StoreKey
+    /// The key of the account that was sealed for last: the two or three tokens of one answer share it.
+    private var latest: (account: AccountID, key: SymmetricKey)?
 
     init(_ key: StoreKey) {
         self.key = key
@@ -79,7 +81,10 @@ struct Sealer {
     }
 
     private func accountKey(_ place: SealedPlace) -> SymmetricKey {
-        key.derivedKey(for: Sealer.info + bigEndian(place.account.rawValue))
+        if let latest, latest.account == place.account { return latest.key }
+        let derived = key.derivedKey(for: Sealer.info + bigEndian(place.account.rawValue))
+        latest = (place.account, derived)
+        return derived
     }
 
     private static func context(of place: SealedPlace) -> [UInt8] {

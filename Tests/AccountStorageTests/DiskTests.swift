@@ -23,6 +23,7 @@ struct DiskTests {
             let id = try store.add(Sample.scheduled("a", due: 1)).account.id
             let filler = URL(fileURLWithPath: "\(mounted)/filler")
             fill(filler)
+            #expect(throws: StoreError.diskFull(path: path)) { try store.probe() }
 
             let state = RefreshState(generation: Generation(2), phase: .scheduled, deadline: Sample.start)
             let tokens = StoredTokens(
@@ -33,7 +34,6 @@ struct DiskTests {
             for _ in 1...3 {
                 #expect(throws: StoreError.diskFull(path: path)) { try store.commit([write]) }
             }
-            #expect(throws: StoreError.diskFull(path: path)) { try store.probe() }
             #expect(try store.record(id)?.state.generation == Generation(1))
             #expect(try store.refreshToken(of: id, generation: Generation(1)) == Sample.refreshToken("a-1"))
 
