@@ -27,9 +27,7 @@ extension AuthctlError {
             Report(status: .tryAgainLater, message: "cannot write to standard output: \(systemText(number))")
         case .cannotReadBackup(let number):
             Report(status: .tryAgainLater, message: "cannot read the daemon's copy of the store: \(systemText(number))")
-        case .daemonUnreachable, .socketNotPermitted, .socketPathTooLong, .connectionEnded, .noAnswer,
-            .unreadableReply:
-            connectionReport
+        case .connection(let error): error.report
         case .refused(let refusal): refusal.report
         case .notFresh(let report): report
         case .keptButNotFresh(let done, let cause):
@@ -50,50 +48,9 @@ extension AuthctlError {
         switch self {
         case .refused, .notFresh: true
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
-            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .daemonUnreachable, .socketNotPermitted,
-            .socketPathTooLong, .connectionEnded, .noAnswer, .unreadableReply, .keptButNotFresh, .notRevoked,
+            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .keptButNotFresh, .notRevoked,
             .reported, .cancelled:
             false
-        }
-    }
-
-    private var connectionReport: Report {
-        let restart = "systemctl --user restart authrefreshd"
-        return switch self {
-        case .daemonUnreachable(let socket, let number):
-            Report(
-                status: .daemonUnreachable,
-                message: "no daemon answers at '\(socket)': \(systemText(number))",
-                hints: ["systemctl --user start authrefreshd", "not installed yet: run systemd/install"]
-            )
-        case .socketNotPermitted(let socket):
-            Report(
-                status: .notPermitted,
-                message: "the socket '\(socket)' is not open to this user",
-                hints: ["the daemon serves the user who runs it; check --socket and AUTHREFRESH_SOCKET"]
-            )
-        case .socketPathTooLong(let socket):
-            Report(status: .usage, message: "the path of the socket is too long: '\(socket)'")
-        case .connectionEnded:
-            Report(
-                status: .daemonUnreachable,
-                message: "the daemon ended the connection",
-                hints: ["systemctl --user status authrefreshd"]
-            )
-        case .noAnswer(let seconds):
-            Report(
-                status: .tryAgainLater,
-                message: "the daemon has not answered within \(seconds) s",
-                hints: ["systemctl --user status authrefreshd"]
-            )
-        case .unreadableReply, .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument,
-            .secretsToTerminal, .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .refused, .notFresh,
-            .keptButNotFresh, .notRevoked, .reported, .cancelled:
-            Report(
-                status: .badData,
-                message: "the daemon's answer cannot be understood",
-                hints: ["authctl and authrefreshd may be of different versions: \(restart)"]
-            )
         }
     }
 

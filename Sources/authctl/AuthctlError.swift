@@ -15,16 +15,7 @@ enum AuthctlError: Error, Hashable, Sendable {
     case cannotWriteOutput(errno: Int32)
     case cannotReadBackup(errno: Int32)
 
-    /// Nothing answers at the socket.
-    case daemonUnreachable(socket: String, errno: Int32)
-    case socketNotPermitted(socket: String)
-    case socketPathTooLong(socket: String)
-    /// The daemon went away before its answer was complete.
-    case connectionEnded
-    /// The daemon took the call and said nothing for `seconds`.
-    case noAnswer(seconds: Int32)
-    /// The answer is not what the interface says.
-    case unreadableReply
+    case connection(ConnectionError)
     case refused(Refusal)
 
     /// The daemon answered with a state in which the refresh has failed.

@@ -16,7 +16,7 @@ struct DaemonConnection: ~Copyable {
         do throws(VarlinkClientError) {
             connection = try VarlinkConnection(path: SocketPath.resolve(option: socket))
         } catch {
-            throw AuthctlError(error, patience: 0)
+            throw .connection(ConnectionError(error, patience: 0))
         }
     }
 
@@ -39,7 +39,7 @@ struct DaemonConnection: ~Copyable {
         do throws(VarlinkClientError) {
             reply = try connection.call(method.rawValue, parameters: json, timeoutMilliseconds: patience * 1000)
         } catch {
-            throw AuthctlError(error, patience: patience)
+            throw .connection(ConnectionError(error, patience: patience))
         }
         return try Self.parameters(of: reply)
     }
@@ -54,17 +54,17 @@ struct DaemonConnection: ~Copyable {
         do throws(VarlinkClientError) {
             try connection.send(Method.subscribe.rawValue, parameters: WireText.encode(parameters), mode: .more)
         } catch {
-            throw AuthctlError(error, patience: 0)
+            throw .connection(ConnectionError(error, patience: 0))
         }
         while true {
             let reply: VarlinkConnection.Reply
             do throws(VarlinkClientError) {
                 reply = try connection.receive()
             } catch {
-                throw AuthctlError(error, patience: 0)
+                throw .connection(ConnectionError(error, patience: 0))
             }
             try body(Self.parameters(of: reply))
-            guard reply.continues else { throw .connectionEnded }
+            guard reply.continues else { throw .connection(.ended) }
         }
     }
 
@@ -76,7 +76,7 @@ struct DaemonConnection: ~Copyable {
     }
 }
 
-extension AuthctlError {
+extension ConnectionError {
     /// What a failed call means to the user.
     ///
     /// - Parameter patience: how many seconds were waited.
@@ -84,11 +84,11 @@ extension AuthctlError {
         self =
             switch error {
             case .notRunning(let path, let errno), .cannotConnect(let path, let errno):
-                .daemonUnreachable(socket: path, errno: errno)
-            case .permissionDenied(let path): .socketNotPermitted(socket: path)
-            case .pathTooLong(let path, limit: _): .socketPathTooLong(socket: path)
+                .unreachable(socket: path, errno: errno)
+            case .permissionDenied(let path): .notPermitted(socket: path)
+            case .pathTooLong(let path, limit: _): .pathTooLong(socket: path)
             case .timedOut: .noAnswer(seconds: patience)
-            case .connectionClosed: .connectionEnded
+            case .connectionClosed: .ended
             case .malformedReply, .replyTooLarge: .unreadableReply
             }
     }

@@ -39,7 +39,7 @@ extension Refusal {
 
     private func row<Parameters: InterfaceError>(_ type: Parameters.Type, _ make: (Parameters) -> Report) -> Report {
         guard let parameters = WireText.decode(type, fromText: self.parameters) else {
-            return AuthctlError.unreadableReply.report
+            return ConnectionError.unreadableReply.report
         }
         return make(parameters)
     }

@@ -23,12 +23,12 @@ enum WireText {
         }
     }
 
-    /// - Throws: `unreadableReply`.
+    /// - Throws: `connection(.unreadableReply)`.
     static func decode<Value: Decodable>(_ type: Value.Type, from json: JSONText) throws(AuthctlError) -> Value {
         do {
             return try JSONDecoder().decode(type, from: Data(json.bytes))
         } catch {
-            throw .unreadableReply
+            throw .connection(.unreadableReply)
         }
     }
 

@@ -34,7 +34,7 @@ import Testing
         let report = Refusal(name: row.name, parameters: row.parameters).report
         #expect(report.status == row.status, "\(row.name)")
         #expect(report.text.hasPrefix("authctl: error: "))
-        #expect(report.message != AuthctlError.unreadableReply.report.message)
+        #expect(report.message != ConnectionError.unreadableReply.report.message)
     }
 
     @Test func `every error of the interface has a row`() {
@@ -46,6 +46,6 @@ import Testing
 
     @Test func `an error without its parameters is an answer that cannot be understood`() {
         let report = Refusal(name: NoSuchAccountError.name, parameters: "{}").report
-        #expect(report == AuthctlError.unreadableReply.report)
+        #expect(report == ConnectionError.unreadableReply.report)
     }
 }

@@ -28,7 +28,9 @@ struct AccountShowCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
-        guard let settings = try daemon.allSettings(accounts: [account]).first else { throw .unreadableReply }
+        guard let settings = try daemon.allSettings(accounts: [account]).first else {
+            throw .connection(.unreadableReply)
+        }
         let status = try daemon.allStatuses(accounts: [account]).first
         if json {
             try StandardOutput.write(WireText.encodeIndented(Shown(settings: settings, status: status)) + "\n")

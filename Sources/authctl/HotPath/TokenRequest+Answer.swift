@@ -9,7 +9,7 @@ extension TokenRequest {
         guard let token = reply["accessToken"]?.string, Self.isPrintable(token),
             let type = reply["tokenType"]?.string, Self.isPrintable(type),
             let end = reply["expiresAtUSec"]?.integer
-        else { throw .unreadableReply }
+        else { throw .connection(.unreadableReply) }
         return switch format {
         case .raw: "\(token)\n"
         case .header: "Authorization: \(type) \(token)\n"

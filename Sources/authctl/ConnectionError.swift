@@ -1,0 +1,53 @@
+/// Why a question got no answer. An error reply is an answer.
+enum ConnectionError: Error, Hashable, Sendable {
+    /// Nothing answers at the socket.
+    case unreachable(socket: String, errno: Int32)
+    case notPermitted(socket: String)
+    case pathTooLong(socket: String)
+    /// The daemon went away before its answer was complete.
+    case ended
+    /// The daemon took the call and said nothing for `seconds`.
+    case noAnswer(seconds: Int32)
+    /// The answer is not what the interface says.
+    case unreadableReply
+}
+
+extension ConnectionError {
+    /// The exit status and the lines for the user.
+    var report: Report {
+        switch self {
+        case .unreachable(let socket, let number):
+            Report(
+                status: .daemonUnreachable,
+                message: "no daemon answers at '\(socket)': \(systemText(number))",
+                hints: ["systemctl --user start authrefreshd", "not installed yet: run systemd/install"]
+            )
+        case .notPermitted(let socket):
+            Report(
+                status: .notPermitted,
+                message: "the socket '\(socket)' is not open to this user",
+                hints: ["the daemon serves the user who runs it; check --socket and AUTHREFRESH_SOCKET"]
+            )
+        case .pathTooLong(let socket):
+            Report(status: .usage, message: "the path of the socket is too long: '\(socket)'")
+        case .ended:
+            Report(
+                status: .daemonUnreachable,
+                message: "the daemon ended the connection",
+                hints: ["systemctl --user status authrefreshd"]
+            )
+        case .noAnswer(let seconds):
+            Report(
+                status: .tryAgainLater,
+                message: "the daemon has not answered within \(seconds) s",
+                hints: ["systemctl --user status authrefreshd"]
+            )
+        case .unreadableReply:
+            Report(
+                status: .badData,
+                message: "the daemon's answer cannot be understood",
+                hints: ["authctl and authrefreshd may be of different versions: systemctl --user restart authrefreshd"]
+            )
+        }
+    }
+}
