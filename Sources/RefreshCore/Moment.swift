@@ -27,9 +27,10 @@ package struct Moment: Hashable, Sendable {
         max(elapsed(since: earlier), wall - earlier.wall)
     }
 
-    /// The same instant with the wall clock as it stands at `now`, so that a step in between leaves no trace.
+    /// The same instant with the wall clock as it stands at `now`, so that it is no later than it can have been if the wall clock
+    /// was set back since.
     func asSeen(at now: Moment) -> Moment {
-        Moment(wall: now.wall - now.elapsed(since: self), boot: boot)
+        Moment(wall: now.wall - now.longestElapsed(since: self), boot: boot)
     }
 }
 

@@ -91,7 +91,7 @@ extension RefreshMachine {
     /// Without a known grace period it is never sent: it would look like a replay, and end the grant (RFC 9700 §4.14.2).
     private func previousWithinGrace(refusing generation: Generation, at now: Moment) -> Lease? {
         guard generation == state.generation, let previous = state.previous, let grace = policy.rotationGrace,
-            now.elapsed(since: previous.replacedAt) < grace
+            now.longestElapsed(since: previous.replacedAt) < grace
         else { return nil }
         return Lease(generation: previous.generation, startedAt: now)
     }

@@ -47,12 +47,18 @@ package struct RefreshTokenTimes: Hashable, Sendable {
         let movedBy = newLifetime - (lifetime - age)
         // A use moves an idle time-out by the token's age, an absolute end not at all. Servers count in whole seconds and answers
         // travel: below four seconds the two cannot be told apart.
-        let isExtended = age > .seconds(4) ? movedBy > age.scaled(by: 0.5) : isExtendedByUse
+        let tolerance = max(.seconds(4), age.scaled(by: 0.5))
+        let isExtended = age > .seconds(4) ? movedBy > tolerance : isExtendedByUse
+        if isExtended == false, movedBy > .zero - tolerance {
+            // The same end as before: the life it is a part of stays the whole one, or the announcement would recede with it.
+            var times = self
+            times.isExtendedByUse = false
+            return times
+        }
         return RefreshTokenTimes(
             issuedAt: now,
             lifetime: newLifetime,
-            isExtendedByUse: isExtended,
-            isEndAnnounced: isExtended == false && isEndAnnounced
+            isExtendedByUse: isExtended
         )
     }
 

@@ -1,0 +1,48 @@
+import RefreshCore
+import Testing
+
+@Suite struct AccessTokenTimesTests {
+    private let start = MachineFixture.start
+    private let token = AccessTokenTimes(
+        issuedAt: MachineFixture.start,
+        lifetime: .seconds(3600),
+        refreshAfter: .seconds(2400)
+    )
+
+    @Test func `it is due when its time has come, not before`() {
+        #expect(!token.isDue(at: start.later(.microseconds(2_399_999_999))))
+        #expect(token.isDue(at: start.later(.seconds(2400))))
+    }
+
+    @Test func `it is due by either clock`() {
+        #expect(token.isDue(at: start.stepped(.seconds(2400))))
+        #expect(token.isDue(at: start.later(.seconds(2400)).stepped(.seconds(-365 * 86_400))))
+    }
+
+    @Test func `a wall clock set back within one boot does not make it due`() {
+        #expect(!token.isDue(at: start.later(.seconds(60)).stepped(.seconds(-3600))))
+    }
+
+    @Test func `a token from the future of an earlier boot is due`() {
+        #expect(token.isDue(at: start.rebooted(.seconds(-1))))
+        #expect(!token.isDue(at: start.rebooted(.seconds(1))))
+    }
+
+    @Test func `a suspend counts`() {
+        #expect(token.remaining(at: start.later(.seconds(8 * 3600))) == .zero)
+        #expect(token.remaining(at: start.later(.seconds(600))) == .seconds(3000))
+        #expect(token.remaining(at: start.rebooted(.seconds(600))) == .seconds(3000))
+    }
+
+    @Test func `a stepped wall clock does not end it`() {
+        #expect(token.remaining(at: start.later(.seconds(600)).stepped(.seconds(86_400))) == .seconds(3000))
+    }
+
+    @Test func `a token is held for as long as is asked, and not once it has ended`() {
+        let state = MachineFixture.machine(.scheduled).state
+        #expect(state.holdsAccessToken(for: .seconds(3600), at: start))
+        #expect(!state.holdsAccessToken(for: .seconds(3600), at: start.later(.microseconds(1))))
+        #expect(!state.holdsAccessToken(for: .zero, at: start.later(.seconds(3600))))
+        #expect(!RefreshState().holdsAccessToken(for: .zero, at: start))
+    }
+}

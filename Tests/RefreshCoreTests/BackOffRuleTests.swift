@@ -1,0 +1,29 @@
+import Testing
+
+@testable import RefreshCore
+
+@Suite struct BackOffRuleTests {
+    /// Failures in a row, then shortest and longest wait in seconds: the table of `BackOffRule`.
+    @Test(arguments: [(1, 1, 2), (2, 2, 4), (4, 8, 16), (8, 128, 256), (9, 150, 300), (1000, 150, 300)])
+    func `transient waits are those of the table`(failures: Int, shortest: Int, longest: Int) {
+        #expect(BackOffRule.transient(failures: failures, jitter: 0) == .seconds(shortest))
+        #expect(BackOffRule.transient(failures: failures, jitter: 1) == .seconds(longest))
+    }
+
+    @Test(arguments: [(1, 150, 300), (2, 300, 600), (4, 1200, 2400), (8, 1800, 3600), (.max, 1800, 3600)])
+    func `waits for a person are those of the table`(failures: Int, shortest: Int, longest: Int) {
+        #expect(BackOffRule.misconfigured(failures: failures, jitter: 0) == .seconds(shortest))
+        #expect(BackOffRule.misconfigured(failures: failures, jitter: 1) == .seconds(longest))
+    }
+
+    @Test func `the server's wish is kept, and spread to the later side only`() {
+        #expect(BackOffRule.retryAfter(.seconds(60), jitter: 0) == .seconds(60))
+        #expect(BackOffRule.retryAfter(.seconds(60), jitter: 1) == .seconds(66))
+        #expect(BackOffRule.retryAfter(.seconds(86_400), jitter: 0) == .seconds(3600))
+    }
+
+    @Test(arguments: [(0, 30), (3600, 30), (60, 30), (20, 10), (4, 2), (1, 2)])
+    func `the pause before a refusal is believed leaves time to tell`(remaining: Int, pause: Int) {
+        #expect(BackOffRule.confirmation(remaining: .seconds(remaining)) == .seconds(pause))
+    }
+}

@@ -1,0 +1,57 @@
+import RefreshCore
+import Testing
+
+@Suite struct RedactionTests {
+    private static let text = "s3cr3t-t0ken"
+    private static let secret = Secret(text)
+
+    /// Everything that holds a secret, itself included.
+    private static let holders: [(name: String, value: any Sendable)] = [
+        ("Secret", secret), ("RefreshToken", RefreshToken(secret)), ("AccessToken", AccessToken(secret)),
+        ("optional", Optional(secret) as any Sendable), ("array", [secret]), ("dictionary", ["token": secret]),
+        ("ClientRegistration", ClientRegistration(clientID: "client", clientSecret: secret)),
+    ]
+
+    @Test(arguments: holders.indices) func `no way of printing shows it`(index: Int) {
+        let value = RedactionTests.holders[index].value
+        var dumped = ""
+        dump(value, to: &dumped)
+        for printed in ["\(value)", String(describing: value), String(reflecting: value), dumped] {
+            #expect(!printed.contains(RedactionTests.text))
+            #expect(printed.contains("<redacted>"))
+        }
+    }
+
+    @Test func `every description is the same word`() {
+        #expect(RedactionTests.secret.description == "<redacted>")
+        #expect(RedactionTests.secret.debugDescription == "<redacted>")
+        #expect("\(RedactionTests.secret)" == "<redacted>")
+    }
+
+    @Test func `a mirror has nothing to show`() {
+        let mirror = Mirror(reflecting: RedactionTests.secret)
+        #expect(mirror.children.isEmpty)
+        #expect(mirror.superclassMirror == nil)
+    }
+
+    @Test func `revealing gives it back, and nothing else does`() {
+        #expect(RedactionTests.secret.reveal() == RedactionTests.text)
+        #expect(RedactionTests.secret.count == 12)
+        let bytes = unsafe RedactionTests.secret.withBytes { unsafe Array($0) }
+        #expect(bytes == Array(RedactionTests.text.utf8))
+    }
+
+    @Test func `secrets are equal by their bytes`() {
+        #expect(Secret("a") == Secret([UInt8(ascii: "a")]))
+        #expect(Secret("a") != Secret("b"))
+        #expect(Secret("a") != Secret("aa"))
+        #expect(Secret("") == Secret([]))
+        #expect(Secret("").isEmpty && Secret("").reveal().isEmpty)
+    }
+
+    @Test func `making a secret leaves the bytes it was made from alone`() {
+        let bytes = ContiguousArray(RedactionTests.text.utf8)
+        #expect(Secret(bytes).reveal() == RedactionTests.text)
+        #expect(bytes == ContiguousArray(RedactionTests.text.utf8))
+    }
+}

@@ -1,0 +1,136 @@
+import RefreshCore
+import Testing
+
+/// What people and the machine's surroundings do, in each phase.
+@Suite struct RefreshMachineAccountTests {
+    private typealias Fixture = MachineFixture
+
+    private let start = MachineFixture.start
+
+    @Test(arguments: MachineFixture.phases) func `a grant from outside replaces all, in every phase`(phase: Phase) {
+        var machine = Fixture.machine(phase)
+        let event = Event.grantImported(refreshTokenLifetime: .seconds(86_400))
+        #expect(machine.handle(event, at: start, jitter: 0) == [.persist(.store), .publish(.grantImported)])
+        #expect(machine.state.generation == Fixture.generation.next)
+        #expect(machine.state.phase == .scheduled)
+        #expect(machine.state.deadline == start.wall)
+        #expect(machine.state.accessToken == nil)
+        #expect(machine.state.refreshToken?.lifetime == .seconds(86_400))
+        let refreshes = Fixture.begin(at: start, generation: Fixture.generation.next)
+        #expect(machine.handle(.deadlineReached, at: start, jitter: 0) == refreshes)
+    }
+
+    @Test(arguments: MachineFixture.phases) func `signing out erases all, in every phase`(phase: Phase) {
+        var machine = Fixture.machine(phase)
+        #expect(machine.handle(.signedOut, at: start, jitter: 0) == [.persist(.erase), .publish(.signedOut)])
+        #expect(machine.state == RefreshState(generation: Fixture.generation.next))
+    }
+
+    @Test(arguments: MachineFixture.phases) func `an edited account is persisted, and not trusted until it works`(
+        phase: Phase
+    ) {
+        var machine = Fixture.machine(phase)
+        #expect(machine.handle(.accountUpdated, at: start.later(.seconds(10)), jitter: 0.5) == [.persist(.unchanged)])
+        #expect(!machine.state.hasRefreshed)
+        let soon = start.later(.seconds(11)).wall
+        #expect((machine.state.deadline == soon) == (phase.backOffKind == .misconfigured))
+    }
+
+    @Test func `an edit is persisted even if a retry is near`() {
+        var machine = Fixture.machine(.backingOff(Fixture.backOff(.misconfigured, delay: .seconds(1))))
+        #expect(machine.handle(.accountUpdated, at: start, jitter: 0.9) == [.persist(.unchanged)])
+    }
+
+    @Test func `an edited lead time moves the refresh`() {
+        let policy = RefreshPolicy(leadTime: .seconds(1000))
+        var machine = RefreshMachine(state: Fixture.machine(.scheduled).state, policy: policy)
+        _ = machine.handle(.accountUpdated, at: start, jitter: 0.5)
+        #expect(machine.state.deadline == start.wall + .seconds(2600))
+    }
+
+    @Test func `an edit before the first refresh does not put it off`() {
+        var machine = Fixture.machine(.signedOut)
+        _ = machine.handle(.grantImported(refreshTokenLifetime: .seconds(30 * 86_400)), at: start, jitter: 0)
+        _ = machine.handle(.accountUpdated, at: start, jitter: 0.5)
+        #expect(machine.state.deadline == start.wall)
+    }
+
+    @Test(arguments: MachineFixture.phases) func `a network coming up shortens waits that nobody asked for`(
+        phase: Phase
+    ) {
+        var machine = Fixture.machine(phase)
+        let now = start.later(.seconds(10))
+        let effects = machine.handle(.connectivityRestored, at: now, jitter: 0.5)
+        let isShortened = phase.backOffKind == .transient || phase.backOffKind == .misconfigured
+        #expect(effects == (isShortened ? [.persist(.unchanged)] : []))
+        #expect((machine.state.deadline == now.wall + .seconds(1)) == isShortened)
+    }
+
+    @Test func `a flapping network does not hammer`() {
+        var machine = Fixture.machine(.backingOff(Fixture.backOff(.transient)))
+        _ = machine.handle(.connectivityRestored, at: start, jitter: 0)
+        #expect(machine.state.deadline == start.wall + BackOffRule.callerInterval)
+    }
+
+    // MARK: the refresh token's end
+
+    @Test func `an end that a use does not move is announced once, and is final`() {
+        var machine = refreshed(told: [.seconds(30 * 86_400), .seconds(29 * 86_400)])
+        let now = start.later(.seconds(24 * 86_400))
+        // By now the access token is due, so that is what happens first.
+        #expect(machine.handle(.deadlineReached, at: now, jitter: 0).last.map(isSending) == true)
+        let told = Issuance(lifetime: .seconds(86_400), refreshTokenLifetime: .seconds(6 * 86_400))
+        _ = machine.handle(.tokensIssued(Fixture.generation, told), at: now, jitter: 0.5)
+        #expect(machine.state.shown(at: now) == .refreshTokenExpiring)
+        let effects = machine.handle(.deadlineReached, at: now, jitter: 0)
+        #expect(effects.last == .publish(.refreshTokenExpiring(expiresAt: start.wall + .seconds(30 * 86_400))))
+        #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == [.persist(.unchanged)])
+    }
+
+    @Test func `an idle token is used before half of its life is over`() {
+        let machine = refreshed(told: [.seconds(7200), .seconds(7200)], accessLifetime: .seconds(90 * 86_400))
+        #expect(machine.state.deadline == start.later(.seconds(86_400)).wall + .seconds(3600))
+    }
+
+    @Test func `a clock stepped between two answers does not make an idle token look final`() {
+        var machine = refreshed(told: [.seconds(7200)])
+        let now = start.later(.seconds(600)).stepped(.seconds(-3600))
+        _ = machine.handle(
+            .tokensIssued(Fixture.generation, Issuance(lifetime: nil, refreshTokenLifetime: .seconds(7200))),
+            at: now,
+            jitter: 0
+        )
+        #expect(machine.state.refreshToken?.isExtendedByUse == true)
+    }
+
+    @Test func `a token whose lifetime was named once is not used for ever once half of it is over`() {
+        var machine = Fixture.machine(.signedOut)
+        _ = machine.handle(.grantImported(refreshTokenLifetime: .seconds(30 * 86_400)), at: start, jitter: 0)
+        let now = start.later(.seconds(16 * 86_400))
+        _ = machine.handle(.deadlineReached, at: now, jitter: 0)
+        let generation = machine.state.generation
+        _ = machine.handle(.tokensIssued(generation, Issuance(lifetime: .seconds(3600))), at: now, jitter: 0.5)
+        #expect(machine.state.deadline == now.wall + .seconds(2400))
+        #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == [.persist(.unchanged)])
+    }
+
+    @Test func `a refresh token lifetime of zero means nothing`() {
+        #expect(refreshed(told: [.zero]).state.refreshToken == nil)
+    }
+
+    /// An account that was told these lifetimes of its refresh token, a day apart.
+    private func refreshed(told: [Duration], accessLifetime: Duration = .seconds(86_400)) -> RefreshMachine {
+        var machine = Fixture.machine(.scheduled)
+        for (day, lifetime) in told.enumerated() {
+            let now = start.later(.seconds(86_400 * day))
+            _ = machine.handle(.refreshRequested, at: now, jitter: 0)
+            let issuance = Issuance(lifetime: accessLifetime, refreshTokenLifetime: lifetime)
+            _ = machine.handle(.tokensIssued(Fixture.generation, issuance), at: now, jitter: 0.5)
+        }
+        return machine
+    }
+
+    private func isSending(_ effect: Effect) -> Bool {
+        if case .send = effect { true } else { false }
+    }
+}

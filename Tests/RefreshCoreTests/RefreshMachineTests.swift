@@ -1,0 +1,187 @@
+import RefreshCore
+import Testing
+
+/// What starts a request, in each phase.
+@Suite struct RefreshMachineTests {
+    private typealias Fixture = MachineFixture
+
+    private let start = MachineFixture.start
+
+    // MARK: deadlineReached
+
+    @Test(arguments: [Phase.signedOut, .interactionRequired(MachineFixture.interaction)])
+    func `a deadline means nothing to who waits for the user`(phase: Phase) {
+        var machine = Fixture.machine(phase)
+        #expect(machine.handle(.deadlineReached, at: start, jitter: 0) == [.persist(.unchanged)])
+        #expect(machine.state.phase == phase)
+        #expect(machine.state.deadline == nil)
+    }
+
+    @Test func `a deadline that comes when the refresh is due starts it`() {
+        var machine = Fixture.machine(.scheduled)
+        let now = start.later(.seconds(2400))
+        #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == Fixture.begin(at: now))
+        #expect(machine.state.phase == .refreshing(Lease(generation: Fixture.generation, startedAt: now)))
+        #expect(machine.state.deadline == now.wall + Lease.duration)
+    }
+
+    @Test func `a deadline that comes too early is set again`() {
+        var machine = Fixture.machine(.scheduled)
+        #expect(machine.handle(.deadlineReached, at: start.later(.seconds(2399)), jitter: 0) == [.persist(.unchanged)])
+        #expect(machine.state.phase == .scheduled)
+        #expect(machine.state.deadline == start.wall + .seconds(2400))
+    }
+
+    @Test func `a deadline that comes too early after the clock was set back a year is not a year away`() {
+        var machine = Fixture.machine(.scheduled)
+        let now = start.later(.seconds(2399)).stepped(.seconds(-365 * 86_400))
+        _ = machine.handle(.deadlineReached, at: now, jitter: 0)
+        #expect(machine.state.deadline == now.wall + .seconds(1))
+    }
+
+    @Test func `a deadline before the end of the lease is set to its end`() {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        let now = start.later(.seconds(40))
+        #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == [.persist(.unchanged)])
+        #expect(machine.state.phase == .refreshing(Fixture.lease))
+        #expect(machine.state.deadline == start.wall + Lease.duration)
+    }
+
+    @Test func `at the end of the lease the outcome is unknown and asked for soon`() {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        let now = start.later(Lease.duration)
+        let effects = machine.handle(.deadlineReached, at: now, jitter: 0)
+        #expect(effects.first == .persist(.unchanged))
+        #expect(effects.count == 2)
+        #expect(machine.state.isOutcomeUnknown)
+        #expect(machine.state.phase.backOffKind == .transient)
+        #expect(machine.state.deadline == now.wall + .seconds(1))
+    }
+
+    @Test(arguments: BackOff.Kind.allCases) func `a back-off ends at its deadline, whatever its kind`(
+        kind: BackOff.Kind
+    ) {
+        var machine = Fixture.machine(.backingOff(Fixture.backOff(kind)))
+        let early = start.later(.seconds(99))
+        #expect(machine.handle(.deadlineReached, at: early, jitter: 0) == [.persist(.unchanged)])
+        #expect(machine.state.deadline == start.wall + .seconds(100))
+        let now = start.later(.seconds(100))
+        #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == Fixture.begin(at: now))
+    }
+
+    @Test func `a back-off ends even if a reboot set the clock back a year`() {
+        var machine = Fixture.machine(.backingOff(Fixture.backOff(.transient)))
+        let rebooted = start.rebooted(.seconds(-365 * 86_400))
+        #expect(machine.handle(.deadlineReached, at: rebooted, jitter: 0) == [.persist(.unchanged)])
+        #expect(machine.state.deadline == rebooted.wall + .seconds(100))
+        let now = rebooted.later(.seconds(100))
+        #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == Fixture.begin(at: now))
+    }
+
+    // MARK: tokenNeeded
+
+    @Test(
+        arguments: [
+            (Phase.signedOut, false), (.scheduled, true), (.refreshing(MachineFixture.lease), false),
+            (.interactionRequired(MachineFixture.interaction), false),
+        ] + BackOff.Kind.allCases.map { (.backingOff(MachineFixture.backOff($0)), $0 == .transient) }
+    )
+    func `a caller starts a refresh where one may start`(phase: Phase, starts: Bool) {
+        var machine = Fixture.machine(phase)
+        let now = start.later(.seconds(2))
+        #expect(machine.handle(.tokenNeeded, at: now, jitter: 0) == (starts ? Fixture.begin(at: now) : []))
+    }
+
+    @Test(arguments: BackOff.Kind.allCases) func `a caller may start what is over`(kind: BackOff.Kind) {
+        var machine = Fixture.machine(.backingOff(Fixture.backOff(kind)))
+        let now = start.later(.seconds(100))
+        #expect(machine.handle(.tokenNeeded, at: now, jitter: 0) == Fixture.begin(at: now))
+    }
+
+    @Test func `callers in a loop start no more than one request in two seconds`() {
+        var machine = Fixture.machine(.backingOff(Fixture.backOff(.transient)))
+        #expect(machine.handle(.tokenNeeded, at: start.later(.milliseconds(1999)), jitter: 0) == [])
+    }
+
+    @Test(arguments: [Event.tokenNeeded, .refreshRequested])
+    func `nobody shortens a wait below what the server asked for, though ours is longer`(event: Event) {
+        let failure = Fixture.failure(.unavailable, retryAfter: .seconds(60))
+        let backOff = BackOff(failedAt: start, delay: .seconds(100), kind: .transient, failure: failure)
+        var machine = Fixture.machine(.backingOff(backOff))
+        #expect(machine.handle(event, at: start.later(.seconds(59)), jitter: 0) == [])
+        let now = start.later(.seconds(60))
+        #expect(machine.handle(event, at: now, jitter: 0) == Fixture.begin(at: now))
+    }
+
+    // MARK: refreshRequested
+
+    @Test(
+        arguments: [
+            (Phase.signedOut, false), (.scheduled, true), (.refreshing(MachineFixture.lease), false),
+            (.interactionRequired(MachineFixture.interaction), true),
+        ]
+            + BackOff.Kind.allCases.map {
+                (.backingOff(MachineFixture.backOff($0)), $0 == .transient || $0 == .misconfigured)
+            }
+    )
+    func `a person starts a refresh even where interaction is required`(phase: Phase, starts: Bool) {
+        var machine = Fixture.machine(phase)
+        #expect(machine.handle(.refreshRequested, at: start, jitter: 0) == (starts ? Fixture.begin(at: start) : []))
+    }
+
+    // MARK: accessTokenRejected
+
+    @Test(
+        arguments: [
+            (Phase.scheduled, true), (.refreshing(MachineFixture.lease), false),
+            (.interactionRequired(MachineFixture.interaction), false),
+        ] + BackOff.Kind.allCases.map { (.backingOff(MachineFixture.backOff($0)), $0 == .transient) }
+    )
+    func `a rejected access token is given to nobody, and replaced where one may ask`(phase: Phase, starts: Bool) {
+        var machine = Fixture.machine(phase)
+        let now = start.later(.seconds(10))
+        let effects = machine.handle(.accessTokenRejected, at: now, jitter: 0)
+        #expect(effects == (starts ? Fixture.begin(at: now) : [.persist(.unchanged)]))
+        #expect(machine.state.accessToken == nil)
+    }
+
+    @Test func `without an access token a rejection means nothing`() {
+        var machine = Fixture.machine(.signedOut)
+        #expect(machine.handle(.accessTokenRejected, at: start, jitter: 0) == [])
+    }
+
+    @Test func `a token younger than ten seconds is not blamed`() {
+        var machine = Fixture.machine(.scheduled)
+        #expect(machine.handle(.accessTokenRejected, at: start.later(.milliseconds(9999)), jitter: 0) == [])
+        #expect(machine.state.accessToken != nil)
+    }
+
+    // MARK: exchangeContinues, exchangeAbandoned
+
+    @Test(arguments: MachineFixture.phases) func `only a refresh can continue`(phase: Phase) {
+        var machine = Fixture.machine(phase)
+        let before = machine.state
+        let now = start.later(.seconds(3600))
+        let effects = machine.handle(.exchangeContinues, at: now, jitter: 0)
+        guard case .refreshing = phase else {
+            #expect(effects == [] && machine.state == before)
+            return
+        }
+        #expect(effects == [.persist(.unchanged)])
+        #expect(machine.state.phase == phase)
+        #expect(machine.state.deadline == now.wall + Lease.duration)
+    }
+
+    @Test(arguments: MachineFixture.phases) func `only a refresh can be abandoned`(phase: Phase) {
+        var machine = Fixture.machine(phase)
+        let before = machine.state
+        let effects = machine.handle(.exchangeAbandoned, at: start, jitter: 0)
+        guard case .refreshing = phase else {
+            #expect(effects == [] && machine.state == before)
+            return
+        }
+        #expect(effects.first == .persist(.unchanged))
+        #expect(machine.state.isOutcomeUnknown)
+        #expect(machine.state.deadline == start.wall + .seconds(1))
+    }
+}

@@ -1,0 +1,59 @@
+import RefreshCore
+import Testing
+
+@Suite struct RefreshRuleTests {
+    /// Lifetime, earliest, without jitter, latest of a draw, in seconds: the table of `RefreshRule.refreshAfter`.
+    @Test(
+        arguments: [
+            (20.0, 9.0, 10.0, 11.0), (300, 162, 180, 180), (3600, 2160, 2400, 2640), (86_400, 51_840, 57_600, 63_360),
+        ]
+    )
+    func `the table holds`(lifetime: Double, earliest: Double, middle: Double, latest: Double) {
+        #expect(refreshAfter(lifetime, jitter: 0) == earliest)
+        #expect(refreshAfter(lifetime, jitter: 0.5) == middle)
+        #expect(abs(refreshAfter(lifetime, jitter: 1) - latest) < 0.001)
+    }
+
+    @Test(arguments: [20.0, 239, 240, 300, 360, 3600, 86_400], [0, 0.5, 0.999])
+    func `a refresh is never later than the reserve allows`(lifetime: Double, jitter: Double) {
+        let reserve = lifetime < 240 ? lifetime / 10 : max(120, lifetime / 10)
+        #expect(refreshAfter(lifetime, jitter: jitter) <= lifetime - reserve + 0.001)
+    }
+
+    @Test(arguments: [240.0, 270, 300]) func `tokens of a few minutes are spread, too`(lifetime: Double) {
+        #expect(refreshAfter(lifetime, jitter: 0) < refreshAfter(lifetime, jitter: 0.4))
+    }
+
+    @Test(arguments: [0.0, 0.001, 0.5, 1]) func `nothing is refreshed more often than once in a second`(
+        lifetime: Double
+    ) {
+        #expect(refreshAfter(lifetime, jitter: 0) == 1)
+    }
+
+    @Test func `the server's wish comes before our rule, if it makes sense`() {
+        #expect(refreshAfter(3600, refreshIn: 1000, jitter: 0.5) == 1000)
+        #expect(refreshAfter(3600, refreshIn: 3600, jitter: 0.5) == 2400)
+        #expect(refreshAfter(3600, refreshIn: 0, jitter: 0.5) == 2400)
+    }
+
+    @Test func `the owner's lead time comes before all, but for half of the lifetime`() {
+        #expect(refreshAfter(3600, refreshIn: 1000, leadTime: 60, jitter: 0.5) == 3540)
+        #expect(refreshAfter(3600, leadTime: 60, jitter: 0.999) == 3540)
+        #expect(refreshAfter(3600, leadTime: 7200, jitter: 0.5) == 1800)
+    }
+
+    private func refreshAfter(
+        _ lifetime: Double,
+        refreshIn: Double? = nil,
+        leadTime: Double? = nil,
+        jitter: Double
+    ) -> Double {
+        let result = RefreshRule.refreshAfter(
+            lifetime: .seconds(lifetime),
+            refreshIn: refreshIn.map { .seconds($0) },
+            leadTime: leadTime.map { .seconds($0) },
+            jitter: jitter
+        )
+        return Double(result.microseconds) / 1e6
+    }
+}

@@ -1,0 +1,46 @@
+import RefreshCore
+import Testing
+
+/// Worlds in virtual time; `AUTHREFRESH_SEED` runs one seed alone.
+@Suite struct RefreshSimulationTests {
+    private static let worldsPerPart = 8
+
+    @Test(arguments: 0..<16) func `in any weather nothing that was promised is broken`(part: Int) {
+        for seed in Simulation.seeds(part: part, count: RefreshSimulationTests.worldsPerPart) {
+            let outcome = Simulation.outcome(seed: seed, test: "RefreshSimulationTests")
+            if let report = outcome.report { Issue.record(Comment(rawValue: report)) }
+        }
+    }
+
+    @Test(arguments: Simulation.seeds(part: 0, count: 4))
+    func `a grant whose answers all arrive lasts for ever, whatever else fails`(seed: UInt64) {
+        let outcome = Simulation.outcome(seed: seed, climate: .honest, test: "RefreshSimulationTests")
+        #expect(outcome.report == nil)
+        #expect(outcome.exchanges > 1_000)
+    }
+
+    @Test(arguments: Simulation.seeds(part: 0, count: 4))
+    func `a lost answer is asked for again while the server still forgives`(seed: UInt64) {
+        let outcome = Simulation.outcome(seed: seed, climate: .forgetful, test: "RefreshSimulationTests")
+        #expect(outcome.report == nil)
+        #expect(outcome.exchanges > 1_000)
+    }
+
+    @Test(arguments: Simulation.seeds(part: 0, count: 3)) func `the same seed gives the same trace`(seed: UInt64) {
+        let first = Simulation.outcome(seed: seed, test: "RefreshSimulationTests")
+        let second = Simulation.outcome(seed: seed, test: "RefreshSimulationTests")
+        #expect(first == second)
+    }
+
+    @Test func `different seeds give different traces`() {
+        let fingerprints = (0..<8).map { Simulation.outcome(seed: $0, test: "RefreshSimulationTests").fingerprint }
+        #expect(Set(fingerprints).count == fingerprints.count)
+    }
+
+    @Test func `the worlds are worth thousands of account-years`() {
+        let seeds = (0..<16).flatMap { Simulation.seeds(part: $0, count: RefreshSimulationTests.worldsPerPart) }
+        guard Simulation.replayedSeed == nil else { return }
+        let days = seeds.reduce(0.0) { $0 + World(seed: $1, climate: nil).climate.days }
+        #expect(days / 365.25 > 2_000)
+    }
+}

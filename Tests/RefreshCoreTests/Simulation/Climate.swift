@@ -1,0 +1,171 @@
+import RefreshCore
+
+/// What kind of world a seed is: how the server is set up, and how often what goes wrong.
+struct Climate: Hashable {
+    var rules = ModelServer.Rules()
+    var policy = RefreshPolicy()
+    /// How long the world lasts, in days of true time.
+    var days = 365.0
+    /// Of all exchanges, how many go wrong in some way.
+    var faultRate = 0.1
+    /// What an exchange may suffer.
+    var faults: [Fault] = Fault.allCases
+    /// An exchange after one whose answer was lost goes well.
+    var spareAfterLoss = false
+    /// How many days pass between two happenings of a kind; a kind that is absent does not happen.
+    var daysBetween: [Happening: Double] = [:]
+    /// Of all effects, before or after how many the process dies.
+    var crashRate = 0.0
+    /// The longest time, in seconds, until a process that died is started again, or until an outage has ended.
+    var longestAbsence = 3600.0
+    /// The shell tells the end of a lease although the request is still out, as it may when both come at once.
+    var tellsLeaseEndEarly = false
+
+    /// All that the machine may promise, it promises again this long after the last trouble.
+    var recovery: Duration {
+        // The longest wait (an hour, and its jitter), and one more lease and request before it.
+        BackOffRule.longestRetryAfter.scaled(by: 1.1) + Lease.duration + .seconds(30 + 60)
+    }
+}
+
+/// What can go wrong with one exchange.
+enum Fault: Hashable, CaseIterable {
+    case unreachable
+    /// The connection breaks before the server has seen the request.
+    case cutBefore
+    /// The server does its work, the answer is lost.
+    case answerLost
+    case unavailable
+    case tooManyRequests
+    case junk
+    /// Up to the time limit of the request.
+    case slow
+    /// The answer comes after the time limit.
+    case late
+    /// A refusal without a code that is not meant.
+    case rejectedOnce
+    case misconfigured
+}
+
+/// What may happen to the machine, the server and the user.
+enum Happening: Int, Hashable, CaseIterable {
+    case callerComes, accessTokenRejected, personAsks
+    case wallClockStepped, suspended, paused, rebooted, crashed
+    case networkLost, networkRestored, outageBegins, outageEnds, diskFills, diskEmpties
+    case grantRevoked, userWanted, userSignsOut, userSignsIn, accountEdited
+
+    /// What ends it, for those that last.
+    var end: Happening? {
+        switch self {
+        case .networkLost: .networkRestored
+        case .outageBegins: .outageEnds
+        case .diskFills: .diskEmpties
+        case .callerComes, .accessTokenRejected, .personAsks, .wallClockStepped, .suspended, .paused, .rebooted,
+            .crashed,
+            .networkRestored, .outageEnds, .diskEmpties, .grantRevoked, .userWanted, .userSignsOut, .userSignsIn,
+            .accountEdited:
+            nil
+        }
+    }
+
+    var isEnd: Bool {
+        self == .networkRestored || self == .outageEnds || self == .diskEmpties
+    }
+
+    /// Whether the machine needs time to recover from it. A stepped clock alone is no excuse.
+    var isTrouble: Bool {
+        self != .callerComes && self != .personAsks && self != .accountEdited && self != .wallClockStepped
+            && self != .userSignsIn
+    }
+}
+
+extension Climate {
+    /// A climate as different from the others as the seed can make it.
+    static func drawn(from random: inout SplitMix64) -> Climate {
+        var climate = Climate()
+        // Short-lived tokens for days, long-lived ones for decades: a world costs as much as it has refreshes.
+        let lives: [(lifetime: Double, days: Double)] = [
+            (20, 0.1), (300, 1), (3600, 20), (8 * 3600, 100), (86_400, 400), (14 * 86_400, 7_500),
+            (60 * 86_400, 36_500),
+        ]
+        let life = random.pick(lives)
+        climate.days = life.days
+        climate.rules.accessLifetime = .seconds(life.lifetime)
+        climate.rules.isRotating = random.chance(0.7)
+        climate.rules.detectsReuse = random.chance(0.7)
+        climate.rules.grace = random.pick([.zero, .zero, .seconds(60), .seconds(7 * 86_400)])
+        // Without it a refresh follows every hour, too often for a world of decades.
+        climate.rules.tellsAccessLifetime = life.lifetime != 8 * 3600 || random.chance(0.5)
+        climate.drawRefreshEnd(lifetime: life.lifetime, from: &random)
+        if random.chance(0.5) { climate.policy.rotationGrace = climate.rules.isRotating ? climate.rules.grace : nil }
+        if random.chance(0.2) { climate.policy.leadTime = climate.leadTime(random.fraction()) }
+        climate.faultRate = random.pick([0, 0.02, 0.1, 0.3])
+        climate.tellsLeaseEndEarly = random.chance(0.3)
+        climate.longestAbsence = min(3600, life.days * 864)
+        climate.drawHappenings(from: &random)
+        return climate
+    }
+
+    /// A lead time that leaves room for one exchange.
+    func leadTime(_ fraction: Double) -> Duration {
+        .seconds(2) + rules.accessLifetime.scaled(by: fraction)
+    }
+
+    private mutating func drawRefreshEnd(lifetime: Double, from random: inout SplitMix64) {
+        let end = Duration.seconds(lifetime * random.pick([0.5, 4.0, 100.0]) + 7_200)
+        rules.refreshEnd = random.pick([.never, .idle(end), .absolute(end)])
+        rules.tellsRefreshLifetime = random.chance(0.7)
+        if case .idle(let lifetime) = rules.refreshEnd, !rules.tellsRefreshLifetime, random.chance(0.7) {
+            policy.refreshTokenLifetime = lifetime
+        }
+    }
+
+    private mutating func drawHappenings(from random: inout SplitMix64) {
+        // As often per refresh in every world, whatever a refresh's distance.
+        let unit = days / 400
+        for happening in Happening.allCases where random.chance(0.7) {
+            daysBetween[happening] = unit * random.pick([1, 5, 20])
+        }
+        for happening in Happening.allCases {
+            if let end = happening.end { daysBetween[end] = daysBetween[happening] }
+        }
+        // The user comes back some time; a world without would end with the first lost grant.
+        daysBetween[.userSignsIn] = unit / 2
+        crashRate = random.pick([0, 0.001, 0.01])
+    }
+}
+
+extension Climate {
+    /// A server that forgives nothing, a line that fails often but loses no answer: the grant has to last for ever.
+    static let honest: Climate = {
+        var climate = Climate(days: 150, faultRate: 0.3)
+        climate.faults = [.unreachable, .unavailable, .tooManyRequests, .junk, .slow, .rejectedOnce, .misconfigured]
+        climate.daysBetween = [
+            .callerComes: 0.5, .personAsks: 2, .wallClockStepped: 1, .networkLost: 3, .outageBegins: 3,
+        ]
+        climate.daysBetween[.networkRestored] = 3
+        climate.daysBetween[.outageEnds] = 3
+        return climate
+    }()
+
+    /// A server that forgives a second use for a minute, a line that loses answers, and long outages before: the grant has to last.
+    static let forgetful: Climate = {
+        var climate = Climate(
+            days: 150,
+            faultRate: 0.5,
+            faults: [.unavailable, .answerLost, .slow],
+            spareAfterLoss: true
+        )
+        climate.rules.grace = .seconds(60)
+        climate.daysBetween = [.outageBegins: 1, .outageEnds: 1]
+        return climate
+    }()
+
+    /// The process dies before or after one effect in ten, and is back within a minute; the server forgives for a day.
+    static let deadly: Climate = {
+        var climate = Climate(days: 100, faultRate: 0.1, crashRate: 0.05, longestAbsence: 60)
+        climate.rules.grace = .seconds(86_400)
+        climate.daysBetween = [.callerComes: 0.2, .crashed: 0.5, .rebooted: 2, .diskFills: 3, .diskEmpties: 3]
+        return climate
+    }()
+}

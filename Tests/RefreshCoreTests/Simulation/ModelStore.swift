@@ -1,0 +1,44 @@
+import RefreshCore
+
+/// What the database keeps of one account: what is here survives a crash, all else does not.
+struct ModelStore {
+    private(set) var state = RefreshState()
+    private(set) var policy = RefreshPolicy()
+    /// By generation, as the store keeps them.
+    private(set) var refreshTokens: [Generation: ModelToken] = [:]
+    /// True time at which the stored access token ends; nil if there is none.
+    private(set) var accessEndsAt: Int64?
+    /// The wall clock at the last commit: what a restarted shell knows of a clock that was set back meanwhile.
+    private(set) var lastSeen = Timestamp(microseconds: .min)
+
+    /// One transaction.
+    mutating func commit(
+        _ newState: RefreshState,
+        _ policy: RefreshPolicy,
+        _ change: TokenChange,
+        refreshToken: ModelToken?,
+        accessEndsAt newEnd: Int64?,
+        at now: Moment
+    ) {
+        state = newState
+        self.policy = policy
+        lastSeen = now.wall
+        switch change {
+        case .unchanged: break
+        case .erase:
+            refreshTokens = [:]
+            accessEndsAt = nil
+        case .store:
+            if let refreshToken { refreshTokens[newState.generation] = refreshToken }
+            accessEndsAt = newEnd
+            let kept = [newState.generation, newState.previous?.generation]
+            refreshTokens = refreshTokens.filter { kept.contains($0.key) }
+        }
+    }
+
+    /// What the shell does when the wall clock was set back: deadlines are instants of that clock.
+    mutating func shiftDeadline(by delta: Duration, at now: Moment) {
+        state.deadline = state.deadline.map { $0 + delta }
+        lastSeen = now.wall
+    }
+}

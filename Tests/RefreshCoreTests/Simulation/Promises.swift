@@ -1,0 +1,102 @@
+@testable import RefreshCore
+
+/// What the checks have to remember: the truth about the world that the machine cannot see.
+struct Promises {
+    /// Which grant the account has: raised by each sign-in and sign-out.
+    private(set) var epoch = 0
+    /// An answer of the present grant was lost, or the process died over it: only then may a spent token be sent.
+    var isAmbiguous = false
+    /// An unmeant refusal was given since the last success.
+    private(set) var wasRejected = false
+    /// When the last trouble was over.
+    private(set) var wellSince: Int64 = 0
+    /// When the wall clock was set while nobody could see it; the age of a token is a guess until the next success.
+    private(set) var doubtSince: Int64?
+    /// The boot-time clock has stood still since the last success.
+    private(set) var wasPaused = false
+    /// The machine was rebooted since the last success.
+    private(set) var wasRebooted = false
+    /// The grant was lost by a request that reached the server when nobody waited for it any more.
+    var isSpoilt = false
+    /// The user was called for the present grant.
+    var isUserCalled = false
+    /// No request before this true time.
+    private(set) var notBefore: Int64?
+    private(set) var tokensExpected: ModelTokens?
+
+    private var spentAt: Int64 = 0
+    private var pausedAt: Int64 = 0
+    private var offsetAtSuccess: Int64 = 0
+    private var offsetAtFailure: Int64 = 0
+    private var stepsAtOnce = 0
+    private var hour: Int64 = 0
+    private var sentThisHour = 0
+
+    mutating func trouble(at time: Int64) {
+        wellSince = max(wellSince, time)
+    }
+
+    mutating func newGrant(at time: Int64) {
+        epoch += 1
+        (isAmbiguous, wasRejected, notBefore, isSpoilt, isUserCalled) = (false, false, nil, false, false)
+        trouble(at: time)
+    }
+
+    mutating func deliver(_ tokens: ModelTokens, of exchange: Exchange) {
+        tokensExpected = exchange.epoch == epoch ? tokens : nil
+        spentAt = exchange.sentAt
+    }
+
+    mutating func succeed(offset: Int64) {
+        (isAmbiguous, wasRejected, notBefore) = (false, false, nil)
+        (wasRebooted, isUserCalled) = (false, false)
+        // What happened while the request was out goes on to count.
+        if let time = doubtSince, time < spentAt { doubtSince = nil }
+        wasPaused = wasPaused && pausedAt >= spentAt
+        (tokensExpected, offsetAtSuccess) = (nil, offset)
+    }
+
+    /// A failure of the present grant's exchange has come.
+    mutating func fail(_ failure: RefreshFailure, at time: Int64) {
+        trouble(at: time)
+        if failure.failureClass == .unanswered { isAmbiguous = true }
+        if failure.failureClass == .rejected { wasRejected = true }
+    }
+
+    /// The server's wish is on disk.
+    mutating func wait(for retryAfter: Duration?, _ clock: VirtualClock) {
+        guard let retryAfter else { return }
+        notBefore = clock.trueTime + min(retryAfter, BackOffRule.longestRetryAfter).microseconds
+        offsetAtFailure = clock.wallOffset
+    }
+
+    mutating func step(isSeen: Bool, at time: Int64) {
+        // A token of an earlier boot, or of before a pause, has only the wall clock to tell its age by.
+        if !isSeen || wasRebooted || wasPaused { doubtSince = time }
+        if wasRebooted { notBefore = nil }
+    }
+
+    /// Across a reboot only the wall clock counts: what it was before a step is forgotten.
+    mutating func reboot(offset: Int64, at time: Int64) {
+        wasRebooted = true
+        if offset != offsetAtSuccess { doubtSince = time }
+        if offset != offsetAtFailure { notBefore = nil }
+    }
+
+    mutating func pause(offset: Int64, at time: Int64) {
+        wasPaused = true
+        pausedAt = time
+        if offset != offsetAtSuccess { doubtSince = time }
+    }
+
+    mutating func countStep(isNow: Bool) throws(Violation) {
+        stepsAtOnce = isNow ? stepsAtOnce + 1 : 0
+        guard stepsAtOnce < 100 else { throw Violation(text: "it spins: 100 steps without any time passing") }
+    }
+
+    mutating func countSending(at time: Int64, bound: Int) throws(Violation) {
+        if time / 3_600_000_000 != hour { (hour, sentThisHour) = (time / 3_600_000_000, 0) }
+        sentThisHour += 1
+        guard sentThisHour <= bound else { throw Violation(text: "more than \(bound) requests in one hour") }
+    }
+}

@@ -1,0 +1,139 @@
+@testable import RefreshCore
+
+/// The weather.
+extension World {
+    mutating func happen(at index: Int) throws(Violation) {
+        let happening = nextHappenings[index].happening
+        let days = climate.daysBetween[happening] ?? climate.days
+        let pause = random.microseconds(0, 2 * days * 86_400)
+        nextHappenings[index].at = happening.isEnd ? .max : clock.trueTime + pause
+        if let end = happening.end, let later = nextHappenings.firstIndex(where: { $0.happening == end }) {
+            nextHappenings[later].at = clock.trueTime + random.microseconds(1, climate.longestAbsence * 4)
+        }
+        trace.note(.happening(happening), at: clock.trueTime)
+        switch happening {
+        case .wallClockStepped: stepWallClock()
+        case .suspended: sleep(isPause: false)
+        case .paused: sleep(isPause: true)
+        case .rebooted: reboot()
+        case .crashed: if machine != nil { crash() }
+        case .outageBegins, .outageEnds: isServerDown = happening == .outageBegins
+        case .diskFills, .diskEmpties: isDiskFull = happening == .diskFills
+        case .networkLost: isOffline = true
+        case .grantRevoked: server.endGrant(.revoked)
+        case .userWanted: server.endGrant(.userWanted)
+        case .networkRestored:
+            isOffline = false
+            try tell(.connectivityRestored)
+        case .callerComes, .accessTokenRejected, .personAsks, .userSignsOut, .userSignsIn, .accountEdited:
+            try serve(happening)
+        }
+        if happening.isTrouble { promises.trouble(at: clock.trueTime) }
+    }
+
+    /// Somebody wants something of the daemon.
+    private mutating func serve(_ happening: Happening) throws(Violation) {
+        guard let machine else { return }
+        switch happening {
+        case .callerComes:
+            // The shell asks only if there is no token to give.
+            if !machine.state.holdsAccessToken(for: .zero, at: clock.now) { try tell(.tokenNeeded) }
+        case .accessTokenRejected: try tell(.accessTokenRejected)
+        case .personAsks: try tell(.refreshRequested)
+        case .userSignsOut: if random.chance(0.2) { try signOut() }
+        case .userSignsIn: if needsSignIn { try signIn() }
+        case .accountEdited:
+            var policy = machine.policy
+            policy.leadTime = random.chance(0.5) ? nil : climate.leadTime(random.fraction())
+            if !isWaited { try handle(.accountUpdated, Delivery(policy: policy)) }
+        case .wallClockStepped, .suspended, .paused, .rebooted, .crashed, .networkLost, .networkRestored, .outageBegins,
+            .outageEnds, .diskFills, .diskEmpties, .grantRevoked, .userWanted:
+            break
+        }
+    }
+
+    private mutating func tell(_ event: Event) throws(Violation) {
+        guard machine != nil, !isWaited else { return }
+        try handle(event)
+    }
+
+    private var needsSignIn: Bool {
+        switch machine?.state.phase {
+        case .signedOut, .interactionRequired: true
+        case .scheduled, .refreshing, .backingOff, nil: false
+        }
+    }
+
+    mutating func signIn() throws(Violation) {
+        guard !isDiskFull, !isWaited else { return }
+        let grant = server.signIn(at: clock.trueTime)
+        // The sign-in may tell a lifetime even of a server that never does later.
+        let told = grant.lifetime ?? (random.chance(0.2) ? endTold : nil)
+        try replaceGrant(by: .grantImported(refreshTokenLifetime: told), Delivery(refreshToken: grant.token))
+    }
+
+    /// What a person or a first answer may know of the refresh token's end.
+    private var endTold: Duration? {
+        switch climate.rules.refreshEnd {
+        case .never: nil
+        case .idle(let lifetime), .absolute(let lifetime): lifetime
+        }
+    }
+
+    private mutating func signOut() throws(Violation) {
+        guard !isDiskFull, !isWaited, !needsSignIn else { return }
+        try replaceGrant(by: .signedOut)
+    }
+
+    private mutating func replaceGrant(by event: Event, _ delivery: Delivery = Delivery()) throws(Violation) {
+        let generation = store.state.generation
+        try handle(event, delivery)
+        if store.state.generation != generation {
+            promises.newGrant(at: clock.trueTime)
+        } else if delivery.refreshToken != nil {
+            // The process died before it was stored: the user's sign-in has failed, and has ended the old grant.
+            server.endGrant(.revoked)
+        }
+    }
+
+    private mutating func stepWallClock() {
+        let delta =
+            random.pick([-1, 1]) * random.pick([random.microseconds(0, 5), random.microseconds(60, 86_400), year])
+        clock.stepWall(by: delta)
+        promises.step(isSeen: machine != nil, at: clock.trueTime)
+        guard let machine, delta < 0 else { return }
+        // A deadline is an instant of the wall clock: set back, it would be late.
+        var state = machine.state
+        state.deadline = state.deadline.map { $0 + .microseconds(delta) }
+        self.machine = RefreshMachine(state: state, policy: machine.policy)
+        store.shiftDeadline(by: .microseconds(delta), at: clock.now)
+    }
+
+    private var year: Int64 { 365 * 86_400_000_000 }
+
+    /// Nothing runs here meanwhile, the server runs on. What is under way may survive, and its time limit with it.
+    private mutating func sleep(isPause: Bool) {
+        let length = random.microseconds(1, climate.longestAbsence * random.pick([0.02, 1, 10]))
+        if isPause { clock.pause(for: length) } else { clock.advance(to: clock.trueTime + length) }
+        if isPause { promises.pause(offset: clock.wallOffset, at: clock.trueTime) }
+        for index in underWay.indices {
+            // A request's time limit stands still; its answer waits in the socket, or the connection is dead.
+            if random.chance(0.5) {
+                underWay[index].fate = .wrong(.answerLost)
+                underWay[index].endsAt = clock.trueTime + Exchange.limit
+            } else {
+                underWay[index].endsAt = clock.trueTime + random.microseconds(0, 0.5)
+            }
+        }
+    }
+
+    private mutating func reboot() {
+        if machine != nil { crash() }
+        clock.reboot()
+        if random.chance(0.2) {
+            clock.stepWall(by: random.pick([-year, -3_600_000_000, 3_600_000_000, year]))
+            promises.step(isSeen: false, at: clock.trueTime)
+        }
+        promises.reboot(offset: clock.wallOffset, at: clock.trueTime)
+    }
+}

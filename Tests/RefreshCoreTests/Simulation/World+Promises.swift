@@ -1,0 +1,128 @@
+@testable import RefreshCore
+
+/// What was promised, checked at every step.
+extension World {
+    func require(_ isKept: Bool, _ text: @autoclosure () -> String) throws(Violation) {
+        guard isKept else { throw Violation(text: text()) }
+    }
+
+    /// Before anything is done about a decision.
+    mutating func checkDecision(
+        _ event: Event,
+        from old: RefreshState,
+        to new: RefreshState,
+        _ effects: [Effect]
+    ) throws(Violation) {
+        cause = event
+        try require(effects.count <= 4, "\(effects.count) effects of one event")
+        var isPersisted = false
+        if case .persist? = effects.first { isPersisted = true }
+        try require(isPersisted || old == new, "a change of state is not persisted")
+        if case .tokensIssued = event, promises.tokensExpected != nil {
+            try require(effects.first == .persist(.store), "the answer to a request of the present grant is dropped")
+        }
+    }
+
+    /// After all effects of an event are done.
+    mutating func checkAfterwards(_ event: Event) throws(Violation) {
+        guard let machine else { return }
+        try require(machine.state == store.state, "the process knows more than the disk")
+        if case .tokensIssued = event, let tokens = promises.tokensExpected {
+            let held = store.refreshTokens[machine.state.generation]
+            try require(held == tokens.refreshToken, "the refresh token that was issued is lost")
+            try require(store.accessEndsAt == tokens.accessEndsAt, "the access token that was issued is lost")
+            promises.succeed(offset: clock.wallOffset)
+        }
+    }
+
+    /// Before a request leaves.
+    mutating func checkSending(_ lease: Lease, _ token: ModelToken) throws(Violation) {
+        try require(store.state.phase == .refreshing(lease), "a request leaves before its lease is on disk")
+        let isSpending = underWay.contains { $0.lease.generation == lease.generation && $0.epoch == promises.epoch }
+        try require(!isSpending, "two requests for generation \(lease.generation)")
+        try require(unsaved?.exchange.lease.generation != lease.generation, "spent again though the answer is here")
+        let isExcused = promises.isAmbiguous || promises.doubtSince != nil
+        try require(isExcused || !server.isReplay(token, at: clock.trueTime), "a spent token is sent")
+        if let notBefore = promises.notBefore {
+            try require(clock.trueTime >= notBefore, "a request before Retry-After")
+        }
+        if cause == .deadlineReached {
+            let lifetime = Double(max(climate.rules.accessLifetime.microseconds, 2_500_000)) / 1e6
+            try promises.countSending(at: clock.trueTime, bound: 60 + Int(2 * 3600 / (0.4 * lifetime)))
+        }
+    }
+
+    /// Before anyone is told.
+    mutating func checkPublished(_ change: AccountChange, _ state: RefreshState) throws(Violation) {
+        try require(store.state == state, "told before it is on disk")
+        guard case .interactionRequired(let interaction) = change else { return }
+        defer { promises.isUserCalled = true }
+        let token = store.refreshTokens[state.generation]
+        let isSpent = token.map { server.isReplay($0, at: clock.trueTime) } ?? true
+        switch server.end {
+        case nil:
+            try require(isSpent && promises.isAmbiguous, "the user is called, the grant is good: \(interaction.reason)")
+        case .reused:
+            try require(promises.isAmbiguous || promises.isSpoilt, "the grant was lost though every answer came")
+        case .idle:
+            try require(!wasNegligent || promises.isUserCalled, "the refresh token died of idleness")
+        case .revoked, .userWanted, .expired:
+            return
+        }
+        let isForgiving = server.rules.grace >= .seconds(86_400) || climate.spareAfterLoss
+        let isExcused = server.end == .idle || promises.isSpoilt
+        try require(isExcused || !isForgiving, "the grant was lost though the server forgives")
+    }
+
+    /// Whether the machine could have kept an idle refresh token alive: it knew the end, and all was well.
+    private var wasNegligent: Bool {
+        guard case .idle(let lifetime) = server.rules.refreshEnd, promises.doubtSince == nil else { return false }
+        let isKnown = server.rules.tellsRefreshLifetime || climate.policy.refreshTokenLifetime != nil
+        let wellFor = clock.trueTime - promises.wellSince
+        return isKnown && wellFor > (lifetime + climate.recovery).microseconds
+    }
+
+    /// At any time.
+    func checkAtEveryStep() throws(Violation) {
+        guard let machine else { return }
+        switch machine.state.phase {
+        case .signedOut, .interactionRequired: return
+        case .scheduled, .refreshing, .backingOff: break
+        }
+        guard let deadline = machine.state.deadline else { throw Violation(text: "no deadline") }
+        if promises.doubtSince == nil {
+            let wait = deadline - clock.now.wall
+            try require(wait <= horizon, "the next deadline is \(wait) away")
+            try checkBelief(machine.state)
+        }
+        try checkService()
+    }
+
+    /// The longest that anything here may have to wait for.
+    private var horizon: Duration {
+        max(climate.rules.accessLifetime, BackOffRule.longestRetryAfter).scaled(by: 1.1)
+    }
+
+    /// What is taken for valid is valid.
+    private func checkBelief(_ state: RefreshState) throws(Violation) {
+        let isExact = !promises.wasPaused && !climate.tellsLeaseEndEarly
+        guard isExact, state.holdsAccessToken(for: .zero, at: clock.now) else { return }
+        try require(holdsValidToken, "an access token that has ended is taken for valid")
+    }
+
+    private var holdsValidToken: Bool {
+        store.accessEndsAt.map { $0 > clock.trueTime } ?? false
+    }
+
+    /// Whenever all has been well for long enough, there is a valid access token.
+    private func checkService() throws(Violation) {
+        guard !isOffline, !isServerDown, !isDiskFull, server.end == nil, !holdsValidToken else { return }
+        let isLost =
+            store.refreshTokens[store.state.generation].map { server.isReplay($0, at: clock.trueTime) } ?? false
+        guard !isLost else { return }
+        var patience = climate.recovery
+        if let doubtSince = promises.doubtSince, doubtSince > 0 { patience += horizon + horizon }
+        let wellFor = Duration.microseconds(clock.trueTime - max(promises.wellSince, promises.doubtSince ?? 0))
+        try require(wellFor < patience, "no valid access token, though all has been well for \(wellFor)")
+    }
+}

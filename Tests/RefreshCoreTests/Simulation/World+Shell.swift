@@ -1,0 +1,222 @@
+@testable import RefreshCore
+
+/// The shell around the machine, as the daemon is: decide, commit, act.
+extension World {
+    /// What comes with an event that the store needs.
+    struct Delivery {
+        var refreshToken: ModelToken?
+        var accessEndsAt: Int64?
+        var policy: RefreshPolicy?
+    }
+
+    /// Gives the machine an event and does what it says. False if it could not be committed, and so did not happen.
+    @discardableResult
+    mutating func handle(_ event: Event, _ delivery: Delivery = Delivery()) throws(Violation) -> Bool {
+        guard let machine else { return false }
+        var next = RefreshMachine(state: machine.state, policy: delivery.policy ?? machine.policy)
+        let effects = next.handle(event, at: clock.now, jitter: random.fraction())
+        trace.note(.event(event), at: clock.trueTime)
+        try checkDecision(event, from: machine.state, to: next.state, effects)
+        if isDiskFull, effects.contains(where: { if case .persist = $0 { true } else { false } }) {
+            trace.note(.commitFailed, at: clock.trueTime)
+            promises.trouble(at: clock.trueTime)
+            return false
+        }
+        if effects.isEmpty { self.machine = next }
+        for effect in effects {
+            if dies() { return true }
+            try perform(effect, next, delivery)
+            if dies() { return true }
+        }
+        try checkAfterwards(event)
+        return true
+    }
+
+    private mutating func perform(
+        _ effect: Effect,
+        _ next: RefreshMachine,
+        _ delivery: Delivery
+    ) throws(Violation) {
+        trace.note(.effect(effect), at: clock.trueTime)
+        switch effect {
+        case .persist(let change):
+            store.commit(
+                next.state,
+                next.policy,
+                change,
+                refreshToken: delivery.refreshToken,
+                accessEndsAt: delivery.accessEndsAt,
+                at: clock.now
+            )
+            machine = next
+        case .send(let lease):
+            try send(lease)
+        case .publish(let change):
+            try checkPublished(change, next.state)
+        }
+    }
+
+    /// Crashes now, if chance has it.
+    private mutating func dies() -> Bool {
+        guard climate.crashRate > 0, random.chance(climate.crashRate) else { return false }
+        crash()
+        return true
+    }
+
+    private mutating func send(_ lease: Lease) throws(Violation) {
+        guard let token = store.refreshTokens[lease.generation] else {
+            throw Violation(text: "generation \(lease.generation) is to be spent, but its token is lost")
+        }
+        try checkSending(lease, token)
+        exchanges += 1
+        let fate = drawFate()
+        trace.note(.exchange(fate), at: clock.trueTime)
+        let sentAt = clock.trueTime
+        var exchange = Exchange(
+            number: exchanges,
+            lease: lease,
+            epoch: promises.epoch,
+            fate: fate,
+            sentAt: sentAt,
+            endsAt: sentAt
+        )
+        var work = random.microseconds(0.01, 0.4)
+        switch fate {
+        case .well, .wrong(.answerLost): break
+        case .wrong(.slow): work = random.microseconds(1, 29)
+        case .wrong(.late): work = random.microseconds(1, 60)
+        case .wrong(.tooManyRequests): exchange.retryAfter = .seconds(random.pick([0, 1, 30, 600, 3600, 7200]))
+        case .wrong: break
+        }
+        let isProcessed = [.well, .wrong(.slow), .wrong(.late), .wrong(.answerLost)].contains(fate)
+        if isProcessed { requests.append(Request(exchange: exchanges, token: token, arrivesAt: sentAt + work)) }
+        var takes = work + random.microseconds(0.01, 0.4)
+        if fate == .wrong(.late) || fate == .wrong(.answerLost) && random.chance(0.5) { takes = Exchange.limit }
+        exchange.endsAt = sentAt + min(takes, Exchange.limit)
+        underWay.append(exchange)
+        if random.chance(0.02) { strike() }
+    }
+
+    /// Brings something that would hardly ever meet a request close to one.
+    private mutating func strike() {
+        let strikes: [Happening] = [.suspended, .paused, .crashed, .rebooted, .wallClockStepped]
+        let happening = random.pick(strikes)
+        guard let index = nextHappenings.firstIndex(where: { $0.happening == happening }) else { return }
+        nextHappenings[index].at = clock.trueTime + random.microseconds(0, 1)
+    }
+
+    private mutating func drawFate() -> Fate {
+        if isOffline { return .wrong(.unreachable) }
+        if isServerDown {
+            return .wrong(
+                random.pick(climate.spareAfterLoss ? [.unavailable] : [.unreachable, .unavailable, .cutBefore])
+            )
+        }
+        let isSpared = climate.spareAfterLoss && promises.isAmbiguous
+        guard !isSpared, random.chance(climate.faultRate) else { return .well }
+        let fault = random.pick(climate.faults)
+        // A refusal that is not meant is not repeated.
+        if fault == .rejectedOnce, promises.wasRejected || promises.isAmbiguous { return .well }
+        return .wrong(fault)
+    }
+
+    mutating func end(_ ended: Exchange) throws(Violation) {
+        if ended.fate != .well { promises.trouble(at: clock.trueTime) }
+        let generation = ended.lease.generation
+        let isAnswered = ended.fate == .well || ended.fate == .wrong(.slow)
+        if isAnswered, let answer = ended.answer {
+            switch answer {
+            case .tokens(let tokens):
+                try deliver(tokens, of: ended)
+            case .refused(let failureClass):
+                try handle(.refreshFailed(generation, RefreshFailure(model: failureClass)))
+            }
+            return
+        }
+        let failure = failure(of: ended)
+        if ended.epoch == promises.epoch { promises.fail(failure, at: clock.trueTime) }
+        if try handle(.refreshFailed(generation, failure)) {
+            if ended.epoch == promises.epoch, machine != nil { promises.wait(for: failure.retryAfter, clock) }
+        } else {
+            // A failure that cannot be committed is not kept: the lease on disk says enough.
+            promises.isAmbiguous = true
+        }
+    }
+
+    private func failure(of ended: Exchange) -> RefreshFailure {
+        switch ended.fate {
+        case .wrong(.unreachable): RefreshFailure(model: .unreachable)
+        case .wrong(.unavailable), .wrong(.junk): RefreshFailure(model: .unavailable)
+        case .wrong(.tooManyRequests): RefreshFailure(model: .unavailable, retryAfter: ended.retryAfter)
+        case .wrong(.rejectedOnce): RefreshFailure(model: .rejected)
+        case .wrong(.misconfigured): RefreshFailure(model: .misconfigured)
+        case .well, .wrong(.cutBefore), .wrong(.answerLost), .wrong(.slow), .wrong(.late):
+            RefreshFailure(model: .unanswered)
+        }
+    }
+
+    private mutating func deliver(_ tokens: ModelTokens, of ended: Exchange) throws(Violation) {
+        let generation = ended.lease.generation
+        promises.deliver(tokens, of: ended)
+        let delivery = Delivery(refreshToken: tokens.refreshToken, accessEndsAt: tokens.accessEndsAt)
+        if try !handle(.tokensIssued(generation, tokens.issuance), delivery), machine != nil {
+            // Tokens are never dropped for want of disk: they stay in memory.
+            let again = clock.trueTime + random.microseconds(1, 30)
+            unsaved = UnsavedAnswer(exchange: ended, tokens: tokens, triedAgainAt: again)
+        }
+    }
+
+    mutating func saveAgain() throws(Violation) {
+        guard let answer = unsaved else { return }
+        unsaved = nil
+        try deliver(answer.tokens, of: answer.exchange)
+    }
+
+    mutating func reachDeadline() throws(Violation) {
+        guard let machine else { return }
+        var event = Event.deadlineReached
+        if case .refreshing(let lease) = machine.state.phase, isOut(lease) {
+            let saysEnd = climate.tellsLeaseEndEarly && unsaved == nil
+            if saysEnd, lease.isOver(at: clock.now) { promises.isAmbiguous = true }
+            if !saysEnd { event = .exchangeContinues }
+        } else if isWaited {
+            // The lease's end was told early: the request is waited for all the same.
+            deadlineRestsUntil = clock.trueTime + 100_000
+            return
+        }
+        if try !handle(event) { deadlineRestsUntil = clock.trueTime + random.microseconds(5, 60) }
+    }
+
+    /// Whether the exchange of `lease` has not come to its end in this process.
+    func isOut(_ lease: Lease) -> Bool {
+        underWay.contains { $0.lease == lease } || unsaved?.exchange.lease == lease
+    }
+
+    /// Whether the machine has given up an exchange of the present grant which is still out: all else waits for it.
+    var isWaited: Bool {
+        if case .refreshing? = machine?.state.phase { return false }
+        return unsaved != nil || underWay.contains { $0.epoch == promises.epoch }
+    }
+
+    mutating func crash() {
+        trace.note(.crashed, at: clock.trueTime)
+        if !underWay.isEmpty || unsaved != nil { promises.isAmbiguous = true }
+        if case .refreshing = store.state.phase { promises.isAmbiguous = true }
+        (machine, underWay, unsaved) = (nil, [], nil)
+        restartsAt = clock.trueTime + random.microseconds(0.1, climate.longestAbsence)
+        promises.trouble(at: clock.trueTime)
+    }
+
+    mutating func restart() throws(Violation) {
+        trace.note(.restarted, at: clock.trueTime)
+        restartsAt = nil
+        deadlineRestsUntil = 0
+        promises.trouble(at: clock.trueTime)
+        if clock.now.wall < store.lastSeen {
+            store.shiftDeadline(by: clock.now.wall - store.lastSeen, at: clock.now)
+        }
+        machine = RefreshMachine(state: store.state, policy: store.policy)
+        guard case .refreshing = store.state.phase else { return }
+        if try !handle(.exchangeAbandoned) { crash() }
+    }
+}
