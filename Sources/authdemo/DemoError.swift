@@ -1,0 +1,84 @@
+internal import DemoIssuer
+
+/// Why a show did not come to its end.
+enum DemoError: Error, Equatable {
+    /// A program of ours is not where it was looked for.
+    case noProgram(path: String)
+    /// The temporary folder or a file in it cannot be made.
+    case cannotMake(path: String)
+    case cannotStart(program: String)
+    case cannotWriteOutput
+    case issuer(DemoIssuerError)
+    /// Nothing came of a step within its limit.
+    case tookTooLong(step: String, limit: Duration)
+    /// The daemon ended by itself.
+    case daemonEnded(ProcessEnd)
+    /// The daemon had to be killed, because SIGTERM did not end it within the limit.
+    case daemonDidNotStop(limit: Duration)
+    /// The subscription broke off although the daemon runs.
+    case subscriptionEnded(FeedEnd)
+    /// `authctl` ended with another status than the step expects.
+    case commandFailed(command: String, expected: Int32, end: ProcessEnd, errors: String)
+    /// The server did not take an access token; nil: it did not answer.
+    case accessTokenRefused(httpStatus: Int?)
+    /// The account is said to need a person, for another reason than the revoked grant or without a command that helps.
+    case wrongReason(oauthError: String?, hint: String?)
+    /// The server saw refresh requests that must never be sent.
+    case brokenPromise(overlaps: Int, spentTokenUses: Int)
+    /// A signal ended the show before its end.
+    case interrupted(signal: Int32)
+}
+
+extension DemoError: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .noProgram(let path): "there is no program \"\(path)\""
+        case .cannotMake(let path): "cannot make \"\(path)\""
+        case .cannotStart(let program): "cannot start \"\(program)\""
+        case .cannotWriteOutput: "cannot write to standard output"
+        case .issuer(let error): Self.describe(error)
+        case .tookTooLong(let step, let limit): "\(step): nothing came of it within \(limit.components.seconds) s"
+        case .daemonEnded(let end): "authrefreshd ended by itself (\(end))"
+        case .daemonDidNotStop(let limit):
+            "authrefreshd did not end within \(limit.components.seconds) s of SIGTERM, and was killed"
+        case .subscriptionEnded(let end): "the subscription to authrefreshd ended: \(end)"
+        case .commandFailed(let command, let expected, let end, let errors):
+            "\"\(command)\" ended with \(end), expected status \(expected)\(errors.isEmpty ? "" : ":\n\(errors)")"
+        case .accessTokenRefused(let status):
+            "the server refused the access token that authctl gave out (\(status.map { "HTTP \($0)" } ?? "no answer"))"
+        case .wrongReason(let oauthError, let hint):
+            "the revoked grant was reported with \(oauthError ?? "no reason") and \(hint ?? "no command that helps")"
+        case .brokenPromise(let overlaps, let spentTokenUses):
+            "the server saw \(overlaps) overlapping refreshes and \(spentTokenUses) uses of spent refresh tokens"
+        case .interrupted: "interrupted"
+        }
+    }
+
+    /// Whether the daemon's log helps to understand it.
+    var isAboutDaemon: Bool {
+        switch self {
+        case .noProgram, .cannotMake, .cannotStart, .cannotWriteOutput, .issuer, .interrupted: false
+        case .tookTooLong, .daemonEnded, .daemonDidNotStop, .subscriptionEnded, .commandFailed, .accessTokenRefused,
+            .wrongReason, .brokenPromise:
+            true
+        }
+    }
+
+    /// 1, or as a shell reports a signal.
+    var exitStatus: Int32 {
+        if case .interrupted(let signal) = self { return 128 + signal }
+        return 1
+    }
+
+    private static func describe(_ error: DemoIssuerError) -> String {
+        switch error {
+        case .startedBefore: "the authorization server was started before"
+        case .cannotListen(let port, let errno):
+            "cannot listen on 127.0.0.1, port \(port)\(errno == 0 ? "" : " (error \(errno))")"
+        case .noSuchClient(let id): "the authorization server knows no client \"\(id)\""
+        case .noSuchGrant(let family): "the authorization server gave no grant \(family)"
+        case .noRequest(let limit): "no request came within \(limit)"
+        case .tooManyFaults: "too many faults are scripted"
+        }
+    }
+}

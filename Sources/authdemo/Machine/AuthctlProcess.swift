@@ -1,0 +1,52 @@
+internal import Foundation
+
+/// One run of the real `authctl`.
+enum AuthctlProcess {
+    /// What came of it.
+    struct Outcome: Sendable {
+        let output: String
+        let errors: String
+        let end: ProcessEnd
+    }
+
+    /// Starts it; `whenEnded` is called once, on a thread of its own.
+    ///
+    /// - Parameter input: goes to its standard input by a pipe, so that a secret shows in no list of processes.
+    /// - Throws: `cannotStart`.
+    static func start(
+        executable: String,
+        arguments: [String],
+        input: String,
+        stage: Stage,
+        whenEnded: @escaping @Sendable (Outcome) -> Void
+    ) throws(DemoError) {
+        let process = Process()
+        let (inputPipe, outputPipe, errorPipe) = (Pipe(), Pipe(), Pipe())
+        process.executableURL = URL(filePath: executable)
+        process.arguments = arguments
+        process.environment = stage.environment
+        process.currentDirectoryURL = URL(filePath: stage.folder)
+        process.standardInput = inputPipe
+        process.standardOutput = outputPipe
+        process.standardError = errorPipe
+        // Its answers fit into a pipe's 64 KiB, so that they can wait there for its end.
+        process.terminationHandler = { process in
+            whenEnded(
+                Outcome(output: text(from: outputPipe), errors: text(from: errorPipe), end: ProcessEnd(process))
+            )
+        }
+        do {
+            try process.run()
+        } catch {
+            throw .cannotStart(program: executable)
+        }
+        // One that does not read has ended already, and its status says why.
+        try? inputPipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+        try? inputPipe.fileHandleForWriting.close()
+    }
+
+    private static func text(from pipe: Pipe) -> String {
+        let bytes = (try? pipe.fileHandleForReading.readToEnd()) ?? Data()
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

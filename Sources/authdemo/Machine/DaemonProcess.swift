@@ -1,0 +1,41 @@
+internal import Foundation
+
+/// The real `authrefreshd`, as our child.
+struct DaemonProcess {
+    private let process = Process()
+
+    /// Starts it; its log goes to the stage's file. `whenEnded` is called once, on a thread of its own.
+    ///
+    /// - Throws: `cannotMake`, `cannotStart`.
+    init(
+        executable: String,
+        stage: Stage,
+        whenEnded: @escaping @Sendable (ProcessEnd) -> Void
+    ) throws(DemoError) {
+        guard FileManager.default.createFile(atPath: stage.logFile, contents: nil),
+            let log = FileHandle(forWritingAtPath: stage.logFile)
+        else { throw .cannotMake(path: stage.logFile) }
+        process.executableURL = URL(filePath: executable)
+        process.environment = stage.environment
+        process.currentDirectoryURL = URL(filePath: stage.folder)
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = log
+        process.standardError = log
+        process.terminationHandler = { whenEnded(ProcessEnd($0)) }
+        do {
+            try process.run()
+        } catch {
+            throw .cannotStart(program: executable)
+        }
+    }
+
+    /// Asks it to end; `whenEnded` tells when it has.
+    func terminate() {
+        if process.isRunning { process.terminate() }
+    }
+
+    /// Ends it without asking.
+    func kill() {
+        if process.isRunning { _ = Glibc.kill(process.processIdentifier, SIGKILL) }
+    }
+}

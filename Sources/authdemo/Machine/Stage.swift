@@ -1,0 +1,58 @@
+internal import Foundation
+
+/// The temporary folder in which everything of a show lives, and the environment that keeps the daemon inside it.
+struct Stage: Sendable {
+    let folder: String
+
+    /// The kernel takes 107 bytes for a socket's path; a folder for temporary files that is longer than this is passed over.
+    private static let longestParent = 64
+
+    /// Makes the folder, for its owner only.
+    ///
+    /// - Throws: `cannotMake`.
+    init() throws(DemoError) {
+        let wished = FileManager.default.temporaryDirectory.path
+        let parent = wished.utf8.count <= Self.longestParent ? wished : "/tmp"
+        let name = "authdemo-" + String(UInt32.random(in: 0...UInt32.max), radix: 36)
+        folder = URL(filePath: parent).appending(path: name).path
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder,
+                withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw .cannotMake(path: folder)
+        }
+    }
+
+    var socket: String { folder + "/socket" }
+    var logFile: String { folder + "/authrefreshd.log" }
+
+    /// All that the daemon and `authctl` know of the world: no path in it leads to anything of the user's.
+    var environment: [String: String] {
+        var environment = ProcessInfo.processInfo.environment.filter {
+            ["PATH", "LANG", "LC_ALL", "TZ"].contains($0.key)
+        }
+        environment["HOME"] = folder
+        environment["AUTHREFRESH_SOCKET"] = socket
+        for (variable, name) in [
+            ("XDG_RUNTIME_DIR", "run"), ("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "config"),
+            ("XDG_DATA_HOME", "data"),
+        ] {
+            environment[variable] = "\(folder)/\(name)"
+        }
+        return environment
+    }
+
+    /// The last lines of the daemon's log.
+    func logTail(lines count: Int) -> [String] {
+        guard let log = try? String(contentsOfFile: logFile, encoding: .utf8) else { return [] }
+        return log.split(separator: "\n").suffix(count).map(String.init)
+    }
+
+    func remove() {
+        // A folder that stays behind in /tmp harms nobody; the system removes it in time.
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+}

@@ -1,0 +1,46 @@
+internal import ArgumentParser
+
+/// `authdemo run`.
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Play the show: silent refreshes, a withdrawn grant, a new sign-in.",
+        discussion: """
+            Starts an authorization server and authrefreshd in a temporary folder, which is removed at the end; nothing \
+            of yours is read or changed. On a terminal it draws a table in place and stays until Ctrl-C.
+
+            Exit status 0 if all went as it should, 1 if a step failed, 130 if it was interrupted before the end.
+            """
+    )
+
+    @Flag(help: "Play once without a pause, print lines, and end.")
+    var once = false
+
+    @Option(help: ArgumentHelp("How long access tokens live (default: 20s; with --once: 8s).", valueName: "time"))
+    var lifetime: WholeSeconds?
+
+    @Option(
+        help: ArgumentHelp("Take authrefreshd and authctl from DIR instead of this program's folder.", valueName: "dir")
+    )
+    var programs: String?
+
+    /// Shortest lifetime played: each refresh comes at half of it, and a person is to see the states in between.
+    private static let shortestLifetime = WholeSeconds(count: 4)
+    /// Longest lifetime played: the show lasts some three of them.
+    private static let longestLifetime = WholeSeconds(count: 3600)
+
+    func validate() throws {
+        guard let lifetime else { return }
+        guard (Self.shortestLifetime...Self.longestLifetime).contains(lifetime) else {
+            throw ValidationError("'--lifetime' must be \(Self.shortestLifetime) to \(Self.longestLifetime)")
+        }
+    }
+
+    func run() async throws {
+        let lifetime = lifetime ?? WholeSeconds(count: once ? 8 : 20)
+        let ending = await Show.play(
+            ShowPlan(isUnattended: once, lifetime: lifetime.duration, programFolder: programs ?? Programs.ownFolder)
+        )
+        guard ending == 0 else { throw ExitCode(ending) }
+    }
+}

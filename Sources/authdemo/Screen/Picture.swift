@@ -1,0 +1,114 @@
+internal import AuthRefreshInterface
+
+/// A scene as lines that fit into the terminal: account table above, events below.
+struct Picture {
+    private static let barWidth = 24
+    private static let gap = "  "
+    /// Fewer lines of events than this say nothing; a terminal that is lower loses its lower lines instead.
+    private static let fewestReports = 3
+    /// More than this is history, not news.
+    private static let mostReports = 14
+
+    let scene: Scene
+    let style: TerminalStyle
+    let nowUSec: Int64
+
+    /// At most `style.rows - 1` lines: the last row is the cursor's.
+    var lines: [String] {
+        let above = title + [""] + table + [""] + chapter + need + [""]
+        let below = advice.isEmpty ? [] : [""] + advice
+        let room = style.rows - 1 - above.count - below.count
+        let events = reports(min(Self.mostReports, max(Self.fewestReports, room)))
+        return Array((above + events + below).prefix(style.rows - 1))
+    }
+
+    private var title: [String] {
+        let name = "authrefreshd"
+        let facts = PlainText.cut(scene.facts.joined(separator: " · "), to: style.columns - name.count - 2)
+        return [style.paint(name, .bold) + Self.gap + style.paint(facts, .faint)]
+    }
+
+    private var chapter: [String] {
+        PlainText.wrap(scene.chapter, to: style.columns).map { style.paint($0, .bold) }
+    }
+
+    /// What each account that needs a person says, and the command that helps.
+    private var need: [String] {
+        scene.accounts.filter { $0.state == "interaction-required" }.flatMap { status in
+            [
+                "\(status.account) needs you: \(PlainText.line(Report.serverWords(status)))",
+                "  run: \(status.hint ?? "")",
+            ]
+        }
+        .map { style.paint(PlainText.cut($0, to: style.columns), .red) }
+    }
+
+    private var advice: [String] {
+        // A command broken by backslashes can still be copied; one that is cut cannot.
+        let command = PlainText.wrap(scene.command, to: style.columns - 4)
+        let continued = command.dropLast().map { "  \($0) \\" } + command.suffix(1).map { "  \($0)" }
+        return PlainText.wrap(scene.advice, to: style.columns).map { style.paint($0, .faint) } + continued
+    }
+
+    private func reports(_ count: Int) -> [String] {
+        let shown = scene.reports.filter { $0.kind != .chapter }.suffix(count)
+        let lines = shown.map { report in
+            let stamp = WallClock.stamp(report.atUSec)
+            let text = PlainText.cut("\(report.mark) \(report.text)", to: style.columns - stamp.count - 1)
+            return style.paint(stamp, .faint) + " " + style.paint(text, report.colour)
+        }
+        // Always the same number of lines: what stands below must not jump.
+        return lines + Array(repeating: "", count: max(0, count - lines.count))
+    }
+
+    private var table: [String] {
+        let header = ["ACCOUNT", "STATE", "TOKEN ENDS", "NEXT REFRESH", "GENERATION"]
+        let rows = scene.accounts.map(cells)
+        let widths = header.indices.map { column in
+            // Wide enough for every state and countdown, so that nothing moves while time runs.
+            max(([header] + rows).map { $0[column].count }.max() ?? 0, column == 1 ? "interaction-required".count : 0)
+        }
+        let used = widths.reduce(0, +) + Self.gap.count * widths.count
+        let hasRoomForBar = used + Self.barWidth <= style.columns
+        let first = style.paint(line(header, widths), .faint)
+        return [first]
+            + zip(scene.accounts, rows).map { status, cells in
+                let text = line(cells, widths)
+                return style.paint(text, Self.colour(of: status.state)) + (hasRoomForBar ? Self.gap + bar(status) : "")
+            }
+    }
+
+    private func cells(_ status: AccountStatus) -> [String] {
+        let isRefreshing = status.state == "refreshing"
+        let next = status.nextAttemptAtUSec.map { WallClock.countdown(to: max($0, nowUSec), from: nowUSec) }
+        return [
+            status.account, status.state,
+            status.expiresAtUSec.map { WallClock.countdown(to: $0, from: nowUSec) } ?? "–",
+            isRefreshing ? "now" : next ?? "–", String(status.generation),
+        ]
+    }
+
+    private func line(_ cells: [String], _ widths: [Int]) -> String {
+        let text = zip(cells, widths).map { PlainText.pad($0, to: $1) }.joined(separator: Self.gap)
+        return PlainText.cut(text, to: style.columns)
+    }
+
+    /// How much of the access token's life is left.
+    private func bar(_ status: AccountStatus) -> String {
+        guard let end = status.expiresAtUSec, let start = status.refreshedAtUSec, end > start else { return "" }
+        let left = min(1, max(0, Double(end - nowUSec) / Double(end - start)))
+        let filled = Int((left * Double(Self.barWidth)).rounded())
+        return style.paint(String(repeating: "█", count: filled), Self.colour(of: status.state))
+            + style.paint(String(repeating: "░", count: Self.barWidth - filled), .faint)
+    }
+
+    private static func colour(of state: String) -> TerminalStyle.Colour? {
+        switch state {
+        case "fresh": .green
+        case "refreshing": .cyan
+        case "retrying", "refresh-token-expiring", "signed-out": .yellow
+        case "interaction-required", "misconfigured": .red
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,87 @@
+internal import AuthRefreshInterface
+
+/// One thing that happened, as the show tells it.
+struct Report: Sendable {
+    enum Kind: Sendable {
+        /// A new part of the story begins.
+        case chapter
+        /// A command line that is run.
+        case command
+        /// What a command answered.
+        case answer
+        /// A change that the daemon announced.
+        case change
+        /// Something was checked, and holds.
+        case proof
+        /// The account needs a person.
+        case alarm
+    }
+
+    let atUSec: Int64
+    let kind: Kind
+    let text: String
+
+    init(_ kind: Kind, _ text: String, atUSec: Int64 = WallClock.nowUSec) {
+        self.kind = kind
+        self.text = PlainText.line(text)
+        self.atUSec = atUSec
+    }
+
+    /// What stands before the text, all of one width.
+    var mark: String {
+        switch kind {
+        case .chapter: "──"
+        case .command: " $"
+        case .answer: "  "
+        case .change: " •"
+        case .proof: " ✓"
+        case .alarm: " !"
+        }
+    }
+
+    var colour: TerminalStyle.Colour? {
+        switch kind {
+        case .chapter: .bold
+        case .command: nil
+        case .answer: .faint
+        case .change: .cyan
+        case .proof: .green
+        case .alarm: .red
+        }
+    }
+}
+
+extension Report {
+    /// How a change reads; empty for what only opens the subscription.
+    static func reports(of change: Subscribe.Reply) -> [Report] {
+        guard !["present", "ready"].contains(change.event), let status = change.accounts.first else { return [] }
+        let opening = "\(status.account)  \(change.event)"
+        switch change.event {
+        case "interaction-required":
+            return [
+                Report(.alarm, "\(opening): \(serverWords(status))", atUSec: change.atUSec),
+                Report(.alarm, "\(status.account)  run: \(status.hint ?? "")", atUSec: change.atUSec),
+            ]
+        case "refresh-started":
+            return [Report(.change, "\(opening): generation \(status.generation) is sent", atUSec: change.atUSec)]
+        case "token-refreshed":
+            let ends = status.expiresAtUSec.map { "ends \(WallClock.countdown(to: $0, from: change.atUSec))" }
+            let next = status.nextAttemptAtUSec.map {
+                "next refresh \(WallClock.countdown(to: $0, from: change.atUSec))"
+            }
+            let words = ["generation \(status.generation)", ends, next].compactMap(\.self).joined(separator: ", ")
+            return [Report(.change, "\(opening): \(words)", atUSec: change.atUSec)]
+        default:
+            let failure = status.failure.map { ": \($0.summary)" } ?? ""
+            return [Report(.change, opening + failure, atUSec: change.atUSec)]
+        }
+    }
+
+    /// Why an account stands where it does, in the authorization server's own words if it said any.
+    static func serverWords(_ status: AccountStatus) -> String {
+        guard let failure = status.failure else { return status.reason ?? "no reason given" }
+        let words = [failure.oauthError, failure.oauthErrorDescription].compactMap(\.self).joined(separator: ": ")
+        let code = failure.httpStatus.map { " (HTTP \($0))" } ?? ""
+        return (words.isEmpty ? failure.summary : words) + code
+    }
+}

@@ -1,0 +1,92 @@
+internal import AuthRefreshInterface
+internal import DemoIssuer
+
+/// What the story's parts are made of.
+extension Show {
+    /// The generation that the daemon announced last; 0 before the account is there.
+    var generation: Int64 {
+        status?.generation ?? 0
+    }
+
+    private var status: AccountStatus? {
+        scene.accounts.first { $0.account == Self.account }
+    }
+
+    /// Opens a part of the story.
+    mutating func enter(_ chapter: String) {
+        scene.chapter = chapter
+        tell(Report(.chapter, chapter))
+    }
+
+    /// Has the person sign in, as far as this server asks for it.
+    func issueGrant() async throws(DemoError) -> IssuedGrant {
+        do {
+            return try await issuer.issueGrant(clientID: Self.clientID)
+        } catch {
+            throw .issuer(error)
+        }
+    }
+
+    /// Waits until the account stands as wanted.
+    @discardableResult
+    mutating func reach(
+        _ step: String,
+        within limit: Duration,
+        where isReached: (AccountStatus) -> Bool
+    ) async throws(DemoError) -> AccountStatus {
+        // Every occurrence, a tick too, is a reason to look: the wait ends in time even if the change came before it.
+        let deadline = ContinuousClock.now + limit
+        while true {
+            if let status, isReached(status) { return status }
+            guard ContinuousClock.now < deadline else { throw .tookTooLong(step: step, limit: limit) }
+            _ = try await wait(for: step, within: nil) { _ in true }
+        }
+    }
+
+    /// Waits for the next refresh that nobody asked for.
+    mutating func awaitRefresh(_ step: String) async throws(DemoError) {
+        let before = generation
+        try await reach(step, within: plan.refreshLimit) { $0.state == "fresh" && $0.generation > before }
+    }
+
+    /// Lets the picture stand for a moment.
+    mutating func pause() async throws(DemoError) {
+        let end = ContinuousClock.now + plan.pause
+        _ = try await wait(for: "", within: nil) { _ in ContinuousClock.now >= end ? true : nil }
+    }
+
+    /// Runs `authctl` and tells what it said.
+    ///
+    /// - Parameters:
+    ///   - expected: the exit status that the step counts on.
+    ///   - isSecret: its answer is told only as "a token".
+    ///   - isQuiet: its answer is not told.
+    /// - Throws: `commandFailed` for any other exit status.
+    @discardableResult
+    mutating func authctl(
+        _ arguments: [String],
+        input: String = "",
+        expecting expected: Int32 = 0,
+        isSecret: Bool = false,
+        isQuiet: Bool = false
+    ) async throws(DemoError) -> AuthctlProcess.Outcome {
+        let command = "authctl \(arguments.joined(separator: " "))"
+        tell(Report(.command, command))
+        try AuthctlProcess.start(executable: programs.authctl, arguments: arguments, input: input, stage: stage) {
+            [announce] in announce(.commandEnded($0))
+        }
+        let outcome = try await wait(for: "running \"\(command)\"", within: plan.stepLimit) { occurrence in
+            if case .commandEnded(let outcome) = occurrence { return outcome }
+            return nil
+        }
+        guard outcome.end == .status(expected) else {
+            throw .commandFailed(command: command, expected: expected, end: outcome.end, errors: outcome.errors)
+        }
+        if isSecret {
+            tell(Report(.answer, "(an access token of \(outcome.output.utf8.count) bytes)"))
+        } else if !isQuiet {
+            for line in outcome.output.split(separator: "\n") { tell(Report(.answer, String(line))) }
+        }
+        return outcome
+    }
+}

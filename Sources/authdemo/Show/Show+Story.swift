@@ -1,0 +1,130 @@
+internal import AuthRefreshInterface
+internal import DemoIssuer
+internal import Foundation
+
+/// What happens, in order.
+extension Show {
+    private static let silentRefreshes = 3
+
+    /// The whole story; attended, it goes on with refreshes until a signal ends it.
+    mutating func play() async throws(DemoError) {
+        let server = try await open()
+        let grant = try await issueGrant()
+        try await addAccount(server: server, grant)
+        try await watchSilentRefreshes()
+        try await useToken(server: server)
+        try await revoke(grant)
+        try await signInAgain()
+        try await useToken(server: server)
+        try await checkPromises()
+        if !plan.isUnattended { try await stayOpen() }
+    }
+
+    private mutating func open() async throws(DemoError) -> URL {
+        let address: String
+        do {
+            address = try await issuer.start()
+        } catch {
+            throw .issuer(error)
+        }
+        guard let server = URL(string: address) else { preconditionFailure("the issuer's identifier is a URL") }
+        let seconds = plan.lifetime.components.seconds
+        scene.facts = [address, "tokens live \(seconds) s", "refresh tokens rotate, reuse is detected"]
+        enter("An authorization server is started on \(address): tokens live \(seconds) s, refresh tokens rotate.")
+        enter("authrefreshd is started in \(stage.folder).")
+        try await startDaemon()
+        tell(Report(.proof, "it listens on \(stage.socket)"))
+        return server
+    }
+
+    private mutating func addAccount(server: URL, _ grant: IssuedGrant) async throws(DemoError) {
+        enter("One account is added, with a refresh token on standard input.")
+        let address = server.absoluteString
+        try await authctl(
+            [
+                "account", "add", Self.account, "--issuer", address, "--client-id", Self.clientID,
+                "--refresh-token-file", "-",
+            ],
+            input: grant.refreshToken
+        )
+        try await reach("the first refresh", within: plan.stepLimit) { $0.state == "fresh" }
+    }
+
+    private mutating func watchSilentRefreshes() async throws(DemoError) {
+        enter("Nobody asks, and the token stays fresh: \(Self.silentRefreshes) silent refreshes.")
+        for number in 1...Self.silentRefreshes {
+            try await awaitRefresh("silent refresh \(number)")
+        }
+    }
+
+    private mutating func useToken(server: URL) async throws(DemoError) {
+        let outcome = try await authctl(["token", Self.account], isSecret: true)
+        let token = outcome.output.trimmingCharacters(in: .newlines)
+        Task { [announce] in
+            announce(.resourceAnswered(await ProtectedResource.status(port: server.port ?? 0, accessToken: token)))
+        }
+        let status: Int? = try await wait(for: "asking the protected resource", within: plan.stepLimit) { occurrence in
+            if case .resourceAnswered(let status) = occurrence { return .some(status) }
+            return nil
+        }
+        guard status == 200 else { throw .accessTokenRefused(httpStatus: status) }
+        tell(Report(.proof, "the server's protected resource takes the access token (HTTP 200)"))
+    }
+
+    private mutating func revoke(_ grant: IssuedGrant) async throws(DemoError) {
+        enter("The grant is revoked at the server. The daemon learns of it with its next refresh.")
+        do {
+            try await issuer.revokeGrant(grant.family)
+        } catch {
+            throw .issuer(error)
+        }
+        let status = try await reach("interaction required after the revocation", within: plan.refreshLimit) {
+            $0.state == "interaction-required"
+        }
+        guard status.failure?.oauthError == "invalid_grant", let hint = status.hint, hint.hasPrefix("authctl ") else {
+            throw .wrongReason(oauthError: status.failure?.oauthError, hint: status.hint)
+        }
+        scene.chapter = "Only now is a person needed; the account says why, and which command helps."
+        try await authctl(["status", Self.account], expecting: 3, isQuiet: true)
+        tell(Report(.proof, "authctl status \(Self.account) ends with status 3, for scripts"))
+        try await pause()
+    }
+
+    private mutating func signInAgain() async throws(DemoError) {
+        enter("The person signs in again: the server gives a new grant, and it is imported.")
+        let grant = try await issueGrant()
+        let before = generation
+        try await authctl(
+            ["account", "import", Self.account, "--refresh-token-file", "-"],
+            input: grant.refreshToken
+        )
+        try await reach("fresh after the new sign-in", within: plan.stepLimit) {
+            $0.state == "fresh" && $0.generation > before
+        }
+        enter("Fresh again, and on it goes.")
+        try await awaitRefresh("a silent refresh after the new sign-in")
+    }
+
+    /// The server's own count of what it was asked.
+    private mutating func checkPromises() async throws(DemoError) {
+        let counters = await issuer.counters
+        guard counters.overlaps == 0, counters.spentTokenUses == 0 else {
+            throw .brokenPromise(overlaps: counters.overlaps, spentTokenUses: counters.spentTokenUses)
+        }
+        let text = "\(counters.refreshes) refreshes: never two at a time, no spent refresh token used"
+        tell(Report(.proof, "the server counted \(text)"))
+    }
+
+    private mutating func stayOpen() async throws(DemoError) {
+        scene.chapter = "The show goes on until Ctrl-C, which ends the daemon and removes all of this."
+        scene.advice = "Have a look from another terminal:"
+        scene.command = "AUTHREFRESH_SOCKET=\(stage.socket) \(programs.authctl) status"
+        tell(Report(.answer, "in another terminal: \(scene.command)"))
+        do throws(DemoError) {
+            try await wait(for: "", within: nil) { _ in Void?.none }
+        } catch .interrupted {
+            // This is how it is meant to end; the promises must have held to the last.
+        }
+        try await checkPromises()
+    }
+}
