@@ -8,6 +8,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var refreshedAtUSec: Int64?
     package var nextAttemptAtUSec: Int64?
     package var refreshTokenExpiresAtUSec: Int64?
+    package var clockSkewSec: Int64?
     package var failures: Int64
     package var reason: String?
     package var sinceUSec: Int64?
@@ -23,6 +24,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         refreshedAtUSec: Int64? = nil,
         nextAttemptAtUSec: Int64? = nil,
         refreshTokenExpiresAtUSec: Int64? = nil,
+        clockSkewSec: Int64? = nil,
         failures: Int64,
         reason: String? = nil,
         sinceUSec: Int64? = nil,
@@ -37,6 +39,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         self.refreshedAtUSec = refreshedAtUSec
         self.nextAttemptAtUSec = nextAttemptAtUSec
         self.refreshTokenExpiresAtUSec = refreshTokenExpiresAtUSec
+        self.clockSkewSec = clockSkewSec
         self.failures = failures
         self.reason = reason
         self.sinceUSec = sinceUSec

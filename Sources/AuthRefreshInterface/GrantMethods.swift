@@ -80,11 +80,9 @@ package enum ReportRejected {
     /// What it is called with.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
-        package var wwwAuthenticate: String?
 
-        package init(account: String, wwwAuthenticate: String? = nil) {
+        package init(account: String) {
             self.account = account
-            self.wwwAuthenticate = wwwAuthenticate
         }
     }
 

@@ -5,6 +5,8 @@ struct AccountSnapshot: Sendable {
     var account: Account
     var state: RefreshState
     var at: Moment
+    /// How far the issuer's clock is ahead of ours; nil if no answer has told yet.
+    var clockSkew: Duration?
 
     var shown: ShownState { state.shown(at: at) }
 

@@ -67,7 +67,12 @@ extension RefreshCoordinator {
     }
 
     func snapshot(of record: Record, at now: Moment) -> AccountSnapshot {
-        AccountSnapshot(account: record.account, state: record.state, at: now)
+        AccountSnapshot(
+            account: record.account,
+            state: record.state,
+            at: now,
+            clockSkew: clockSkew(of: record.issuerID)
+        )
     }
 
     // MARK: Subscribers

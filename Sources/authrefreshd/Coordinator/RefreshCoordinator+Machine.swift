@@ -57,9 +57,19 @@ extension RefreshCoordinator {
     func noteSkew(_ skew: Duration, of issuer: IssuerID) {
         // The header counts in whole seconds, and the answer has travelled.
         let tolerance = Duration.seconds(2)
-        let known = (try? store.skew(of: issuer)) ?? nil
-        guard known.map({ max($0 - skew, skew - $0) > tolerance }) ?? true else { return }
+        guard clockSkew(of: issuer).map({ max($0 - skew, skew - $0) > tolerance }) ?? true else { return }
         // What is lost here is shown to people only, and comes again with the next answer.
         try? store.recordSkew(skew, of: issuer)
+        clockSkews[issuer] = skew
+    }
+
+    /// How far the issuer's clock is ahead of ours, as its last answer told; nil if none has.
+    func clockSkew(of issuer: IssuerID) -> Duration? {
+        if let known = clockSkews[issuer] { return known }
+        let stored = (try? store.skew(of: issuer)) ?? nil
+        // Issuers are few; whoever has thousands pays a look-up for each.
+        if clockSkews.count >= 1_000 { clockSkews = [:] }
+        clockSkews[issuer] = .some(stored)
+        return stored
     }
 }

@@ -35,6 +35,8 @@ actor RefreshCoordinator {
     /// What keeps an eye on the machine.
     var watches: [any AnyObject] = []
     var suspendDrift = SuspendDrift()
+    /// How far the issuers' clocks are ahead of ours, as far as asked for; nil for one that has not told.
+    var clockSkews: [IssuerID: Duration?] = [:]
     /// Whether the machine has a route.
     var isOnline = true
     /// Where the walk over the accounts that a restored network concerns has come to; nil if there is none.

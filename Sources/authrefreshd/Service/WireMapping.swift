@@ -17,6 +17,7 @@ extension AccountSnapshot {
         status.refreshedAtUSec = state.accessToken?.issuedAt.wall.microseconds
         status.nextAttemptAtUSec = state.deadline?.microseconds
         status.refreshTokenExpiresAtUSec = state.refreshToken?.expiresAt.microseconds
+        status.clockSkewSec = clockSkew?.components.seconds
         status.failure = failure.map { Failure($0.detail) }
         if case .interactionRequired(let interaction) = state.phase {
             status.reason = interaction.reason.rawValue
