@@ -133,6 +133,16 @@ let package = Package(
         ),
 
         .testTarget(name: "RefreshCoreTests", dependencies: ["RefreshCore"], swiftSettings: strict),
+        .testTarget(name: "AuthRefreshInterfaceTests", dependencies: ["AuthRefreshInterface"], swiftSettings: strict),
+        .testTarget(
+            name: "authctlTests",
+            dependencies: [
+                "authctl", "AuthRefreshInterface",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            exclude: ["Transcripts"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [
