@@ -44,12 +44,15 @@ final class Sealer {
     private static let version: UInt8 = 1
     private static let info = Array("authrefresh account key".utf8)
 
-    private let key: StoreKey
-    /// The key of the account that was sealed for last: the two or three tokens of one answer share it.
-    private var latest: (account: AccountID, key: SymmetricKey)?
+    /// Several batches of accounts between reading what is due and storing the answers; a few hundred kilobytes.
+    private static let longestMemory = 2_048
+
+    private let extracted: SymmetricKey
+    /// The keys of the accounts at work: deriving one takes longer than sealing a token with it.
+    private var accountKeys: [AccountID: SymmetricKey] = [:]
 
     init(_ key: StoreKey) {
-        self.key = key
+        extracted = key.extracted
     }
 
     func seal(_ secret: Secret, for place: SealedPlace) throws(StoreError) -> Data {
@@ -81,9 +84,14 @@ final class Sealer {
     }
 
     private func accountKey(_ place: SealedPlace) -> SymmetricKey {
-        if let latest, latest.account == place.account { return latest.key }
-        let derived = key.derivedKey(for: Sealer.info + bigEndian(place.account.rawValue))
-        latest = (place.account, derived)
+        if let known = accountKeys[place.account] { return known }
+        let derived = HKDF<SHA256>.expand(
+            pseudoRandomKey: extracted,
+            info: Sealer.info + bigEndian(place.account.rawValue),
+            outputByteCount: StoreKey.length
+        )
+        if accountKeys.count >= Sealer.longestMemory { accountKeys.removeAll(keepingCapacity: true) }
+        accountKeys[place.account] = derived
         return derived
     }
 

@@ -27,7 +27,11 @@ package struct StoreKey: Equatable, Sendable {
 
     /// Names the key without telling anything about it: 16 hexadecimal digits.
     package var identifier: String {
-        let derived = derivedKey(for: Array("authrefresh store key identifier".utf8), byteCount: 8)
+        let derived = HKDF<SHA256>.expand(
+            pseudoRandomKey: extracted,
+            info: Array("authrefresh store key identifier".utf8),
+            outputByteCount: 8
+        )
         return unsafe derived.withUnsafeBytes { unsafe hexadecimal($0) }
     }
 
@@ -36,10 +40,10 @@ package struct StoreKey: Equatable, Sendable {
         unsafe secret.withBytes { bytes in unsafe Array(hexadecimal(bytes).utf8) } + [UInt8(ascii: "\n")]
     }
 
-    /// A key that is bound to `info` (RFC 5869), so that what is sealed with it says nothing about this one.
-    func derivedKey(for info: [UInt8], byteCount: Int = StoreKey.length) -> SymmetricKey {
+    /// What other keys are expanded from (RFC 5869 §2.2, no salt), so that they say nothing about this one.
+    var extracted: SymmetricKey {
         let input = unsafe secret.withBytes { bytes in unsafe SymmetricKey(data: bytes) }
-        return HKDF<SHA256>.deriveKey(inputKeyMaterial: input, info: info, outputByteCount: byteCount)
+        return SymmetricKey(data: HKDF<SHA256>.extract(inputKeyMaterial: input, salt: Data?.none))
     }
 }
 
