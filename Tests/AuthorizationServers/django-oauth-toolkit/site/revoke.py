@@ -1,11 +1,14 @@
-"""revoke.py USER: revokes every refresh token of a user, and the access tokens with them."""
+"""revoke.py USER: revokes every refresh token of a user, and the access tokens with them.
+
+The rows are deleted: a token that is only marked as revoked is still taken while the grace period lasts.
+"""
 
 import sys
 
 import django
 
 django.setup()
-from oauth2_provider.models import RefreshToken  # noqa: E402
+from oauth2_provider.models import AccessToken, RefreshToken  # noqa: E402
 
-for token in RefreshToken.objects.filter(user__username=sys.argv[1], revoked__isnull=True):
-    token.revoke()
+RefreshToken.objects.filter(user__username=sys.argv[1]).delete()
+AccessToken.objects.filter(user__username=sys.argv[1]).delete()

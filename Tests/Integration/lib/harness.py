@@ -1,0 +1,154 @@
+"""What the integration tests share: a real daemon in a folder of its own, its changes as they happen, and a report."""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+# For anything that takes no longer than a process's start or one request on loopback, on a machine that is busy.
+PATIENCE = 30
+
+
+class Failure(Exception):
+    """A check that does not hold; what follows it in the same case is not run."""
+
+
+class Report:
+    """Collects what held and what did not, a line each: `ok`, `FAIL` or `skip`, and the case in front."""
+
+    lock = threading.Lock()
+    failures = 0
+
+    def __init__(self, case):
+        self.case = case
+
+    def line(self, verdict, text):
+        with Report.lock:
+            Report.failures += verdict == "FAIL"
+            print(f"{verdict:4} {self.case}: {text}", flush=True)
+
+    def check(self, text, holds, otherwise=""):
+        if not holds:
+            raise Failure(f"{text} -- {otherwise}" if otherwise else text)
+        self.line("ok", text)
+
+    def run(self, body):
+        """Runs a case's body; whatever it raises is a failed check and ends only this case."""
+        try:
+            body()
+        except Failure as failure:
+            self.line("FAIL", str(failure))
+        except Exception as error:  # a case must not take the others with it
+            self.line("FAIL", f"{type(error).__name__}: {error}")
+
+
+class Daemon:
+    """An `authrefreshd` with its own state, socket and configuration below `folder`."""
+
+    def __init__(self, binaries, folder):
+        self.binaries = Path(binaries)
+        self.folder = Path(folder)
+        for name in ("run", "state", "config", "home"):
+            (self.folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.log = self.folder / "daemon.log"
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder / "home"),
+            "XDG_RUNTIME_DIR": str(self.folder / "run"),
+            "XDG_STATE_HOME": str(self.folder / "state"),
+            "XDG_CONFIG_HOME": str(self.folder / "config"),
+        }
+        self.process = None
+
+    def start(self):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [self.binaries / "authrefreshd"], env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        self.wait_for_socket()
+
+    def wait_for_socket(self):
+        # Without a service manager there is nothing to subscribe to: the socket's first answer is the event.
+        deadline = time.monotonic() + PATIENCE
+        while self.authctl("status", check=False).returncode == 69:
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise Failure(f"the daemon did not start: {self.log.read_text()[-2000:]}")
+            time.sleep(0.05)
+
+    def stop(self):
+        if self.process is None:
+            return 0
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise Failure("the daemon did not end within its time") from None
+
+    def authctl(self, *arguments, check=True):
+        answer = subprocess.run(
+            [self.binaries / "authctl", *arguments],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE * 2,
+        )
+        if check and answer.returncode != 0:
+            raise Failure(f"authctl {arguments[0]} ended with {answer.returncode}: {answer.stderr.strip()}")
+        return answer
+
+    def status(self, account):
+        """The account's `AccountStatus`; the exit status tells the same and is not looked at."""
+        return json.loads(self.authctl("status", account, "--json", check=False).stdout)["accounts"][0]
+
+    def watch(self, account):
+        return Watch([self.binaries / "authctl", "watch", account, "--json"], self.environment)
+
+
+class Watch:
+    """The changes of one account, in order, from `authctl watch --json`."""
+
+    def __init__(self, command, environment):
+        self.process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+        )
+        self.lines = queue.Queue()
+        self.seen = []
+        threading.Thread(target=self.read, daemon=True).start()
+        self.expect("ready", PATIENCE)
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.put(json.loads(line))
+        self.lines.put(None)
+
+    def expect(self, event, limit, fits=lambda change: True):
+        """The next change called `event`, at most `limit` seconds from now; those before it stay in `seen`."""
+        deadline = time.monotonic() + limit
+        while True:
+            try:
+                change = self.lines.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                last = [change["event"] for change in self.seen[-6:]]
+                raise Failure(f"no {event} within {limit:g} s; the last changes were {last}") from None
+            if change is None:
+                raise Failure(f"authctl watch ended while {event} was awaited")
+            self.seen.append(change)
+            if change["event"] == event and fits(change):
+                return change
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def finish():
+    sys.exit(1 if Report.failures else 0)
