@@ -132,7 +132,43 @@ let package = Package(
             linkerSettings: staticRuntime.linker
         ),
 
+        // What several suites need: real daemons, subscribers, issuers, and waits for events.
+        .target(
+            name: "TestSupport",
+            dependencies: ["AuthRefreshInterface", "DemoIssuer", "VarlinkClient"],
+            path: "Tests/TestSupport",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "authrefreshdTests",
+            dependencies: [
+                "AccountStorage", "AuthRefreshInterface", "DemoIssuer", "OAuthClient", "RefreshCore", "Systemd",
+                "TestSupport", "Varlink", "authrefreshd",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        // Minutes, not seconds: real daemons, killed, starved and flooded. `Tests/run unit` leaves it out by its name.
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "AuthRefreshInterface", "DemoIssuer", "TestSupport", "VarlinkClient", "authctl", "authrefreshd",
+            ],
+            exclude: ["varlink_client.py"],
+            swiftSettings: strict
+        ),
+
         .testTarget(name: "RefreshCoreTests", dependencies: ["RefreshCore"], swiftSettings: strict),
+        .testTarget(
+            name: "AccountStorageTests",
+            dependencies: [
+                "AccountStorage", "RefreshCore",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict
+        ),
         .testTarget(name: "AuthRefreshInterfaceTests", dependencies: ["AuthRefreshInterface"], swiftSettings: strict),
         .testTarget(
             name: "authctlTests",
@@ -180,6 +216,11 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "authdemoTests",
+            dependencies: ["authdemo", "authctl", "authrefreshd", "AuthRefreshInterface"],
             swiftSettings: strict
         ),
     ]

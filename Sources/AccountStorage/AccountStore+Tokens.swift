@@ -19,14 +19,14 @@ extension AccountStore {
     ///
     /// - Throws: `sealBroken`.
     package func accessToken(of account: AccountID) throws(StoreError) -> AccessToken? {
-        try read { db in try latest(.access, of: account, in: db).map(AccessToken.init) }
+        try read { db in try latest(.access, of: account, in: db).map { AccessToken($0.secret, type: $0.type ?? "Bearer") } }
     }
 
     /// The ID token that was stored last (OpenID Connect Core §2); nil if there is none.
     ///
     /// - Throws: `sealBroken`.
     package func idToken(of account: AccountID) throws(StoreError) -> Secret? {
-        try read { db in try latest(.id, of: account, in: db) }
+        try read { db in try latest(.id, of: account, in: db)?.secret }
     }
 
     func sealed(_ place: TokenPlace, in db: Database) throws -> Data? {
@@ -47,7 +47,12 @@ extension AccountStore {
         }
         try erase(.access, of: account, in: db)
         if let accessToken = tokens.accessToken {
-            try put(accessToken.secret, at: TokenPlace(account: account, kind: .access, generation: generation), in: db)
+            try put(
+                accessToken.secret,
+                type: accessToken.type,
+                at: TokenPlace(account: account, kind: .access, generation: generation),
+                in: db
+            )
         }
         let hasNewGrant = tokens.accessToken == nil
         if hasNewGrant || tokens.idToken != nil { try erase(.id, of: account, in: db) }
@@ -56,7 +61,7 @@ extension AccountStore {
         }
     }
 
-    private func latest(_ kind: TokenKind, of account: AccountID, in db: Database) throws -> Secret? {
+    private func latest(_ kind: TokenKind, of account: AccountID, in db: Database) throws -> (secret: Secret, type: String?)? {
         let row = try Row.fetchOne(
             db.cachedStatement(sql: StoreStatement.tokenGeneration.sql),
             arguments: [account.rawValue, kind.rawValue, ""]
@@ -64,17 +69,17 @@ extension AccountStore {
         guard let row else { return nil }
         let place = TokenPlace(account: account, kind: kind, generation: Generation(row[0]))
         let sealed: Data = row[1]
-        return try sealer.open(sealed, at: place.sealedPlace)
+        return (try sealer.open(sealed, at: place.sealedPlace), row[2])
     }
 
-    private func put(_ secret: Secret, at place: TokenPlace, in db: Database) throws {
+    private func put(_ secret: Secret, type: String? = nil, at place: TokenPlace, in db: Database) throws {
         let sealed = try sealer.seal(secret, for: place.sealedPlace)
         try db.cachedStatement(
             sql: """
-                INSERT INTO token (account_id, kind, generation, sealed) VALUES (?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET sealed = excluded.sealed
+                INSERT INTO token (account_id, kind, generation, type, sealed) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET type = excluded.type, sealed = excluded.sealed
                 """
-        ).execute(arguments: [place.account.rawValue, place.kind.rawValue, place.generation.rawValue, sealed])
+        ).execute(arguments: [place.account.rawValue, place.kind.rawValue, place.generation.rawValue, type, sealed])
     }
 
     private func erase(_ kind: TokenKind, of account: AccountID, in db: Database) throws {

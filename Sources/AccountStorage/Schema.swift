@@ -94,6 +94,7 @@ enum Schema {
             kind TEXT NOT NULL,                    -- refresh, access, id
             target TEXT NOT NULL DEFAULT '',       -- what an access token is for; '' is the account's default
             generation INTEGER NOT NULL,
+            type TEXT,                             -- of an access token: how it is presented
             sealed BLOB NOT NULL,
             PRIMARY KEY (account_id, kind, target, generation)
         ) STRICT;

@@ -46,7 +46,7 @@ enum StoreStatement: CaseIterable {
         case .token:
             "SELECT sealed FROM token WHERE account_id = ? AND kind = ? AND target = ? AND generation = ?"
         case .tokenGeneration:
-            "SELECT generation, sealed FROM token WHERE account_id = ? AND kind = ? AND target = ? LIMIT 1"
+            "SELECT generation, sealed, type FROM token WHERE account_id = ? AND kind = ? AND target = ? LIMIT 1"
         case .issuer: "SELECT url FROM issuer WHERE id = ?"
         case .issuerByURL: "SELECT id FROM issuer WHERE url = ?"
         case .meta: "SELECT value FROM meta WHERE key = ?"

@@ -3,8 +3,6 @@ package import RefreshCore
 /// The tokens of one successful answer of the token endpoint (RFC 6749 §5.1).
 package struct TokenResponse: Sendable {
     package let accessToken: AccessToken
-    /// As the server wrote it; `Bearer` if it wrote none. Compared without regard to case (RFC 6749 §5.1).
-    package let tokenType: String
     /// Nil if the old one stays valid: the field was absent, null, empty, or the token that was sent (RFC 6749 §6).
     package let refreshToken: RefreshToken?
     package let issuance: Issuance

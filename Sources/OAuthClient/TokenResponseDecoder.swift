@@ -45,8 +45,10 @@ struct TokenResponseDecoder {
             duration(Self.lifetimeNames, in: tokens, cap: .seconds(365 * 86_400)) ?? profile?.defaultLifetime?.duration
         let refreshIn = duration([("refresh_in", .duration)], in: tokens, cap: .seconds(365 * 86_400))
         return TokenResponse(
-            accessToken: AccessToken(accessToken),
-            tokenType: tokens["token_type"]?.text.flatMap { $0.isEmpty ? nil : $0 } ?? "Bearer",
+            accessToken: AccessToken(
+                accessToken,
+                type: tokens["token_type"]?.text.flatMap { $0.isEmpty ? nil : $0 } ?? "Bearer"
+            ),
             refreshToken: rotated,
             issuance: Issuance(
                 lifetime: lifetime,

@@ -8,13 +8,12 @@ package final class Secret: Sendable, Equatable {
     // A number, because a pointer is not Sendable.
     private let address: UInt
 
-    package init(_ bytes: some Sequence<UInt8>) {
-        var collected = ContiguousArray(bytes)
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: collected.count, alignment: 1)
-        unsafe copy.copyBytes(from: collected)
-        count = collected.count
-        address = UInt(bitPattern: copy.baseAddress)
-        unsafe collected.withUnsafeMutableBytes { unsafe $0.eraseBytes() }
+    package init(_ bytes: some Collection<UInt8>) {
+        count = bytes.count
+        // Straight into its place: a copy on the way would stay behind in freed memory.
+        let place = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
+        unsafe place.copyBytes(from: bytes)
+        address = UInt(bitPattern: place.baseAddress)
     }
 
     package convenience init(_ string: String) {
@@ -82,8 +81,11 @@ package struct RefreshToken: Equatable, Sendable {
 /// What a resource server takes (RFC 6749 §1.4).
 package struct AccessToken: Equatable, Sendable {
     package let secret: Secret
+    /// `token_type` (RFC 6749 §7.1), as the server wrote it: the scheme of the `Authorization` header.
+    package let type: String
 
-    package init(_ secret: Secret) {
+    package init(_ secret: Secret, type: String = "Bearer") {
         self.secret = secret
+        self.type = type
     }
 }

@@ -14,11 +14,16 @@ extension DaemonConnection {
 
     /// Waits for the first refresh after a change that has been made already; the line for standard output.
     ///
+    /// It asks for a token and looks at nothing but the outcome: asking for a refresh would cause a second one if the first is
+    /// over already.
+    ///
     /// - Parameter done: tells the change: `'work' was added`.
     /// - Throws: `keptButNotFresh`.
     mutating func settle(_ status: AccountStatus, done: String) throws(AuthctlError) -> String {
         do throws(AuthctlError) {
-            return try refresh(status.account)
+            let parameters = WireText.encode(AcquireToken.Parameters(account: status.account))
+            _ = try ask(.acquireToken, json: parameters, patience: Self.refreshPatience)
+            return RefreshOutcome.line(for: try allStatuses(accounts: [status.account]).first ?? status)
         } catch {
             throw .keptButNotFresh(done: done, cause: error.report)
         }

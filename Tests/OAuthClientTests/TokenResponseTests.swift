@@ -108,7 +108,7 @@ struct TokenResponseTests {
         #expect(response.issuance.isRotated == expected.rotated ?? false)
         #expect((response.refreshToken != nil) == response.issuance.isRotated)
         if let scopes = expected.scopes { #expect(response.scopes == scopes) }
-        if let tokenType = expected.tokenType { #expect(response.tokenType == tokenType) }
+        if let tokenType = expected.tokenType { #expect(response.accessToken.type == tokenType) }
         if let idToken = expected.idToken { #expect((response.idToken != nil) == idToken) }
     }
 

@@ -20,7 +20,10 @@ extension AuthRefreshService {
         let purpose = Waiter.Purpose.token(minimumValidity: minimumValidity, isForced: isForced)
         coordinator.wait(for: purpose, of: snapshot.account.id, after: .tokenNeeded) { [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
-                guard let after = outcome.snapshot else { return refuse(outcome, asked.account, responder) }
+                // Without an outcome, it still stands somewhere, if it stands at all.
+                guard let after = outcome.snapshot ?? (try? account(asked.account, on: coordinator)) else {
+                    return refuse(outcome, asked.account, responder)
+                }
                 // A token that is still valid is better than none, unless the caller has said that it is not.
                 let isNew = after.state.accessToken?.issuedAt != snapshot.state.accessToken?.issuedAt
                 if after.state.holdsAccessToken(for: .zero, at: after.at), isNew || !isForced {
@@ -140,7 +143,7 @@ extension AuthRefreshService {
             responder.reply(
                 AcquireToken.Reply(
                     accessToken: token.secret.reveal(),
-                    tokenType: "Bearer",
+                    tokenType: token.scheme,
                     expiresAtUSec: times.expiresAt.microseconds
                 )
             )

@@ -75,3 +75,12 @@ extension VarlinkError {
         self.init(type(of: error).name, parameters: error)
     }
 }
+
+extension AccessToken {
+    /// The type in the spelling of RFC 6750 §2.1, if it is that; else as the server wrote it.
+    ///
+    /// Servers write "bearer" as they like (RFC 6749 §5.1: case-insensitive), but not every resource server reads it so.
+    var scheme: String {
+        type.lowercased() == "bearer" ? "Bearer" : type
+    }
+}
