@@ -6,7 +6,8 @@ struct Screen {
     private static let eraseToEndOfLine = "\u{1B}[K"
     private static let eraseBelow = "\u{1B}[J"
 
-    private let isDrawn: Bool
+    /// Whether there is a picture; otherwise reports are all there is.
+    let isDrawn: Bool
     private var drawnLines = 0
     private(set) var isBroken = false
 
@@ -40,13 +41,7 @@ struct Screen {
         draw(scene)
     }
 
-    /// Says something below the picture, or as one more line.
-    mutating func say(_ text: String) {
-        write(text + "\n")
-        drawnLines = 0
-    }
-
-    /// Gives the terminal back as it was.
+    /// Gives the terminal back as it was; the last picture stays.
     mutating func close() {
         if isDrawn { write(Self.showCursor) }
     }

@@ -83,7 +83,7 @@ extension Show {
             throw .commandFailed(command: command, expected: expected, end: outcome.end, errors: outcome.errors)
         }
         if isSecret {
-            tell(Report(.answer, "(an access token of \(outcome.output.utf8.count) bytes)"))
+            tell(Report(.answer, "(an access token of \(outcome.output.utf8.count - 1) characters)"))
         } else if !isQuiet {
             for line in outcome.output.split(separator: "\n") { tell(Report(.answer, String(line))) }
         }

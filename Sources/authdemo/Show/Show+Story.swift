@@ -119,7 +119,7 @@ extension Show {
         scene.chapter = "The show goes on until Ctrl-C, which ends the daemon and removes all of this."
         scene.advice = "Have a look from another terminal:"
         scene.command = "AUTHREFRESH_SOCKET=\(stage.socket) \(programs.authctl) status"
-        tell(Report(.answer, "in another terminal: \(scene.command)"))
+        if !screen.isDrawn { tell(Report(.answer, "\(scene.advice) \(scene.command)")) }
         do throws(DemoError) {
             try await wait(for: "", within: nil) { _ in Void?.none }
         } catch .interrupted {

@@ -83,7 +83,10 @@ struct Show {
         } catch {
             failure = failure ?? error
         }
-        guard let failure else { return 0 }
+        guard let failure else {
+            _ = StandardOutput.write("The show is over: authrefreshd has ended, \(stage.folder) is removed.\n")
+            return 0
+        }
         report(failure)
         return failure.exitStatus
     }

@@ -1,0 +1,87 @@
+import Foundation
+
+/// A run of the built `authdemo`, in a folder for temporary files of its own.
+struct ShowRun {
+    struct Outcome {
+        let output: String
+        let errors: String
+        let status: Int32
+    }
+
+    /// Where this test's executable is; the programs are built beside it.
+    static let products = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    /// Seconds after which a run is given up, and the test fails by its status: 124.
+    private static let limit = "100"
+
+    let folder: URL
+
+    init() throws {
+        folder = URL(filePath: "/tmp/authdemo-test-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(at: temporaryFiles, withIntermediateDirectories: false)
+    }
+
+    /// What the show may write to, and must leave empty.
+    var temporaryFiles: URL { folder.appending(path: "tmp") }
+
+    /// Names of what a show has left behind.
+    var leftovers: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: temporaryFiles.path) }
+    }
+
+    /// A folder of programs in which `name` is a shell script instead, and the other one is real.
+    func programs(replacing name: String, by script: String) throws -> String {
+        let programs = folder.appending(path: "programs")
+        try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: false)
+        for real in ["authrefreshd", "authctl"] where real != name {
+            try FileManager.default.createSymbolicLink(
+                at: programs.appending(path: real),
+                withDestinationURL: Self.products.appending(path: real)
+            )
+        }
+        let file = programs.appending(path: name)
+        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+        return programs.path
+    }
+
+    /// Runs `authdemo`; when its output holds `cue`, `signal` is sent to it.
+    func run(_ arguments: [String], cue: String? = nil, signal: Int32 = SIGINT) async throws -> Outcome {
+        let process = Process()
+        let output = Pipe()
+        let errorFile = folder.appending(path: "stderr")
+        try Data().write(to: errorFile)
+        process.executableURL = URL(filePath: "/usr/bin/timeout")
+        process.arguments = [Self.limit, Self.products.appending(path: "authdemo").path] + arguments
+        process.environment = [
+            "PATH": "/usr/bin:/bin", "TMPDIR": temporaryFiles.path, "TZ": "UTC", "LC_ALL": "C.UTF-8",
+        ]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = try FileHandle(forWritingTo: errorFile)
+        let (ends, continuation) = AsyncStream.makeStream(of: Int32.self)
+        process.terminationHandler = { ended in
+            continuation.yield(
+                ended.terminationReason == .exit ? ended.terminationStatus : 128 + ended.terminationStatus
+            )
+            continuation.finish()
+        }
+        try process.run()
+        var text = ""
+        var isCued = false
+        for try await line in output.fileHandleForReading.bytes.lines {
+            text += line + "\n"
+            guard let cue, !isCued, line.contains(cue) else { continue }
+            isCued = true
+            // timeout(1) hands a signal on to its command.
+            kill(process.processIdentifier, signal)
+        }
+        var status: Int32 = -1
+        for await end in ends { status = end }
+        return Outcome(output: text, errors: try String(contentsOf: errorFile, encoding: .utf8), status: status)
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(at: folder)
+    }
+}
