@@ -45,6 +45,9 @@ enum Fault: Hashable, CaseIterable {
     /// A refusal without a code that is not meant.
     case rejectedOnce
     case misconfigured
+
+    /// What a server does that is down.
+    static let outage: [Fault] = [.unreachable, .unavailable, .cutBefore, .tooManyRequests]
 }
 
 /// What may happen to the machine, the server and the user.

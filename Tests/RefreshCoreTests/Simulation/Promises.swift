@@ -18,12 +18,17 @@ struct Promises {
     private(set) var wasRebooted = false
     /// The grant was lost by a request that reached the server when nobody waited for it any more.
     var isSpoilt = false
+    /// The end of the present refresh token was announced.
+    var isEndAnnounced = false
+    /// How often the grant was said to have ended since the last answer that was lost, or brought tokens.
+    var refusals = 0
     /// The user was called for the present grant.
     var isUserCalled = false
     /// No request before this true time.
     private(set) var notBefore: Int64?
     private(set) var tokensExpected: ModelTokens?
 
+    private(set) var spentGeneration = Generation(0)
     private var spentAt: Int64 = 0
     private var pausedAt: Int64 = 0
     private var offsetAtSuccess: Int64 = 0
@@ -39,16 +44,17 @@ struct Promises {
     mutating func newGrant(at time: Int64) {
         epoch += 1
         (isAmbiguous, wasRejected, notBefore, isSpoilt, isUserCalled) = (false, false, nil, false, false)
+        (isEndAnnounced, refusals) = (false, 0)
         trouble(at: time)
     }
 
     mutating func deliver(_ tokens: ModelTokens, of exchange: Exchange) {
         tokensExpected = exchange.epoch == epoch ? tokens : nil
-        spentAt = exchange.sentAt
+        (spentAt, spentGeneration) = (exchange.sentAt, exchange.lease.generation)
     }
 
     mutating func succeed(offset: Int64) {
-        (isAmbiguous, wasRejected, notBefore) = (false, false, nil)
+        (isAmbiguous, wasRejected, notBefore, refusals) = (false, false, nil, 0)
         (wasRebooted, isUserCalled) = (false, false)
         // What happened while the request was out goes on to count.
         if let time = doubtSince, time < spentAt { doubtSince = nil }
@@ -59,7 +65,7 @@ struct Promises {
     /// A failure of the present grant's exchange has come.
     mutating func fail(_ failure: RefreshFailure, at time: Int64) {
         trouble(at: time)
-        if failure.failureClass == .unanswered { isAmbiguous = true }
+        if failure.failureClass == .unanswered { (isAmbiguous, refusals) = (true, 0) }
         if failure.failureClass == .rejected { wasRejected = true }
     }
 

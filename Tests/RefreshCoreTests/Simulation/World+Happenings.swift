@@ -68,7 +68,7 @@ extension World {
         guard !isDiskFull, !isWaited else { return }
         let grant = server.signIn(at: clock.trueTime)
         // The sign-in may tell a lifetime even of a server that never does later.
-        let told = grant.lifetime ?? (random.chance(0.2) ? endTold : nil)
+        let told = grant.lifetime ?? (random.chance(0.7) ? endTold : nil)
         try replaceGrant(by: .grantImported(refreshTokenLifetime: told), Delivery(refreshToken: grant.token))
     }
 

@@ -29,6 +29,8 @@ extension World {
         try require(machine.state == store.state, "the process knows more than the disk")
         if case .tokensIssued = event, let tokens = promises.tokensExpected {
             let held = store.refreshTokens[machine.state.generation]
+            let isRaised = !tokens.issuance.isRotated || machine.state.generation > promises.spentGeneration
+            try require(isRaised, "a new refresh token under an old generation")
             try require(held == tokens.refreshToken, "the refresh token that was issued is lost")
             try require(store.accessEndsAt == tokens.accessEndsAt, "the access token that was issued is lost")
             promises.succeed(offset: clock.wallOffset)
@@ -55,7 +57,10 @@ extension World {
     /// Before anyone is told.
     mutating func checkPublished(_ change: AccountChange, _ state: RefreshState) throws(Violation) {
         try require(store.state == state, "told before it is on disk")
+        if case .refreshTokenExpiring = change { promises.isEndAnnounced = true }
         guard case .interactionRequired(let interaction) = change else { return }
+        let isConfirmed = interaction.reason != .outcomeUnknown || promises.refusals > 1 || promises.isUserCalled
+        try require(isConfirmed, "an unknown outcome is not asked for again")
         defer { promises.isUserCalled = true }
         let token = store.refreshTokens[state.generation]
         let isSpent = token.map { server.isReplay($0, at: clock.trueTime) } ?? true
@@ -66,11 +71,13 @@ extension World {
             try require(promises.isAmbiguous || promises.isSpoilt, "the grant was lost though every answer came")
         case .idle:
             try require(!wasNegligent || promises.isUserCalled, "the refresh token died of idleness")
-        case .revoked, .userWanted, .expired:
+        case .expired:
+            try require(!wasSilent || promises.isUserCalled, "the end of the refresh token was not announced")
+        case .revoked, .userWanted:
             return
         }
         let isForgiving = server.rules.grace >= .seconds(86_400) || climate.spareAfterLoss
-        let isExcused = server.end == .idle || promises.isSpoilt
+        let isExcused = server.end == .idle || server.end == .expired || promises.isSpoilt
         try require(isExcused || !isForgiving, "the grant was lost though the server forgives")
     }
 
@@ -80,6 +87,15 @@ extension World {
         let isKnown = server.rules.tellsRefreshLifetime || climate.policy.refreshTokenLifetime != nil
         let wellFor = clock.trueTime - promises.wellSince
         return isKnown && wellFor > (lifetime + climate.recovery).microseconds
+    }
+
+    /// Whether the machine could have announced a final end: the server told it, and all was well.
+    private var wasSilent: Bool {
+        guard server.rules.tellsRefreshLifetime, promises.doubtSince == nil, !promises.isEndAnnounced else {
+            return false
+        }
+        let wellFor = clock.trueTime - promises.wellSince
+        return wellFor > (climate.recovery + horizon).microseconds
     }
 
     /// At any time.

@@ -94,22 +94,22 @@ extension World {
         if fate == .wrong(.late) || fate == .wrong(.answerLost) && random.chance(0.5) { takes = Exchange.limit }
         exchange.endsAt = sentAt + min(takes, Exchange.limit)
         underWay.append(exchange)
-        if random.chance(0.02) { strike() }
+        if random.chance(0.02) { strike([.suspended, .paused, .crashed, .rebooted, .wallClockStepped]) }
+        if fate == .wrong(.tooManyRequests), random.chance(0.2) { strike([.personAsks, .callerComes]) }
     }
 
-    /// Brings something that would hardly ever meet a request close to one.
-    private mutating func strike() {
-        let strikes: [Happening] = [.suspended, .paused, .crashed, .rebooted, .wallClockStepped]
-        let happening = random.pick(strikes)
+    /// Brings something that would hardly ever meet a request, or the wait after one, close to it.
+    private mutating func strike(_ happenings: [Happening]) {
+        let happening = random.pick(happenings)
         guard let index = nextHappenings.firstIndex(where: { $0.happening == happening }) else { return }
-        nextHappenings[index].at = clock.trueTime + random.microseconds(0, 1)
+        nextHappenings[index].at = clock.trueTime + random.microseconds(0, random.pick([1, 30]))
     }
 
     private mutating func drawFate() -> Fate {
         if isOffline { return .wrong(.unreachable) }
         if isServerDown {
             return .wrong(
-                random.pick(climate.spareAfterLoss ? [.unavailable] : [.unreachable, .unavailable, .cutBefore])
+                random.pick(climate.spareAfterLoss ? [.unavailable] : Fault.outage)
             )
         }
         let isSpared = climate.spareAfterLoss && promises.isAmbiguous
@@ -129,6 +129,7 @@ extension World {
             case .tokens(let tokens):
                 try deliver(tokens, of: ended)
             case .refused(let failureClass):
+                promises.refusals += 1
                 try handle(.refreshFailed(generation, RefreshFailure(model: failureClass)))
             }
             return
