@@ -144,6 +144,7 @@ let package = Package(
             dependencies: [
                 "AccountStorage", "AuthRefreshInterface", "DemoIssuer", "OAuthClient", "RefreshCore", "Systemd",
                 "TestSupport", "Varlink", "authrefreshd",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict

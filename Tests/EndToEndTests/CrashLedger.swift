@@ -1,0 +1,63 @@
+import AuthRefreshInterface
+import DemoIssuer
+
+/// An account that needs a person after a crash run, and what the server and the journal know of it.
+struct CrashLoss: Equatable {
+    let account: String
+    let reason: String?
+    /// The server's log has an exchange of the token that was refused later, served before the daemon of that time was killed.
+    let wasServedAndCut: Bool
+    /// A daemon had already told of the answer to that exchange: then it should have been stored.
+    let wasToldAsStored: Bool
+    /// The journal says that an answer was lost, and then that a person is needed for that reason.
+    let isSaidInLog: Bool
+}
+
+/// Compares what the server has seen with what the daemons have said.
+struct CrashLedger {
+    private let entries: [LogEntry]
+    private let log: [String]
+    private let killTimes: [Int64]
+
+    init(entries: [LogEntry], log: [String], killTimes: [Int64]) {
+        self.entries = entries
+        self.log = log
+        self.killTimes = killTimes
+    }
+
+    /// Exchanges after which the same token was sent once more: their answer had not been stored.
+    var exchangesCut: Int {
+        Dictionary(grouping: entries.filter { $0.family != nil }) { [$0.family, $0.generation] }.values
+            .filter { sent in sent.contains { $0.outcome == .rotated } && sent.count > 1 }
+            .count
+    }
+
+    func loss(of status: AccountStatus, family: Int) -> CrashLoss {
+        let own = entries.filter { $0.family == family }
+        let refused = own.last { $0.outcome == .spentTokenUsed }?.generation
+        let served = own.first { $0.generation == refused && $0.outcome == .rotated }
+        let next = own.first { $0.sequence > served?.sequence ?? .max }
+        let lines = log.filter { $0.contains("AUTHREFRESH_ACCOUNT=\(status.account) ") }
+        let told = lines.filter { $0.contains("access token refreshed") }.compactMap(\.generation).max() ?? 0
+        return CrashLoss(
+            account: status.account,
+            reason: status.reason,
+            // A kill lies between the answer that was lost and the next time this token was sent.
+            wasServedAndCut: killTimes.contains { kill in
+                guard let served, let next else { return false }
+                return served.timeUSec <= kill && kill <= next.timeUSec
+            },
+            wasToldAsStored: told > refused ?? .max,
+            isSaidInLog: lines.contains { $0.contains("the answer to a refresh was lost") }
+                && lines.contains { $0.contains("AUTHREFRESH_REASON=outcomeUnknown") }
+        )
+    }
+}
+
+extension String {
+    /// The generation in a line of the journal. Both sides count a grant's tokens from 1.
+    fileprivate var generation: Int? {
+        split(separator: " ").first { $0.hasPrefix("AUTHREFRESH_GENERATION=") }
+            .flatMap { Int($0.dropFirst("AUTHREFRESH_GENERATION=".count)) }
+    }
+}

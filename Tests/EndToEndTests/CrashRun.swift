@@ -1,0 +1,156 @@
+import AuthRefreshInterface
+import DemoIssuer
+import Foundation
+import TestSupport
+
+/// One row of daemons on the same store, each killed after a random time.
+struct CrashRun {
+    /// Accounts that want a refresh all the time; a few dozen keep several exchanges in flight at any moment.
+    private static let accounts = 48
+    /// The daemon lives between nothing and this long: it is ready after about a third of it.
+    private static let longestLife = Duration.milliseconds(240)
+
+    private let kills: Int
+    private let grace: Duration
+    private var chance: SeededChance
+    private let stage: DaemonStage
+    /// What the daemons have written, all of them.
+    private var log: [String] = []
+    private var refusedStarts = 0
+    private var killTimes: [Int64] = []
+
+    init(kills: Int, seed: UInt64, grace: Duration) throws {
+        self.kills = kills
+        self.grace = grace
+        chance = SeededChance(seed: seed)
+        stage = try DaemonStage()
+        try stage.configure("max_concurrent_refreshes: 16\nmax_refreshes_per_second: 500\n")
+    }
+
+    mutating func run() async throws -> CrashResult {
+        // Two seconds: a token is due again after one, the least there is.
+        let policy = GrantPolicy(accessTokenLifetime: .seconds(2), gracePeriod: grace)
+        let issuer = DemoIssuer(configuration: IssuerConfiguration(clients: [DemoClient(id: "app")], policy: policy))
+        let url = try await issuer.start()
+        let started = ContinuousClock.now
+        var families = try await addAccounts(issuer, url)
+        for _ in 0..<kills {
+            try await liveAndDie(issuer)
+            // Without a grace period accounts are lost by and by; new ones take their place, so that there is work to the end.
+        }
+        let result = try await settle(issuer, &families, since: started)
+        await issuer.shutdown()
+        return result
+    }
+
+    private func addAccounts(_ issuer: DemoIssuer, _ url: String) async throws -> [String: Int] {
+        let daemon = try await stage.start()
+        var families: [String: Int] = [:]
+        for number in 0..<Self.accounts {
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await stage.add("a\(number)", issuer: url, grant: grant)
+            families["a\(number)"] = grant.family
+        }
+        try await daemon.kill()
+        return families
+    }
+
+    private mutating func liveAndDie(_ issuer: DemoIssuer) async throws {
+        // Answers that take some time, before and after the token is spent, are what a kill can fall into.
+        for _ in 0..<4 {
+            let delay = Duration.milliseconds(Int.random(in: 1...30, using: &chance))
+            try? await issuer.script(Bool.random(using: &chance) ? .delayBefore(delay) : .delayAfter(delay))
+        }
+        let life = Self.longestLife.scaled(by: Double.random(in: 0..<1, using: &chance))
+        let daemon = try stage.spawn()
+        // The moment of death is what is random here: nothing is waited for.
+        try await Task.sleep(for: life)
+        killTimes.append(Int64(Date.now.timeIntervalSince1970 * 1e6))
+        if try await daemon.kill() != .signalled(9) { refusedStarts += 1 }
+        log += daemon.log.all
+    }
+
+    /// Lets a last daemon bring every account to rest, and counts.
+    private mutating func settle(
+        _ issuer: DemoIssuer,
+        _ families: inout [String: Int],
+        since started: ContinuousClock.Instant
+    ) async throws -> CrashResult {
+        let elapsed = ContinuousClock.now - started
+        await issuer.clearFaults()
+        let daemon = try await stage.start()
+        let feed = try await ChangeFeed(stage)
+        let open = Set(try await stage.statuses().filter { $0.state != "interaction-required" }.map(\.account))
+        for account in open {
+            // Back-offs end early for whoever asks; a refusal waits for its confirmation.
+            try await feed.changes.first("the rest of \(account)", within: .seconds(120)) { change in
+                change.account == account && ["token-refreshed", "interaction-required"].contains(change.event)
+            }
+        }
+        let statuses = try await stage.statuses()
+        try await daemon.terminate()
+        log += daemon.log.all
+        let entries = await issuer.entries().filter { $0.path == "/token" }
+        let counters = await issuer.counters
+        let ledger = CrashLedger(entries: entries, log: log, killTimes: killTimes)
+        let lost = statuses.filter { $0.state == "interaction-required" }.map { status in
+            ledger.loss(of: status, family: families[status.account] ?? 0)
+        }
+        return CrashResult(
+            kills: kills,
+            seconds: Double(elapsed.components.seconds),
+            refreshes: counters.refreshes,
+            exchangesCut: ledger.exchangesCut,
+            spentTokenUses: counters.spentTokenUses,
+            overlaps: counters.overlaps,
+            refusedStarts: refusedStarts,
+            lost: lost,
+            unexplained: statuses.filter { !["fresh", "refreshing", "interaction-required"].contains($0.state) }
+                .map(\.account)
+        )
+    }
+}
+
+/// What a run came to.
+struct CrashResult: CustomStringConvertible {
+    let kills: Int
+    let seconds: Double
+    let refreshes: Int
+    /// Exchanges that the server served and whose answer no daemon has stored.
+    let exchangesCut: Int
+    let spentTokenUses: Int
+    let overlaps: Int
+    /// Daemons that ended by themselves before they were killed.
+    let refusedStarts: Int
+    let lost: [CrashLoss]
+    /// Accounts that came neither to a token nor to a question.
+    let unexplained: [String]
+
+    var description: String {
+        "\(kills) kills in \(Int(seconds)) s, \(refreshes) refreshes, \(exchangesCut) exchanges cut, \(lost.count) accounts lost"
+    }
+}
+
+/// Random numbers that are the same for the same seed.
+struct SeededChance: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    /// SplitMix64.
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+extension Duration {
+    fileprivate func scaled(by factor: Double) -> Duration {
+        self * factor
+    }
+}

@@ -1,0 +1,101 @@
+import AuthRefreshInterface
+import DemoIssuer
+import Foundation
+import TestSupport
+import Testing
+
+/// What callers get while the authorization server is unwell, and what it is asked meanwhile.
+struct FailingServerTests {
+    @Test(arguments: [
+        Fault.answer(.unavailable()), .answer(.html()), .answer(.junk), .answer(.html(status: 502)), .cutBefore,
+        .answer(.oauthError("temporarily_unavailable")), .answer(.unavailable(status: 429)), .huge(byteCount: 4 << 20),
+    ])
+    func `a valid token is handed out while refreshing fails, then a refusal with a time, and it recovers by itself`(
+        fault: Fault
+    ) async throws {
+        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(4))) { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let feed = try await ChangeFeed(stage)
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            let token = try await stage.acquire("work")
+
+            try await issuer.script(fault, times: nil)
+            try await feed.next("refresh-failed", of: "work")
+            #expect(try await stage.acquire("work") == token)
+            #expect(try await stage.status("work").state == "retrying")
+
+            let refusal = try await stage.refusal(of: "work", until: TemporarilyUnavailableError.self)
+            #expect(Date.now.timeIntervalSince1970 * 1e6 >= Double(token.expiresAtUSec))
+            #expect(refusal.retryAtUSec != nil)
+            #expect(refusal.failure != nil)
+
+            let failures = feed.changes.count
+            await issuer.clearFaults()
+            try await feed.next("token-refreshed", of: "work", from: failures)
+            #expect(try await stage.acquire("work") != token)
+            #expect(await issuer.counters.spentTokenUses == 0)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `no request is sent before Retry-After, whoever asks`() async throws {
+        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(2))) { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let feed = try await ChangeFeed(stage)
+            try await issuer.script(.answer(.unavailable(retryAfterSeconds: 4)))
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            let failed = try await feed.next("refresh-failed", of: "work")
+            let sequence = await issuer.lastSequence
+
+            let refusal = try await stage.refusal(of: "work", as: TemporarilyUnavailableError.self)
+            #expect(refusal.failure?.httpStatus == 503)
+            #expect((refusal.retryAtUSec ?? 0) >= failed.atUSec + 4_000_000)
+            let refresh = try await stage.authctl("refresh", "work")
+            #expect(refresh.end == .exited(75))
+            let next = try await issuer.waitForRequest(after: sequence) { $0.path == "/token" }
+            #expect(next.timeUSec >= failed.atUSec + 4_000_000)
+            #expect(next.outcome == .rotated)
+            try await feed.next("token-refreshed", of: "work")
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `a server that is not there is waited for, and found when it is back`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        let feed = try await ChangeFeed(stage)
+        var port = 0
+        try await withIssuer { _, url in port = Int(url.split(separator: ":").last ?? "") ?? 0 }
+        let url = "http://127.0.0.1:\(port)"
+        try await stage.add("work", issuer: url, refreshToken: "not-issued-yet")
+        let failed = try await feed.next("refresh-failed", of: "work")
+        #expect(failed.accounts.first?.failure?.httpStatus == nil)
+        let refusal = try await stage.refusal(of: "work", as: TemporarilyUnavailableError.self)
+        #expect(refusal.retryAtUSec != nil)
+
+        try await withIssuer(port: port) { issuer, _ in
+            try await stage.importGrant(issuer.issueGrant(clientID: "app"), into: "work")
+            try await feed.next("token-refreshed", of: "work")
+            #expect(try await stage.status("work").state == "fresh")
+        }
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
+    @Test func `a server that takes longer than the configured time is given up, without losing the token`() async throws {
+        try await withIssuer(policy: GrantPolicy(gracePeriod: .seconds(60))) { issuer, url in
+            let stage = try DaemonStage()
+            try stage.configure("request_timeout: 1s\n")
+            let daemon = try await stage.start()
+            let feed = try await ChangeFeed(stage)
+            try await issuer.script(.delayAfter(.seconds(10)))
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            try await feed.next("refresh-failed", of: "work")
+            #expect(daemon.logText.contains("the answer to a refresh was lost"))
+            try await feed.next("token-refreshed", of: "work")
+            #expect(await issuer.counters.graceRepeats == 1)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+}

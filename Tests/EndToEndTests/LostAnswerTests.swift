@@ -1,0 +1,53 @@
+import AuthRefreshInterface
+import DemoIssuer
+import TestSupport
+import Testing
+
+/// An answer that carried a rotated refresh token never arrives.
+struct LostAnswerTests {
+    @Test(arguments: [Fault.cutAfter, .truncate, .replaceAnswer(.html(status: 502))])
+    func `with a grace period nothing is lost`(fault: Fault) async throws {
+        try await withIssuer(policy: GrantPolicy(gracePeriod: .seconds(60))) { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let feed = try await ChangeFeed(stage)
+            try await issuer.script(fault)
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            try await feed.next("refresh-failed", of: "work")
+            try await feed.next("token-refreshed", of: "work")
+            #expect(try await stage.status("work").state == "fresh")
+            #expect(await issuer.counters.graceRepeats == 1)
+            #expect(await issuer.counters.spentTokenUses == 0)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `without a grace period the refusal is confirmed once, and the reason is the lost answer`() async throws {
+        // The first token is short-lived, so that the pause before the confirmation is.
+        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(6))) { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let feed = try await ChangeFeed(stage)
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await stage.add("work", issuer: url, grant: grant)
+            try await feed.next("token-refreshed", of: "work")
+            try await issuer.script(.cutAfter)
+
+            let required = try await feed.next("interaction-required", of: "work", within: .seconds(60))
+            #expect(required.accounts.first?.reason == "outcomeUnknown")
+            let refusal = try await stage.refusal(of: "work", as: InteractionRequiredError.self)
+            #expect(refusal.reason == "outcomeUnknown")
+            #expect(refusal.oauthError == "invalid_grant")
+            // The request whose answer was lost, the first refusal, and the one that confirms it.
+            let sent = await issuer.entries().filter { $0.family == grant.family && $0.generation == 2 }
+            #expect(sent.map(\.outcome) == [.rotated, .spentTokenUsed, .spentTokenUsed])
+            try await daemon.log.first("the journal's line") {
+                $0.contains("the answer to a refresh was lost, the refresh token may have been spent")
+            }
+            try await daemon.log.first("the journal's reason") {
+                $0.contains("interaction required") && $0.contains("AUTHREFRESH_REASON=outcomeUnknown")
+            }
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import AuthRefreshInterface
+import DemoIssuer
+import TestSupport
+import Testing
+
+/// The main job: a grant in, fresh tokens from then on, and a person called when one is needed.
+struct RefreshTests {
+    @Test func `five silent refreshes, a revocation that is told with its reason, and a new grant`() async throws {
+        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(2))) { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try stage.folder.write(grant.refreshToken + "\n", to: "grant")
+            let added = try await stage.authctl(
+                "account", "add", "work", "--issuer", url, "--client-id", "app",
+                "--refresh-token-file", stage.folder.path + "/grant"
+            )
+            #expect(added.end == .exited(0), "\(added.errors)")
+            let feed = try await ChangeFeed(stage)
+
+            // The grant began as generation 1; nobody asks for anything until it has been rotated five times.
+            try await feed.changes.first("generation 6", within: .seconds(30)) {
+                $0.event == "token-refreshed" && $0.accounts.first?.generation ?? 0 >= 6
+            }
+            let token = try await stage.authctl("token", "work")
+            #expect(token.end == .exited(0))
+            #expect(token.output.count > 20)
+
+            try await issuer.revokeGrant(grant.family)
+            let revoked = try await feed.next("interaction-required", of: "work", within: .seconds(4))
+            let status = try #require(revoked.accounts.first)
+            #expect(status.state == "interaction-required")
+            #expect(status.reason == "grantEnded")
+            #expect(status.failure?.oauthError == "invalid_grant")
+            #expect(status.failure?.oauthErrorDescription == "the grant was revoked by the administrator")
+            #expect(status.hint == "authctl account import work --refresh-token-file FILE")
+            let shown = try await stage.authctl("status", "work")
+            #expect(shown.end == .exited(0))
+            #expect(shown.output.contains("interaction"))
+
+            let renewed = try await issuer.issueGrant(clientID: "app")
+            try stage.folder.write(renewed.refreshToken, to: "renewed")
+            let imported = try await stage.authctl(
+                "account", "import", "work", "--refresh-token-file", stage.folder.path + "/renewed"
+            )
+            #expect(imported.end == .exited(0), "\(imported.errors)")
+            #expect(try await stage.status("work").state == "fresh")
+
+            let counters = await issuer.counters
+            #expect(counters.spentTokenUses == 0)
+            #expect(counters.overlaps == 0)
+            #expect(try await daemon.terminate() == .exited(0))
+            #expect(!daemon.logText.contains(grant.refreshToken))
+            #expect(!daemon.logText.contains(token.output))
+        }
+    }
+}

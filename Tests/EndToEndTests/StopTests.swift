@@ -1,0 +1,73 @@
+import AuthRefreshInterface
+import DemoIssuer
+import TestSupport
+import Testing
+
+/// Ending, in the middle of things.
+struct StopTests {
+    @Test(arguments: [Fault.delayBefore(.seconds(2)), .delayAfter(.seconds(2))])
+    func `an answer that is under way is stored before the end, and not asked for again`(fault: Fault) async throws {
+        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(600))) { issuer, url in
+            let stage = try DaemonStage()
+            let first = try await stage.start()
+            let feed = try await ChangeFeed(stage)
+            try await issuer.script(fault)
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await stage.add("work", issuer: url, grant: grant)
+            _ = try await issuer.waitForRequest { $0.path == "/token" }
+            #expect(try await first.terminate() == .exited(0))
+            #expect(feed.afterReady.last?.event == "token-refreshed")
+
+            let second = try await stage.start()
+            let status = try await stage.status("work")
+            #expect(status.state == "fresh")
+            #expect(status.generation == 2)
+            try await stage.acquire("work")
+            #expect(await issuer.counters.tokenRequests == 1)
+            try await stage.acquire("work", force: true)
+            #expect(await issuer.counters.spentTokenUses == 0)
+            #expect(try await second.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `a daemon that cannot listen stores the answers of what it began before it ends`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            try await stage.start().withAccountDue(stage, issuer, url)
+            try await issuer.script(.delayAfter(.seconds(1)))
+            // A path that is too long for a socket's address.
+            let path = stage.folder.path + "/" + String(repeating: "x", count: 120)
+            let failing = try stage.spawn(["--socket", path])
+            #expect(try await failing.ended() == .exited(69))
+            #expect(failing.logText.contains("authrefreshd: error: "))
+
+            let daemon = try await stage.start()
+            #expect(try await stage.status("work").state == "fresh")
+            #expect(await issuer.counters.spentTokenUses == 0)
+            #expect(await issuer.counters.graceRepeats == 0)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `SIGINT ends it as SIGTERM does`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        daemon.signal(2)
+        #expect(try await daemon.ended() == .exited(0))
+        #expect(stage.notify.messages.all.contains { $0.contains("STOPPING=1") })
+    }
+}
+
+extension DaemonProcess {
+    /// Leaves an account behind whose first refresh is due: its grant came while the server was away.
+    fileprivate func withAccountDue(_ stage: DaemonStage, _ issuer: DemoIssuer, _ url: String) async throws {
+        let feed = try await ChangeFeed(stage)
+        try await issuer.script(.answer(.unavailable()))
+        try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+        let failed = try await feed.next("refresh-failed", of: "work")
+        try await terminate()
+        let due = failed.accounts.first?.nextAttemptAtUSec ?? 0
+        // The next daemon is to find the deadline passed: that is a matter of time alone.
+        try await Task.sleep(for: .microseconds(max(0, due - failed.atUSec)))
+    }
+}

@@ -1,0 +1,109 @@
+package import AuthRefreshInterface
+package import DemoIssuer
+import Foundation
+
+/// The calls that most tests make.
+extension DaemonStage {
+    /// Adds an account of the public client `app`.
+    @discardableResult package func add(
+        _ name: String,
+        issuer: String,
+        grant: IssuedGrant? = nil,
+        refreshToken: String? = nil,
+        rotationGraceSec: Int64? = nil
+    ) async throws -> AccountStatus {
+        let settings = AccountSettings(
+            name: name,
+            issuer: issuer,
+            clientId: "app",
+            rotationGraceSec: rotationGraceSec
+        )
+        let parameters = AddAccount.Parameters(settings: settings, refreshToken: grant?.refreshToken ?? refreshToken)
+        return try await ask(.addAccount, parameters, for: AddAccount.Reply.self).status
+    }
+
+    @discardableResult package func acquire(
+        _ account: String,
+        minimumValiditySec: Int64? = nil,
+        force: Bool? = nil
+    ) async throws -> AcquireToken.Reply {
+        let parameters = AcquireToken.Parameters(
+            account: account,
+            minimumValiditySec: minimumValiditySec,
+            force: force
+        )
+        return try await ask(.acquireToken, parameters, for: AcquireToken.Reply.self)
+    }
+
+    package func status(_ account: String) async throws -> AccountStatus {
+        let reply = try await ask(.getStatus, GetStatus.Parameters(accounts: [account]), for: GetStatus.Reply.self)
+        guard let status = reply.accounts.first else { throw TestFault.unreadable("no status of \(account)") }
+        return status
+    }
+
+    /// All accounts, page by page.
+    package func statuses() async throws -> [AccountStatus] {
+        var all: [AccountStatus] = []
+        var next: String?
+        repeat {
+            let reply = try await ask(.getStatus, GetStatus.Parameters(after: next), for: GetStatus.Reply.self)
+            all += reply.accounts
+            next = reply.next
+        } while next != nil
+        return all
+    }
+
+    package func info() async throws -> GetInfo.Reply {
+        try await ask(.getInfo, GetInfo.Parameters(), for: GetInfo.Reply.self)
+    }
+
+    @discardableResult package func importGrant(_ grant: IssuedGrant, into account: String) async throws -> AccountStatus
+    {
+        let parameters = ImportGrant.Parameters(account: account, refreshToken: grant.refreshToken)
+        return try await ask(.importGrant, parameters, for: ImportGrant.Reply.self).status
+    }
+
+    /// The error that `AcquireToken` ends with.
+    ///
+    /// - Throws: `unreadable` if it gives a token, or fails otherwise.
+    package func refusal<Refusal: InterfaceError>(of account: String, as _: Refusal.Type) async throws -> Refusal {
+        do {
+            try await acquire(account)
+        } catch TestFault.refused(let name, let parameters) {
+            guard name == Refusal.name else { throw TestFault.unreadable("\(name) \(parameters)") }
+            return try JSONDecoder().decode(Refusal.self, from: Data(parameters.utf8))
+        }
+        throw TestFault.unreadable("a token for \(account)")
+    }
+}
+
+/// Waits that end with an answer of the daemon.
+extension DaemonStage {
+    /// Asks for a token until it is refused with this error: the present token has ended.
+    package func refusal<Refusal: InterfaceError>(
+        of account: String,
+        until _: Refusal.Type,
+        within limit: Duration = .seconds(30)
+    ) async throws -> Refusal {
+        let end = ContinuousClock.now + limit
+        while ContinuousClock.now < end {
+            do {
+                let token = try await acquire(account)
+                // Nobody reports that a token has ended: it is asked again when it has.
+                try await Task.sleep(until: .ending(token.expiresAtUSec))
+            } catch TestFault.refused(let name, let parameters) {
+                guard name == Refusal.name else { throw TestFault.unreadable("\(name) \(parameters)") }
+                return try JSONDecoder().decode(Refusal.self, from: Data(parameters.utf8))
+            }
+        }
+        throw TestFault.timedOut(waitingFor: Refusal.name)
+    }
+}
+
+extension ContinuousClock.Instant {
+    /// Just after this time by the wall clock, in µs since 1970.
+    fileprivate static func ending(_ microseconds: Int64) -> ContinuousClock.Instant {
+        let now = Int64(Date.now.timeIntervalSince1970 * 1e6)
+        return .now + .microseconds(max(microseconds - now, 0) + 10_000)
+    }
+}

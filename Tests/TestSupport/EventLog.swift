@@ -1,0 +1,92 @@
+import Synchronization
+
+/// What has happened, in order, written by threads and awaited by tests.
+package final class EventLog<Element: Sendable>: Sendable {
+    private struct Waiter {
+        let number: Int
+        let predicate: @Sendable (Element) -> Bool
+        let continuation: CheckedContinuation<Result<Element, TestFault>, Never>
+        let what: String
+    }
+
+    private struct State {
+        var elements: [Element] = []
+        var waiters: [Waiter] = []
+        var lastWaiter = 0
+        var isEnded = false
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Everything so far.
+    package var all: [Element] { state.withLock { $0.elements } }
+    package var count: Int { state.withLock { $0.elements.count } }
+
+    package func append(_ element: Element) {
+        let satisfied = state.withLock { state in
+            state.elements.append(element)
+            let satisfied = state.waiters.filter { $0.predicate(element) }
+            state.waiters.removeAll { $0.predicate(element) }
+            return satisfied
+        }
+        for waiter in satisfied { waiter.continuation.resume(returning: .success(element)) }
+    }
+
+    /// Nothing more will come: whoever waits is told so.
+    package func end() {
+        let left = state.withLock { state in
+            defer { state.waiters = [] }
+            state.isEnded = true
+            return state.waiters
+        }
+        for waiter in left { waiter.continuation.resume(returning: .failure(.ended(waitingFor: waiter.what))) }
+    }
+
+    /// The first element from `index` on for which `predicate` holds, past or to come.
+    ///
+    /// - Parameter what: names it in the error.
+    /// - Throws: `timedOut` when none came within `limit`; `ended` when none can come.
+    @discardableResult package func first(
+        _ what: String,
+        from index: Int = 0,
+        within limit: Duration = .seconds(30),
+        where predicate: @escaping @Sendable (Element) -> Bool
+    ) async throws(TestFault) -> Element {
+        let number = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        let alarm = Task {
+            // The limit of the wait, not the wait: it is cancelled as soon as the event comes.
+            try await Task.sleep(for: limit)
+            expire(number)
+        }
+        defer { alarm.cancel() }
+        return try await withCheckedContinuation { continuation in
+            let waiter = Waiter(number: number, predicate: predicate, continuation: continuation, what: what)
+            let known = enter(waiter, from: index)
+            if let known { continuation.resume(returning: known) }
+        }.get()
+    }
+
+    /// Notes a waiter, unless its wait is over before it begins.
+    private func enter(_ waiter: Waiter, from index: Int) -> Result<Element, TestFault>? {
+        state.withLock { state in
+            if let past = state.elements.dropFirst(index).first(where: waiter.predicate) { return .success(past) }
+            if state.isEnded { return .failure(.ended(waitingFor: waiter.what)) }
+            state.waiters.append(waiter)
+            return nil
+        }
+    }
+
+    private func expire(_ number: Int) {
+        let late = state.withLock { state in
+            let late = state.waiters.first { $0.number == number }
+            state.waiters.removeAll { $0.number == number }
+            return late
+        }
+        late?.continuation.resume(returning: .failure(.timedOut(waitingFor: late?.what ?? "")))
+    }
+}

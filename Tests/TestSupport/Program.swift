@@ -1,0 +1,145 @@
+import Glibc
+
+/// How a program ended.
+package enum ProgramEnd: Sendable, Equatable {
+    case exited(Int32)
+    case signalled(Int32)
+}
+
+/// A program of ours, started with an environment of its own, whose output is collected as it comes.
+package final class Program: Sendable {
+    package let pid: Int32
+    package let name: String
+    /// Whole lines, without their ends; a last one that is not ended counts when the program has.
+    package let output = EventLog<String>()
+    package let errors = EventLog<String>()
+    private let end = EventLog<ProgramEnd>()
+
+    /// The folder of the executables that are built with the tests.
+    package static let products: String = {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink("/proc/self/exe", &path, path.count)
+        let executable = String(decoding: path[..<max(count, 0)].map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return String(executable[..<(executable.lastIndex(of: "/") ?? executable.startIndex)])
+    }()
+
+    /// - Parameters:
+    ///   - executable: a path, or the name of a program that is built with the tests.
+    ///   - input: what it reads from standard input.
+    package init(
+        _ executable: String,
+        _ arguments: [String],
+        environment: [String: String],
+        input: String = ""
+    ) throws(TestFault) {
+        let path = executable.hasPrefix("/") ? executable : Self.products + "/" + executable
+        name = executable
+        // Sockets, because they can be made close-on-exec in one step: another test may be starting a program right now.
+        let streams = try [Self.pair(), Self.pair(), Self.pair()]
+        pid = try Self.spawn(path, arguments, environment, streams.map(\.child))
+        for stream in streams { close(stream.child) }
+        Self.feed(input, to: streams[0].parent)
+        let readers = [(streams[1].parent, output), (streams[2].parent, errors)]
+        for (descriptor, log) in readers {
+            startThread { Self.collect(descriptor, into: log) }
+        }
+        startThread { [pid, end] in
+            end.append(Self.wait(for: pid))
+        }
+    }
+
+    /// Whether it has not been waited for yet, so that its number cannot be another's.
+    package var isRunning: Bool { end.count == 0 }
+
+    package func signal(_ number: Int32) {
+        _ = kill(pid, number)
+    }
+
+    /// - Throws: `timedOut` if it does not end within `limit`.
+    @discardableResult package func ended(within limit: Duration = .seconds(30)) async throws(TestFault) -> ProgramEnd {
+        let how = try await end.first("the end of \(name)", within: limit) { _ in true }
+        // All it has written is in the sockets: the readers come to their end on their own.
+        await output.drained()
+        await errors.drained()
+        return how
+    }
+
+    package var outputText: String { output.all.joined(separator: "\n") }
+    package var errorText: String { errors.all.joined(separator: "\n") }
+
+    private static func pair() throws(TestFault) -> (parent: Int32, child: Int32) {
+        var ends: [Int32] = [0, 0]
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .system("socketpair", errno: errno) }
+        return (ends[0], ends[1])
+    }
+
+    private static func spawn(
+        _ path: String,
+        _ arguments: [String],
+        _ environment: [String: String],
+        _ streams: [Int32]
+    ) throws(TestFault) -> pid_t {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        for (number, stream) in streams.enumerated() {
+            unsafe posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
+        }
+        // The threads of a test block signals that a program wants to have.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+
+        var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+        var variables = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { unsafe (words + variables).forEach { unsafe free($0) } }
+        var pid: pid_t = 0
+        let result = unsafe posix_spawn(&pid, path, &actions, &attributes, &words, &variables)
+        guard result == 0 else { throw .system("posix_spawn \(path)", errno: result) }
+        return pid
+    }
+
+    private static func feed(_ input: String, to descriptor: Int32) {
+        let bytes = Array(input.utf8)
+        // What a test writes fits into the socket's buffer.
+        _ = unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        close(descriptor)
+    }
+
+    private static func collect(_ descriptor: Int32, into log: EventLog<String>) {
+        var piece = [UInt8](repeating: 0, count: 16 << 10)
+        var line: [UInt8] = []
+        while case let count = unsafe read(descriptor, &piece, piece.count), count > 0 {
+            for byte in piece[..<count] {
+                guard byte == UInt8(ascii: "\n") else {
+                    line.append(byte)
+                    continue
+                }
+                log.append(String(decoding: line, as: UTF8.self))
+                line = []
+            }
+        }
+        if !line.isEmpty { log.append(String(decoding: line, as: UTF8.self)) }
+        close(descriptor)
+        log.end()
+    }
+
+    private static func wait(for pid: pid_t) -> ProgramEnd {
+        var status: Int32 = 0
+        while unsafe waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        let signal = status & 0x7f
+        return signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal)
+    }
+}
+
+extension EventLog {
+    /// Waits until nothing more can come.
+    fileprivate func drained() async {
+        _ = try? await first("the end of the output", from: .max, within: .seconds(5)) { _ in false }
+    }
+}

@@ -1,0 +1,61 @@
+import Glibc
+
+/// A connection to the daemon's socket that says whatever a test likes; it blocks, so use it on a thread of its own.
+package final class RawConnection: Sendable {
+    private let descriptor: Int32
+
+    package init(_ path: String) throws(TestFault) {
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        descriptor = socket(AF_UNIX, type, 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+        let result = unsafe withUnsafePointer(to: address) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else { throw .system("connect \(path)", errno: errno) }
+        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    deinit { close(descriptor) }
+
+    package static func open(_ count: Int, to path: String) throws(TestFault) -> [RawConnection] {
+        var connections: [RawConnection] = []
+        for _ in 0..<count { connections.append(try RawConnection(path)) }
+        return connections
+    }
+
+    /// Sends `text` as it is; what the other side no longer takes is lost.
+    package func send(_ text: String) throws(TestFault) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let sent = unsafe rest.withUnsafeBytes { bytes in
+                unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            }
+            guard sent > 0 else { return }
+            rest = rest.dropFirst(sent)
+        }
+    }
+
+    /// Says that nothing more will be sent.
+    package func finish() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// The next message without its NUL; what there is of it if the connection ends before that.
+    ///
+    /// - Throws: `timedOut` after 30 seconds of silence.
+    package func receive() throws(TestFault) -> String {
+        var message: [UInt8] = []
+        var byte: UInt8 = 0
+        while true {
+            let count = unsafe recv(descriptor, &byte, 1, 0)
+            guard count >= 0 || errno == ECONNRESET else { throw .timedOut(waitingFor: "a message") }
+            guard count == 1, byte != 0 else { return String(decoding: message, as: UTF8.self) }
+            message.append(byte)
+        }
+    }
+}

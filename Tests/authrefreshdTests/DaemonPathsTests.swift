@@ -1,0 +1,68 @@
+import ArgumentParser
+import Testing
+
+@testable import authrefreshd
+
+struct DaemonPathsTests {
+    private func paths(
+        _ arguments: [String] = [],
+        _ environment: [String: String],
+        existing: Set<String> = []
+    ) throws -> DaemonPaths {
+        try DaemonPaths(options: try DaemonOptions.parse(arguments), environment: environment) { existing.contains($0) }
+    }
+
+    @Test func `without XDG variables the folders are those of the home directory`() throws {
+        let paths = try paths([], ["HOME": "/home/u", "XDG_RUNTIME_DIR": "/run/user/7"])
+        #expect(paths.stateDirectory == "/home/u/.local/state/authrefreshd")
+        #expect(paths.socket == "/run/user/7/authrefreshd/io.authrefresh")
+        #expect(paths.configuration == nil)
+        #expect(
+            paths.profileFolders == [
+                "/usr/share/authrefreshd/providers.d", "/home/u/.local/share/authrefreshd/providers.d",
+                "/home/u/.config/authrefreshd/providers.d",
+            ]
+        )
+    }
+
+    @Test func `XDG variables win, unless they are not absolute`() throws {
+        let environment = [
+            "HOME": "/home/u", "XDG_RUNTIME_DIR": "/r", "XDG_STATE_HOME": "/s", "XDG_CONFIG_HOME": "relative",
+        ]
+        let paths = try paths([], environment, existing: ["/home/u/.config/authrefreshd/authrefreshd.yaml"])
+        #expect(paths.stateDirectory == "/s/authrefreshd")
+        #expect(paths.configuration == "/home/u/.config/authrefreshd/authrefreshd.yaml")
+    }
+
+    @Test func `options win over the environment`() throws {
+        let environment = ["HOME": "/home/u", "XDG_RUNTIME_DIR": "/r", "AUTHREFRESH_SOCKET": "/elsewhere"]
+        let paths = try paths(["--state-dir", "/a", "--config", "/b/c.yaml", "--socket", "/d"], environment)
+        #expect(paths.stateDirectory == "/a")
+        #expect(paths.configuration == "/b/c.yaml")
+        #expect(paths.profileFolders.last == "/b/providers.d")
+        #expect(paths.socket == "/d")
+    }
+
+    @Test func `the variable for another socket is the same as authctl's`() throws {
+        let environment = ["HOME": "/home/u", "AUTHREFRESH_SOCKET": "/elsewhere"]
+        #expect(try paths([], environment).socket == "/elsewhere")
+    }
+
+    @Test(arguments: [
+        (["XDG_RUNTIME_DIR": "/r"], "XDG_STATE_HOME"),
+        (["HOME": "", "XDG_RUNTIME_DIR": "/r"], "XDG_STATE_HOME"),
+        (["HOME": "/home/u"], "XDG_RUNTIME_DIR"),
+        (["HOME": "/home/u", "XDG_RUNTIME_DIR": "run"], "XDG_RUNTIME_DIR"),
+    ])
+    func `a folder that nothing names is an error that names the variable`(
+        environment: [String: String],
+        variable: String
+    ) throws {
+        let error = #expect(throws: DaemonError.self) { try paths([], environment) }
+        guard case .noHome(variable)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(error?.exitStatus == 78)
+    }
+}
