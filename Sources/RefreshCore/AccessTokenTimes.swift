@@ -13,8 +13,15 @@ package struct AccessTokenTimes: Hashable, Sendable {
         self.refreshAfter = refreshAfter
     }
 
-    /// The end by the wall clock, for people and other programs.
-    package var expiresAt: Timestamp { issuedAt.wall + lifetime }
+    /// The end on the wall clock as it stands at `now`, for people and other programs.
+    ///
+    /// The same instant at every call, unless the wall clock was stepped since the token was issued.
+    package func expiresAt(at now: Moment) -> Timestamp {
+        let planned = issuedAt.wall + lifetime
+        let actual = now.wall + (lifetime - now.elapsed(since: issuedAt))
+        let isStepped = max(planned - actual, actual - planned) > .seconds(1)
+        return isStepped ? actual : planned
+    }
 
     /// What is left of it at `now`; zero once it has ended.
     package func remaining(at now: Moment) -> Duration {

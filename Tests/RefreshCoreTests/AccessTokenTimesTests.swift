@@ -34,6 +34,13 @@ import Testing
         #expect(token.remaining(at: start.rebooted(.seconds(600))) == .seconds(3000))
     }
 
+    @Test func `its end is told by the wall clock as it stands`() {
+        let planned = start.wall + .seconds(3600)
+        #expect(token.expiresAt(at: start.later(.seconds(600))) == planned)
+        #expect(token.expiresAt(at: start.later(.seconds(7200))) == planned)
+        #expect(token.expiresAt(at: start.later(.seconds(600)).stepped(.seconds(-86_400))) == planned - .seconds(86_400))
+    }
+
     @Test func `a stepped wall clock does not end it`() {
         #expect(token.remaining(at: start.later(.seconds(600)).stepped(.seconds(86_400))) == .seconds(3000))
     }

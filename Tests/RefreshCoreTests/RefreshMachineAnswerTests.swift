@@ -47,7 +47,7 @@ import Testing
         let now = start.later(.seconds(20)).stepped(.seconds(-365 * 86_400))
         _ = machine.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: now, jitter: 0.5)
         #expect(machine.state.deadline == now.wall + .seconds(2380))
-        #expect(machine.state.accessToken?.expiresAt == now.wall + .seconds(3580))
+        #expect(machine.state.accessToken?.expiresAt(at: now) == now.wall + .seconds(3580))
     }
 
     @Test func `a missing refresh token means that the old one stays`() {

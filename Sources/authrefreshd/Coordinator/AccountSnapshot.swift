@@ -22,9 +22,11 @@ struct AccountSnapshot: Sendable {
     /// Whether the access token is good enough for a caller that needs `minimumValidity`.
     ///
     /// A caller that names nothing gets a token that outlives the request it is for: half a minute, or a tenth of a life that is
-    /// shorter than five minutes.
+    /// shorter than five minutes. One that wants more than the server ever gives gets a token in the first tenth of its life: asking
+    /// the server at every call would not make it live longer.
     func holdsAccessToken(for minimumValidity: Duration?) -> Bool {
-        let usual = min(.seconds(30), (state.accessToken?.lifetime ?? .zero).scaled(by: 0.1))
-        return state.holdsAccessToken(for: minimumValidity ?? usual, at: at)
+        let lifetime = state.accessToken?.lifetime ?? .zero
+        let wanted = minimumValidity ?? min(.seconds(30), lifetime.scaled(by: 0.1))
+        return state.holdsAccessToken(for: min(wanted, lifetime.scaled(by: 0.9)), at: at)
     }
 }

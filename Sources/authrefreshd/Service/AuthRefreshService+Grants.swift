@@ -144,7 +144,7 @@ extension AuthRefreshService {
                 AcquireToken.Reply(
                     accessToken: token.secret.reveal(),
                     tokenType: token.scheme,
-                    expiresAtUSec: times.expiresAt.microseconds
+                    expiresAtUSec: times.expiresAt(at: snapshot.at).microseconds
                 )
             )
         } catch {

@@ -13,7 +13,7 @@ extension AccountSnapshot {
             generation: state.generation.rawValue,
             failures: Int64(state.failures)
         )
-        status.expiresAtUSec = state.accessToken?.expiresAt.microseconds
+        status.expiresAtUSec = state.accessToken?.expiresAt(at: at).microseconds
         status.refreshedAtUSec = state.accessToken?.issuedAt.wall.microseconds
         status.nextAttemptAtUSec = state.deadline?.microseconds
         status.refreshTokenExpiresAtUSec = state.refreshToken?.expiresAt.microseconds
