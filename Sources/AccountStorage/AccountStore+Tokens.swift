@@ -19,7 +19,9 @@ extension AccountStore {
     ///
     /// - Throws: `sealBroken`.
     package func accessToken(of account: AccountID) throws(StoreError) -> AccessToken? {
-        try read { db in try latest(.access, of: account, in: db).map { AccessToken($0.secret, type: $0.type ?? "Bearer") } }
+        try read { db in
+            try latest(.access, of: account, in: db).map { AccessToken($0.secret, type: $0.type ?? "Bearer") }
+        }
     }
 
     /// The ID token that was stored last (OpenID Connect Core §2); nil if there is none.
@@ -61,7 +63,9 @@ extension AccountStore {
         }
     }
 
-    private func latest(_ kind: TokenKind, of account: AccountID, in db: Database) throws -> (secret: Secret, type: String?)? {
+    private func latest(_ kind: TokenKind, of account: AccountID, in db: Database) throws -> (
+        secret: Secret, type: String?
+    )? {
         let row = try Row.fetchOne(
             db.cachedStatement(sql: StoreStatement.tokenGeneration.sql),
             arguments: [account.rawValue, kind.rawValue, ""]

@@ -38,7 +38,9 @@ import Testing
         let planned = start.wall + .seconds(3600)
         #expect(token.expiresAt(at: start.later(.seconds(600))) == planned)
         #expect(token.expiresAt(at: start.later(.seconds(7200))) == planned)
-        #expect(token.expiresAt(at: start.later(.seconds(600)).stepped(.seconds(-86_400))) == planned - .seconds(86_400))
+        #expect(
+            token.expiresAt(at: start.later(.seconds(600)).stepped(.seconds(-86_400))) == planned - .seconds(86_400)
+        )
     }
 
     @Test func `a stepped wall clock does not end it`() {

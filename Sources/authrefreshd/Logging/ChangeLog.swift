@@ -73,7 +73,9 @@ extension Logger.Metadata {
     fileprivate mutating func merge(_ change: AccountChange, _ snapshot: AccountSnapshot) {
         switch change {
         case .tokenRefreshed:
-            self[JournalKey.expiresAt] = snapshot.state.accessToken.map { "\($0.expiresAt(at: snapshot.at).microseconds)" }
+            self[JournalKey.expiresAt] = snapshot.state.accessToken.map {
+                "\($0.expiresAt(at: snapshot.at).microseconds)"
+            }
         case .refreshFailed(let failure, let retryAt), .misconfigured(let failure, let retryAt):
             merge(failure)
             self[JournalKey.retryAt] = "\(retryAt.microseconds)"
