@@ -39,24 +39,28 @@ struct Daemon {
         } catch {
             throw .system(error)
         }
-        let executor = DispatchQueueExecutor(label: "authrefreshd.coordinator")
+        let store = try openStore()
+        let timebase = try timebase()
         let client = OAuthClient(configuration: configuration.client)
         let coordinator = RefreshCoordinator(
-            executor: executor,
-            store: try openStore(),
+            executor: DispatchQueueExecutor(label: "authrefreshd.coordinator"),
+            store: store,
             client: client,
             settings: configuration.settings,
-            timebase: try timebase(),
+            timebase: timebase,
             changeLog: changeLog
         )
         let manager = ServiceManagerLink(notifier: notifier, coordinator: coordinator)
         let machine = MachineWatch(coordinator: coordinator, logger: logger)
-        do {
-            try await coordinator.start(watching: machine, onStatusChange: manager.statusChanged)
+        let server: VarlinkServer
+        do throws(DaemonError) {
+            server = try await begin(coordinator, machine, manager, changeLog)
         } catch {
-            throw .store(error)
+            // Refreshes may have begun: their answers are worth more than a quick end.
+            await coordinator.stop()
+            try? await client.shutdown()
+            throw error
         }
-        let server = try await serve(coordinator, changeLog)
         await manager.ready()
         changeLog.write(.daemonStarted)
 
@@ -70,6 +74,20 @@ struct Daemon {
         await coordinator.stop()
         await server.shutdown()
         try? await client.shutdown()
+    }
+
+    private func begin(
+        _ coordinator: RefreshCoordinator,
+        _ machine: MachineWatch,
+        _ manager: ServiceManagerLink,
+        _ changeLog: ChangeLog
+    ) async throws(DaemonError) -> VarlinkServer {
+        do {
+            try await coordinator.start(watching: machine, onStatusChange: manager.statusChanged)
+        } catch {
+            throw .store(error)
+        }
+        return try await serve(coordinator, changeLog)
     }
 
     private func makeLogger() -> Logger {
@@ -130,6 +148,7 @@ struct Daemon {
         do {
             try await server.start()
         } catch {
+            await server.shutdown()
             throw .socket(error)
         }
         return server

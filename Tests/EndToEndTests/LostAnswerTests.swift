@@ -35,7 +35,8 @@ struct LostAnswerTests {
 
             let required = try await feed.next("interaction-required", of: "work", within: .seconds(60))
             #expect(required.accounts.first?.reason == "outcomeUnknown")
-            let refusal = try await stage.refusal(of: "work", as: InteractionRequiredError.self)
+            // A token that is still valid is still given.
+            let refusal = try await stage.refusal(of: "work", until: InteractionRequiredError.self)
             #expect(refusal.reason == "outcomeUnknown")
             #expect(refusal.oauthError == "invalid_grant")
             // The request whose answer was lost, the first refusal, and the one that confirms it.

@@ -35,7 +35,7 @@ struct RefreshTests {
             #expect(status.failure?.oauthErrorDescription == "the grant was revoked by the administrator")
             #expect(status.hint == "authctl account import work --refresh-token-file FILE")
             let shown = try await stage.authctl("status", "work")
-            #expect(shown.end == .exited(0))
+            #expect(shown.end == .exited(3))
             #expect(shown.output.contains("interaction"))
 
             let renewed = try await issuer.issueGrant(clientID: "app")

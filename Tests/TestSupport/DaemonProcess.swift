@@ -25,16 +25,19 @@ package final class DaemonProcess: Sendable {
     ///
     /// - Throws: `failed` if it ended instead, with what it had to say.
     package func ready() async throws {
-        async let message: String = stage.notify.messages.first("READY=1", from: firstMessage) { $0.contains("READY=1") }
-        let ended = Task { [program] in
-            let end = try await program.ended(within: .seconds(60))
-            // Whoever waits for it would wait in vain.
-            stage.notify.messages.append("READY=1 never: \(end)")
+        let isReady = try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask { [stage, firstMessage] in
+                try await stage.notify.messages.first("READY=1", from: firstMessage) { $0.contains("READY=1") }
+                return true
+            }
+            group.addTask { [program] in
+                try await program.ended(within: .seconds(60))
+                return false
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? false
         }
-        defer { ended.cancel() }
-        if try await message.contains("never") {
-            throw TestFault.failed(program: "authrefreshd", status: -1, errors: logText)
-        }
+        guard isReady else { throw TestFault.failed(program: "authrefreshd", errors: logText) }
     }
 
     package func signal(_ number: Int32) {

@@ -102,7 +102,7 @@ extension DaemonStage {
 
 extension ContinuousClock.Instant {
     /// Just after this time by the wall clock, in µs since 1970.
-    fileprivate static func ending(_ microseconds: Int64) -> ContinuousClock.Instant {
+    package static func ending(_ microseconds: Int64) -> ContinuousClock.Instant {
         let now = Int64(Date.now.timeIntervalSince1970 * 1e6)
         return .now + .microseconds(max(microseconds - now, 0) + 10_000)
     }

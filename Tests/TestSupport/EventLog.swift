@@ -13,6 +13,8 @@ package final class EventLog<Element: Sendable>: Sendable {
         var elements: [Element] = []
         var waiters: [Waiter] = []
         var lastWaiter = 0
+        /// Waiters that were called off before they had begun.
+        var calledOff: Set<Int> = []
         var isEnded = false
     }
 
@@ -47,7 +49,7 @@ package final class EventLog<Element: Sendable>: Sendable {
     /// The first element from `index` on for which `predicate` holds, past or to come.
     ///
     /// - Parameter what: names it in the error.
-    /// - Throws: `timedOut` when none came within `limit`; `ended` when none can come.
+    /// - Throws: `timedOut` when none came within `limit`, or the task was cancelled; `ended` when none can come.
     @discardableResult package func first(
         _ what: String,
         from index: Int = 0,
@@ -64,10 +66,14 @@ package final class EventLog<Element: Sendable>: Sendable {
             expire(number)
         }
         defer { alarm.cancel() }
-        return try await withCheckedContinuation { continuation in
-            let waiter = Waiter(number: number, predicate: predicate, continuation: continuation, what: what)
-            let known = enter(waiter, from: index)
-            if let known { continuation.resume(returning: known) }
+        return try await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let waiter = Waiter(number: number, predicate: predicate, continuation: continuation, what: what)
+                let known = enter(waiter, from: index)
+                if let known { continuation.resume(returning: known) }
+            }
+        } onCancel: {
+            expire(number)
         }.get()
     }
 
@@ -75,6 +81,7 @@ package final class EventLog<Element: Sendable>: Sendable {
     private func enter(_ waiter: Waiter, from index: Int) -> Result<Element, TestFault>? {
         state.withLock { state in
             if let past = state.elements.dropFirst(index).first(where: waiter.predicate) { return .success(past) }
+            if state.calledOff.remove(waiter.number) != nil { return .failure(.timedOut(waitingFor: waiter.what)) }
             if state.isEnded { return .failure(.ended(waitingFor: waiter.what)) }
             state.waiters.append(waiter)
             return nil
@@ -85,6 +92,7 @@ package final class EventLog<Element: Sendable>: Sendable {
         let late = state.withLock { state in
             let late = state.waiters.first { $0.number == number }
             state.waiters.removeAll { $0.number == number }
+            if late == nil { state.calledOff.insert(number) }
             return late
         }
         late?.continuation.resume(returning: .failure(.timedOut(waitingFor: late?.what ?? "")))

@@ -6,7 +6,7 @@ package enum TestFault: Error {
     /// What is waited for cannot come any more.
     case ended(waitingFor: String)
     /// A program that should have ended well did not.
-    case failed(program: String, status: Int32, errors: String)
+    case failed(program: String, errors: String)
     /// The daemon answered a call with an error.
     case refused(name: String, parameters: String)
     /// The daemon answered something that the test cannot read.

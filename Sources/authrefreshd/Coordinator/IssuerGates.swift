@@ -30,8 +30,10 @@ struct IssuerGates {
         backlogged.remove(issuer)
     }
 
+    /// Puts an account in line, once for each event however many callers it has.
     mutating func queue(_ account: AccountID, _ event: Event, at issuer: IssuerID) {
         backlogged.insert(issuer)
+        guard !waiting[issuer, default: []].contains(where: { $0 == (account, event) }) else { return }
         waiting[issuer, default: []].append((account, event))
     }
 

@@ -99,8 +99,9 @@ extension RefreshCoordinator {
             accessToken: (try? accessToken(of: account.id)) ?? nil,
             correlationID: Self.newCorrelationID()
         )
-        Task { [client] in
-            answer(await client.revoke(request))
+        // It captures this actor, and so runs on its queue, where `answer` belongs.
+        Task {
+            answer(await self.client.revoke(request))
         }
     }
 

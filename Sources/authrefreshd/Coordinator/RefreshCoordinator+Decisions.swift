@@ -5,8 +5,7 @@ internal import RefreshCore
 extension RefreshCoordinator {
     /// Decides on `arrivals` in their order, commits all decisions at once, and acts on them.
     ///
-    /// What could not be committed earlier goes first. Without arrivals and arrears a store that failed is tried with a write of
-    /// its own.
+    /// What could not be committed earlier goes first. With nothing to write a store that failed is tried with a write of its own.
     ///
     /// - Throws: `StoreError` if nothing could be committed; answers of the server are then kept in memory, and everything else is as
     ///   if it had not happened.
@@ -14,9 +13,11 @@ extension RefreshCoordinator {
         let decisions = try decisions(on: arrivals, at: now)
         let arrears = unsaved.values.sorted { $0.record.account.id < $1.record.account.id }
         let all = arrears + decisions
+        let writes = all.compactMap(\.write)
         do throws(StoreError) {
-            if trouble != nil && all.isEmpty { try store.probe() }
-            try store.commit(all.compactMap(\.write))
+            // A commit of nothing proves nothing.
+            if trouble != nil && writes.isEmpty { try store.probe() }
+            try store.commit(writes)
         } catch {
             // They may carry the only refresh tokens that the server still takes.
             for decision in decisions where decision.carriesAnswer {
@@ -47,6 +48,7 @@ extension RefreshCoordinator {
             let known = records[arrival.account]
             // An account that was removed meanwhile has nothing to be decided.
             guard let record = if let known { known } else { try record(of: arrival.account) } else { continue }
+            guard isStillWanted(arrival, of: record, at: now) else { continue }
             let decision = decision(on: arrival, of: record, at: now)
             if decision.sends, decision.event.waitsForGate {
                 let issuer = record.issuerID
@@ -82,6 +84,16 @@ extension RefreshCoordinator {
             )
         }
         return Decision(record: after, event: event, effects: effects, write: write)
+    }
+
+    /// Whether somebody still waits for what `arrival` asks for.
+    ///
+    /// Callers ask one by one, and one request serves them all: its answer may have come since they asked (it stands before them in
+    /// the queue, or they waited at the issuer's gate).
+    private func isStillWanted(_ arrival: Arrival, of record: Record, at now: Moment) -> Bool {
+        guard arrival.event.isForWaiters else { return true }
+        let snapshot = snapshot(of: record, at: now)
+        return waiters[arrival.account]?.contains { !$0.isSatisfied(by: snapshot) } ?? false
     }
 
     /// Whether anything may be sent for an account now, its issuer's gate apart.
@@ -178,6 +190,16 @@ extension Event {
         switch self {
         case .tokensIssued, .refreshFailed: true
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .exchangeContinues,
+            .exchangeAbandoned, .grantImported, .accountUpdated, .connectivityRestored, .signedOut:
+            false
+        }
+    }
+
+    /// Whether it is of no interest once nobody waits for its outcome.
+    fileprivate var isForWaiters: Bool {
+        switch self {
+        case .tokenNeeded, .refreshRequested: true
+        case .deadlineReached, .accessTokenRejected, .tokensIssued, .refreshFailed, .exchangeContinues,
             .exchangeAbandoned, .grantImported, .accountUpdated, .connectivityRestored, .signedOut:
             false
         }

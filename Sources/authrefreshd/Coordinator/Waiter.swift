@@ -20,13 +20,17 @@ struct Waiter {
 
     /// Whether an account that stands like this is what it waits for.
     func isSettled(by snapshot: AccountSnapshot) -> Bool {
-        if case .token(let minimumValidity, isForced: false) = purpose,
-            snapshot.holdsAccessToken(for: minimumValidity)
-        {
-            return true
-        }
+        if isSatisfied(by: snapshot) { return true }
         if case .refreshing = snapshot.state.phase { return false }
         return true
+    }
+
+    /// Whether an account that stands like this has what it wants, so that no request need be made for it.
+    func isSatisfied(by snapshot: AccountSnapshot) -> Bool {
+        switch purpose {
+        case .token(let minimumValidity, isForced: false): snapshot.holdsAccessToken(for: minimumValidity)
+        case .token(_, isForced: true), .attempt: false
+        }
     }
 
     func remaining(at now: Moment) -> Duration {
