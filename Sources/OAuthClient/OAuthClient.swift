@@ -37,6 +37,10 @@ package struct OAuthClient: Sendable {
             failure.detail.correlationID = request.correlationID
             return RefreshOutcome(result: .failure(failure))
         }
+        let rehearsed = await CredentialRehearsal(exchange: exchange, cache: cache, configuration: configuration)
+            .run(request, at: metadata)
+        var request = request
+        request.basicCredentialEncoding = request.basicCredentialEncoding ?? rehearsed
         let decoder = TokenResponseDecoder(
             sent: request.refreshToken,
             profile: request.profile,
@@ -46,7 +50,7 @@ package struct OAuthClient: Sendable {
             (200...299).contains($0.status) && decoder.decode($1.fields) != nil
         }
         if case .forgetMetadata = conclusion.row?.consequence { await cache.expire(key) }
-        return outcome(of: conclusion, for: request)
+        return outcome(of: conclusion, for: request, rehearsed)
     }
 
     /// The server's metadata, from memory if it is fresh.
@@ -101,7 +105,12 @@ package struct OAuthClient: Sendable {
         )
     }
 
-    private func outcome(of conclusion: AuthenticatedPost.Conclusion, for request: RefreshRequest) -> RefreshOutcome {
+    /// - Parameter rehearsed: how Basic credentials have to be written, if a rehearsal told.
+    private func outcome(
+        of conclusion: AuthenticatedPost.Conclusion,
+        for request: RefreshRequest,
+        _ rehearsed: BasicCredentialEncoding?
+    ) -> RefreshOutcome {
         let answer = try? conclusion.answer.get()
         let now = configuration.now()
         let result: Result<TokenResponse, RefreshFailure>
@@ -121,7 +130,7 @@ package struct OAuthClient: Sendable {
         return RefreshOutcome(
             result: result,
             serverDate: answer?.serverDate,
-            basicCredentialEncoding: conclusion.foundEncoding
+            basicCredentialEncoding: conclusion.foundEncoding ?? rehearsed
         )
     }
 

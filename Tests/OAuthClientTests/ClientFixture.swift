@@ -38,18 +38,19 @@ func withServer<Value>(
     }
 }
 
-/// A request whose token endpoint is `server`'s, without discovery.
+/// A request whose token endpoint is `server`'s, without discovery; `rehearses` tells whether there is a revocation endpoint.
 func refreshRequest(
     to origin: String,
     registration: ClientRegistration = ClientRegistration(clientID: "client"),
     profile: ProviderProfile? = nil,
     encoding: BasicCredentialEncoding? = nil,
     token: String = "sent-refresh-token",
-    hasWorkedBefore: Bool = false
+    hasWorkedBefore: Bool = false,
+    rehearses: Bool = false
 ) throws -> RefreshRequest {
     var profile = profile ?? ProviderProfile(name: "test")
     profile.tokenEndpoint = Endpoint(origin + "/token")
-    profile.revocationEndpoint = Endpoint(origin + "/revoke")
+    if rehearses { profile.revocationEndpoint = Endpoint(origin + "/revoke") }
     return RefreshRequest(
         issuer: try Issuer(url: origin),
         profile: profile,
