@@ -1,5 +1,7 @@
 import Foundation
 
+@testable import authdemo
+
 /// A run of the built `authdemo`, in a folder for temporary files of its own.
 struct ShowRun {
     struct Outcome {
@@ -66,19 +68,34 @@ struct ShowRun {
             )
             continuation.finish()
         }
-        try process.run()
-        var text = ""
+        try process.runTakingSignals()
+        var bytes = Data()
         var isCued = false
-        for try await line in output.fileHandleForReading.bytes.lines {
-            text += line + "\n"
-            guard let cue, !isCued, line.contains(cue) else { continue }
+        for await chunk in Self.chunks(of: output.fileHandleForReading) {
+            bytes += chunk
+            guard let cue, !isCued, String(decoding: bytes, as: UTF8.self).contains(cue) else { continue }
             isCued = true
             // timeout(1) hands a signal on to its command.
             kill(process.processIdentifier, signal)
         }
         var status: Int32 = -1
         for await end in ends { status = end }
+        let text = String(decoding: bytes, as: UTF8.self)
         return Outcome(output: text, errors: try String(contentsOf: errorFile, encoding: .utf8), status: status)
+    }
+
+    /// What comes through a pipe until its other end is closed, read on a thread of its own.
+    private static func chunks(of pipe: FileHandle) -> AsyncStream<Data> {
+        AsyncStream { continuation in
+            DispatchQueue(label: "authdemo-test.output").async {
+                var chunk = pipe.availableData
+                while !chunk.isEmpty {
+                    continuation.yield(chunk)
+                    chunk = pipe.availableData
+                }
+                continuation.finish()
+            }
+        }
     }
 
     func remove() {

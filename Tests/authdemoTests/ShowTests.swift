@@ -57,11 +57,12 @@ import Testing
         let pidFile = run.folder.appending(path: "pid")
         let programs = try run.programs(
             replacing: "authrefreshd",
-            by: "echo $$ > '\(pidFile.path)'; exec sleep 1000"
+            by: "echo $$ > '\(pidFile.path)'; trap 'echo asked to end; exit 0' TERM; while :; do sleep 0.1; done"
         )
         let outcome = try await run.run(["run", "--once", "--programs", programs])
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("waiting for authrefreshd to listen: nothing came of it within 20 s"))
+        #expect(outcome.errors.contains("\n  asked to end\n"), "SIGTERM came first, and was heard")
         let text = try String(contentsOf: pidFile, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
         let pid = try #require(pid_t(text))
         #expect(kill(pid, 0) == -1 && errno == ESRCH, "the daemon is gone")

@@ -36,7 +36,7 @@ enum AuthctlProcess {
             )
         }
         do {
-            try process.run()
+            try process.runTakingSignals()
         } catch {
             throw .cannotStart(program: executable)
         }

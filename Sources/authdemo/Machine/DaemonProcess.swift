@@ -23,7 +23,7 @@ struct DaemonProcess {
         process.standardError = log
         process.terminationHandler = { whenEnded(ProcessEnd($0)) }
         do {
-            try process.run()
+            try process.runTakingSignals()
         } catch {
             throw .cannotStart(program: executable)
         }
