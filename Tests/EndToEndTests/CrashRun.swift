@@ -8,51 +8,52 @@ struct CrashRun {
     /// Accounts that want a refresh all the time; a few dozen keep several exchanges in flight at any moment.
     private static let accounts = 48
     /// The daemon lives between nothing and this long: it is ready after about a third of it.
-    private static let longestLife = Duration.milliseconds(240)
+    private static let longestLife = Duration.milliseconds(200)
 
     private let kills: Int
-    private let grace: Duration
+    /// Tokens that live for two seconds are due again after one, the least there is.
+    private let policy: GrantPolicy
     private var chance: SeededChance
     private let stage: DaemonStage
     /// What the daemons have written, all of them.
     private var log: [String] = []
     private var refusedStarts = 0
     private var killTimes: [Int64] = []
+    /// The server's number of each account's grant.
+    private var families: [String: Int] = [:]
 
     init(kills: Int, seed: UInt64, grace: Duration) throws {
         self.kills = kills
-        self.grace = grace
+        policy = GrantPolicy(accessTokenLifetime: .seconds(2), gracePeriod: grace)
         chance = SeededChance(seed: seed)
         stage = try DaemonStage()
         try stage.configure("max_concurrent_refreshes: 16\nmax_refreshes_per_second: 500\n")
     }
 
     mutating func run() async throws -> CrashResult {
-        // Two seconds: a token is due again after one, the least there is.
-        let policy = GrantPolicy(accessTokenLifetime: .seconds(2), gracePeriod: grace)
         let issuer = DemoIssuer(configuration: IssuerConfiguration(clients: [DemoClient(id: "app")], policy: policy))
         let url = try await issuer.start()
         let started = ContinuousClock.now
-        var families = try await addAccounts(issuer, url)
-        for _ in 0..<kills {
+        for life in 0..<kills {
+            // Accounts back off ever longer, or are lost, by and by; others follow, so that there is work to the end.
+            if life == 0 { try await addAccounts(Self.accounts, issuer, url) }
+            if life % 10 == 9 { try await addAccounts(8, issuer, url) }
             try await liveAndDie(issuer)
-            // Without a grace period accounts are lost by and by; new ones take their place, so that there is work to the end.
         }
-        let result = try await settle(issuer, &families, since: started)
+        let result = try await settle(issuer, since: started)
         await issuer.shutdown()
         return result
     }
 
-    private func addAccounts(_ issuer: DemoIssuer, _ url: String) async throws -> [String: Int] {
+    private mutating func addAccounts(_ count: Int, _ issuer: DemoIssuer, _ url: String) async throws {
         let daemon = try await stage.start()
-        var families: [String: Int] = [:]
-        for number in 0..<Self.accounts {
+        for _ in 0..<count {
             let grant = try await issuer.issueGrant(clientID: "app")
-            try await stage.add("a\(number)", issuer: url, grant: grant)
-            families["a\(number)"] = grant.family
+            let name = "a\(grant.family)"
+            try await stage.add(name, issuer: url, grant: grant)
+            families[name] = grant.family
         }
-        try await daemon.kill()
-        return families
+        try await kill(daemon)
     }
 
     private mutating func liveAndDie(_ issuer: DemoIssuer) async throws {
@@ -65,24 +66,27 @@ struct CrashRun {
         let daemon = try stage.spawn()
         // The moment of death is what is random here: nothing is waited for.
         try await Task.sleep(for: life)
-        killTimes.append(Int64(Date.now.timeIntervalSince1970 * 1e6))
+        try await kill(daemon)
+    }
+
+    private mutating func kill(_ daemon: DaemonProcess) async throws {
         if try await daemon.kill() != .signalled(9) { refusedStarts += 1 }
+        killTimes.append(Int64(Date.now.timeIntervalSince1970 * 1e6))
         log += daemon.log.all
     }
 
     /// Lets a last daemon bring every account to rest, and counts.
     private mutating func settle(
         _ issuer: DemoIssuer,
-        _ families: inout [String: Int],
         since started: ContinuousClock.Instant
     ) async throws -> CrashResult {
         let elapsed = ContinuousClock.now - started
         await issuer.clearFaults()
         let daemon = try await stage.start()
         let feed = try await ChangeFeed(stage)
-        let open = Set(try await stage.statuses().filter { $0.state != "interaction-required" }.map(\.account))
-        for account in open {
-            // Back-offs end early for whoever asks; a refusal waits for its confirmation.
+        for account in try await stage.statuses().filter({ $0.state != "interaction-required" }).map(\.account) {
+            // A back-off ends early for a person who asks; a refusal waits for its confirmation.
+            _ = try await stage.ask(.refresh, Refresh.Parameters(account: account), for: Refresh.Reply.self)
             try await feed.changes.first("the rest of \(account)", within: .seconds(120)) { change in
                 change.account == account && ["token-refreshed", "interaction-required"].contains(change.event)
             }

@@ -83,7 +83,9 @@ struct FailingServerTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `a server that takes longer than the configured time is given up, without losing the token`() async throws {
+    @Test func `a server that takes longer than the configured time is given up, without losing the token`()
+        async throws
+    {
         try await withIssuer(policy: GrantPolicy(gracePeriod: .seconds(60))) { issuer, url in
             let stage = try DaemonStage()
             try stage.configure("request_timeout: 1s\n")

@@ -22,7 +22,8 @@ struct LostAnswerTests {
         }
     }
 
-    @Test func `without a grace period the refusal is confirmed once, and the reason is the lost answer`() async throws {
+    @Test func `without a grace period the refusal is confirmed once, and the reason is the lost answer`() async throws
+    {
         // The first token is short-lived, so that the pause before the confirmation is.
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(6))) { issuer, url in
             let stage = try DaemonStage()

@@ -12,8 +12,15 @@ struct RefreshTests {
             let grant = try await issuer.issueGrant(clientID: "app")
             try stage.folder.write(grant.refreshToken + "\n", to: "grant")
             let added = try await stage.authctl(
-                "account", "add", "work", "--issuer", url, "--client-id", "app",
-                "--refresh-token-file", stage.folder.path + "/grant"
+                "account",
+                "add",
+                "work",
+                "--issuer",
+                url,
+                "--client-id",
+                "app",
+                "--refresh-token-file",
+                stage.folder.path + "/grant"
             )
             #expect(added.end == .exited(0), "\(added.errors)")
             let feed = try await ChangeFeed(stage)
@@ -41,7 +48,11 @@ struct RefreshTests {
             let renewed = try await issuer.issueGrant(clientID: "app")
             try stage.folder.write(renewed.refreshToken, to: "renewed")
             let imported = try await stage.authctl(
-                "account", "import", "work", "--refresh-token-file", stage.folder.path + "/renewed"
+                "account",
+                "import",
+                "work",
+                "--refresh-token-file",
+                stage.folder.path + "/renewed"
             )
             #expect(imported.end == .exited(0), "\(imported.errors)")
             #expect(try await stage.status("work").state == "fresh")

@@ -57,7 +57,8 @@ extension DaemonStage {
         try await ask(.getInfo, GetInfo.Parameters(), for: GetInfo.Reply.self)
     }
 
-    @discardableResult package func importGrant(_ grant: IssuedGrant, into account: String) async throws -> AccountStatus
+    @discardableResult package func importGrant(_ grant: IssuedGrant, into account: String) async throws
+        -> AccountStatus
     {
         let parameters = ImportGrant.Parameters(account: account, refreshToken: grant.refreshToken)
         return try await ask(.importGrant, parameters, for: ImportGrant.Reply.self).status
