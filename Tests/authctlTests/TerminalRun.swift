@@ -25,7 +25,7 @@ struct TerminalRun {
         process.standardInput = handle
         process.standardOutput = handle
         process.standardError = handle
-        try process.run()
+        try startTakingSignals(process)
         // With our end closed, reading ends when the command's last process has.
         close(slave)
         defer { close(master) }
@@ -42,5 +42,17 @@ struct TerminalRun {
         }
         process.waitUntilExit()
         return shown
+    }
+
+    /// Starts `process` with no signal blocked.
+    ///
+    /// Tests run on threads that may block signals, and a child inherits its thread's mask: Ctrl-C would wait for ever.
+    private func startTakingSignals(_ process: Process) throws {
+        var none = sigset_t()
+        var previous = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, &previous)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &previous, nil) }
+        try process.run()
     }
 }

@@ -85,7 +85,8 @@ extension Show {
             throw .wrongReason(oauthError: status.failure?.oauthError, hint: status.hint)
         }
         scene.chapter = "Only now is a person needed; the account says why, and which command helps."
-        try await authctl(["status", Self.account], expecting: 3, isQuiet: true)
+        // The picture of the interactive show has it already.
+        try await authctl(["status", Self.account], expecting: 3, isQuiet: !plan.isUnattended)
         tell(Report(.proof, "authctl status \(Self.account) ends with status 3, for scripts"))
         try await pause()
     }
