@@ -1,0 +1,80 @@
+import DemoIssuer
+import Foundation
+import TestSupport
+import Testing
+
+/// What the README says is what the programs do.
+struct ReadmeTests {
+    private let readme: String
+
+    init() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+    }
+
+    @Test func `the README lists the commands that authctl has`() async throws {
+        let help = try await DaemonStage().authctl("--help")
+        let offered = help.output.lines(after: "SUBCOMMANDS:").prefix { !$0.isEmpty && !$0.hasPrefix("See ") }
+            // Descriptions go on further to the right.
+            .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }
+        let listed = readme.lines(after: "## Commands").prefix { !$0.hasPrefix("## ") }
+            .filter { $0.hasPrefix("    authctl ") }
+            .compactMap { $0.split(separator: " ").dropFirst().first.map(String.init) }
+        #expect(Set(listed) == Set(offered).subtracting(["help"]))
+        #expect(!listed.isEmpty)
+    }
+
+    @Test func `the README's commands work as a newcomer types them`() async throws {
+        let commands = commands
+        // So that a README whose form this test no longer understands does not pass.
+        #expect(commands.count >= 8)
+        try await withIssuer(clients: [DemoClient(id: "mail"), Self.confidential]) { issuer, url in
+            let stage = try DaemonStage()
+            try stage.folder.write("name: google\nissuer: \(url)\n", to: "config/authrefreshd/providers.d/google.yaml")
+            try stage.folder.write("s3cret\n", to: "secret.txt")
+            let daemon = try await stage.start()
+            for command in commands {
+                // A token is handed over once, and an account is added under a name that is free.
+                let clientID = command.contains("ID") ? "ID" : "mail"
+                if command.starts(with: ["account", "add"]) {
+                    _ = try await stage.authctl("account", "remove", "work")
+                }
+                let grant = try await issuer.issueGrant(
+                    clientID: command.starts(with: ["account", "import"]) ? "ID" : clientID
+                )
+                try stage.folder.write(grant.refreshToken + "\n", to: "token.txt")
+                let words = command.map { word in
+                    if word.hasSuffix(".txt") { return stage.folder.path + "/" + word }
+                    return word == "https://sso.example.org" ? url : word
+                }
+                let outcome = try await stage.authctl(words)
+                #expect(outcome.end == .exited(0), "authctl \(words.joined(separator: " ")): \(outcome.errors)")
+            }
+            try await daemon.terminate()
+        }
+    }
+
+    private static let confidential = DemoClient(id: "ID", authentication: .basic(secret: "s3cret", form: .formEncoded))
+
+    /// The arguments of each `authctl` that stands in the README, in its order, but for patterns such as `[ACCOUNT…]`.
+    private var commands: [[String]] {
+        readme.matches(of: /authctl ([a-z].*?)(?:  |[#"`)\n])/).map { match in
+            match.1.split(separator: " ").map(String.init)
+        }
+        .filter { words in
+            words.allSatisfy { $0.allSatisfy { $0.isASCII } } && !words.contains { $0.contains(/[\[|]|^[A-Z]{3,}$/) }
+                && !["help", "watch"].contains(words.first)
+        }
+    }
+}
+
+extension String {
+    /// The lines that follow the first one equal to `line`, without blank ones right after it.
+    fileprivate func lines(after line: String) -> [String] {
+        let lines = split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard let start = lines.firstIndex(of: line) else { return [] }
+        return Array(lines[(start + 1)...].drop { $0.isEmpty })
+    }
+}
