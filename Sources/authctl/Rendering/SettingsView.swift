@@ -29,6 +29,7 @@ struct SettingsView {
                 ("state", StatusSentence(status: status, time: time).description),
                 ("generation", String(status.generation)),
                 ("refreshed", status.refreshedAtUSec.map(time.both)),
+                ("server clock", status.clockSkewSec.flatMap(Self.skew)),
                 ("run", status.hint),
             ]
         }
@@ -37,5 +38,11 @@ struct SettingsView {
             let padding = String(repeating: " ", count: max(1, 16 - line.0.count))
             text += line.0 + padding + PlainText.line(value) + "\n"
         }
+    }
+
+    /// Nil for a clock that agrees with this machine's, as far as whole seconds tell.
+    private static func skew(_ seconds: Int64) -> String? {
+        guard abs(seconds) > 2 else { return nil }
+        return "\(LocalTime.length(abs(seconds))) \(seconds > 0 ? "ahead" : "behind")"
     }
 }

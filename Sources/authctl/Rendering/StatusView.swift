@@ -13,7 +13,7 @@ struct StatusView {
             guard let note = StatusNote(account, time) else { continue }
             text += note.render(style) + "\n"
         }
-        return text + summary + "\n"
+        return text + summary + "\n" + clocks
     }
 
     private var table: TextTable {
@@ -45,6 +45,16 @@ struct StatusView {
         case .interactionRequired, .misconfigured: .red
         case .signedOut: .faint
         case nil: nil
+        }
+    }
+
+    /// A line for each server whose clock is a minute or more away from this machine's: one of the two is wrong, and with a wrong
+    /// one certificates and tokens are misjudged.
+    private var clocks: String {
+        let skews = Dictionary(accounts.map { (Self.host(of: $0.issuer), $0.clockSkewSec ?? 0) }) { first, _ in first }
+        return skews.filter { abs($0.value) >= 60 }.sorted { $0.key < $1.key }.reduce(into: "") { text, skew in
+            let direction = skew.value > 0 ? "ahead of" : "behind"
+            text += "the clock of \(skew.key) is \(LocalTime.length(abs(skew.value))) \(direction) this machine's\n"
         }
     }
 
