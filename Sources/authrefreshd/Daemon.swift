@@ -10,6 +10,7 @@ internal import Varlink
 
 /// The daemon, put together: configuration, store, coordinator, socket, service manager.
 struct Daemon {
+    private let options: DaemonOptions
     private let paths: DaemonPaths
     private let configuration: LoadedConfiguration
 
@@ -17,14 +18,18 @@ struct Daemon {
 
     /// - Throws: what is wrong with the command line, the environment or the configuration.
     init(options: DaemonOptions) throws(DaemonError) {
-        let environment = ProcessInfo.processInfo.environment
-        paths = try DaemonPaths(options: options, environment: environment) {
-            FileManager.default.fileExists(atPath: $0)
-        }
+        self.options = options
+        paths = try Self.paths(options)
         do {
             configuration = try LoadedConfiguration(paths: paths)
         } catch {
             throw .configuration(error)
+        }
+    }
+
+    private static func paths(_ options: DaemonOptions) throws(DaemonError) -> DaemonPaths {
+        try DaemonPaths(options: options, environment: ProcessInfo.processInfo.environment) {
+            FileManager.default.fileExists(atPath: $0)
         }
     }
 
@@ -175,7 +180,8 @@ struct Daemon {
     {
         manager.reloading()
         do {
-            let loaded = try LoadedConfiguration(paths: paths)
+            // Looked for anew: the file may have been made since the start.
+            let loaded = try LoadedConfiguration(paths: try Self.paths(options))
             await coordinator.reload(loaded.settings)
             changeLog.write(.configurationReloaded)
         } catch {

@@ -57,7 +57,7 @@ package final class DaemonProcess: Sendable {
     }
 
     /// Waits for it to end by itself.
-    @discardableResult package func ended() async throws -> ProgramEnd {
-        try await program.ended()
+    @discardableResult package func ended(within limit: Duration = .seconds(30)) async throws -> ProgramEnd {
+        try await program.ended(within: limit)
     }
 }

@@ -1,8 +1,11 @@
 import Glibc
+import Synchronization
 
 /// A connection to the daemon's socket that says whatever a test likes; it blocks, so use it on a thread of its own.
 package final class RawConnection: Sendable {
     private let descriptor: Int32
+    /// What was received and not given out yet.
+    private let received = Mutex<ArraySlice<UInt8>>([])
 
     package init(_ path: String) throws(TestFault) {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -50,12 +53,20 @@ package final class RawConnection: Sendable {
     /// - Throws: `timedOut` after 30 seconds of silence.
     package func receive() throws(TestFault) -> String {
         var message: [UInt8] = []
-        var byte: UInt8 = 0
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            let count = unsafe recv(descriptor, &byte, 1, 0)
+            let isWhole = received.withLock { received in
+                let end = received.firstIndex(of: 0)
+                message += received[..<(end ?? received.endIndex)]
+                received = end.map { received[($0 + 1)...] } ?? []
+                return end != nil
+            }
+            if isWhole { break }
+            let count = unsafe recv(descriptor, &piece, piece.count, 0)
             guard count >= 0 || errno == ECONNRESET else { throw .timedOut(waitingFor: "a message") }
-            guard count == 1, byte != 0 else { return String(decoding: message, as: UTF8.self) }
-            message.append(byte)
+            guard count > 0 else { break }
+            received.withLock { $0 = piece[..<count] }
         }
+        return String(decoding: message, as: UTF8.self)
     }
 }

@@ -40,6 +40,8 @@ struct ProviderProfiles: Equatable, Sendable {
     }
 
     private mutating func add(_ profile: ProviderProfile) {
+        // The one it replaces speaks for its issuer no more.
+        if let issuer = byName[profile.name]?.issuer, byIssuer[issuer]?.name == profile.name { byIssuer[issuer] = nil }
         byName[profile.name] = profile
         if let issuer = profile.issuer { byIssuer[issuer] = profile }
     }

@@ -9,15 +9,23 @@ extension RefreshCoordinator {
     /// Where an account stands now; nil if there is none of this name.
     func snapshot(of name: AccountName) throws(StoreError) -> AccountSnapshot? {
         guard let record = try store.record(named: name) else { return nil }
-        return snapshot(of: unsaved[record.account.id]?.record ?? record, at: timebase.now())
+        return snapshot(of: asKept(record), at: timebase.now())
     }
 
     /// A page of all accounts in the order of their names.
     func snapshots(after name: AccountName?, limit: Int) throws(StoreError) -> [AccountSnapshot] {
         let now = timebase.now()
         return try store.records(after: name, limit: limit).map { record in
-            snapshot(of: unsaved[record.account.id]?.record ?? record, at: now)
+            snapshot(of: asKept(record), at: now)
         }
+    }
+
+    /// A stored account with the state that could not be stored yet; its name and settings may have changed since that was decided.
+    private func asKept(_ record: Record) -> Record {
+        guard let kept = unsaved[record.account.id]?.record else { return record }
+        var record = record
+        record.state = kept.state
+        return record
     }
 
     /// The access token of an account, with its type; nil if there is none.

@@ -64,18 +64,14 @@ extension RefreshCoordinator {
     }
 
     /// Ends `stop()` if nothing is under way any more.
+    ///
+    /// An answer that cannot be stored is tried again and again: it may hold the only refresh token that the server still takes. How
+    /// long that may take is for the service manager to say (`TimeoutStopSec=`).
     func finishStopping() {
-        guard isStopping, exchanges.isEmpty, !hasArrivals, let continuation = stopped else { return }
+        guard isStopping, exchanges.isEmpty, unsaved.isEmpty, !hasArrivals, let continuation = stopped else { return }
         stopped = nil
         timer = nil
         watches = []
-        if !unsaved.isEmpty {
-            do {
-                try decide([], at: timebase.now())
-            } catch {
-                changeLog.storeFailed(error)
-            }
-        }
         do {
             try store.close()
         } catch {

@@ -1,0 +1,138 @@
+import AuthRefreshInterface
+import DemoIssuer
+import Foundation
+import TestSupport
+import Testing
+
+/// What people do with accounts: copies, names, settings, ends.
+struct AccountTests {
+    @Test func `a backup put into another state folder, with the key, goes on where the store was`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let feed = try await ChangeFeed(stage)
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            try await feed.next("token-refreshed", of: "work")
+            let token = try await stage.acquire("work")
+            let file = stage.folder.path + "/backup"
+            let backup = try await stage.authctl("store", "backup", file)
+            #expect(backup.end == .exited(0), "\(backup.errors)")
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            let again = try await stage.authctl("store", "backup", file)
+            #expect(again.end != .exited(0))
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: stage.stateDirectory).allSatisfy {
+                    !$0.contains("backup")
+                }
+            )
+            #expect(try await daemon.terminate() == .exited(0))
+
+            let other = try DaemonStage()
+            try FileManager.default.createDirectory(
+                atPath: other.stateDirectory,
+                withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700]
+            )
+            try FileManager.default.copyItem(atPath: file, toPath: other.store)
+            try FileManager.default.copyItem(atPath: stage.key, toPath: other.key)
+            let restored = try await other.start()
+            #expect(try await other.acquire("work") == token)
+            try await other.acquire("work", force: true)
+            #expect(await issuer.counters.spentTokenUses == 0)
+            #expect(try await restored.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `an account keeps its tokens through a new name, new settings and a journey to another machine`()
+        async throws
+    {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let feed = try await ChangeFeed(stage)
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            try await feed.next("token-refreshed", of: "work")
+            let token = try await stage.acquire("work")
+
+            #expect(try await stage.authctl("account", "rename", "work", "office").end == .exited(0))
+            #expect(try await stage.acquire("office") == token)
+            #expect(try await stage.authctl("token", "work").end == .exited(4))
+            try await stage.add("taken", issuer: url)
+            #expect(try await stage.authctl("account", "rename", "office", "taken").end != .exited(0))
+
+            let edited = try await stage.authctl("account", "edit", "office", "--lead-time", "30m")
+            #expect(edited.end == .exited(0), "\(edited.errors)")
+            let shown = try await stage.authctl("account", "show", "office")
+            #expect(shown.output.contains("30"))
+            #expect(try await stage.acquire("office") == token)
+
+            let file = stage.folder.path + "/export.json"
+            let exported = try await stage.authctl("account", "export", "office", "--output", file)
+            #expect(exported.end == .exited(0), "\(exported.errors)")
+            #expect(try await stage.authctl("account", "remove", "office").end == .exited(0))
+            #expect(try await stage.authctl("token", "office").end == .exited(4))
+            try await feed.next("account-removed", of: "office")
+
+            let imported = try await stage.authctl("account", "import", file)
+            #expect(imported.end == .exited(0), "\(imported.errors)")
+            #expect(try await stage.acquire("office") != token)
+            #expect(await issuer.counters.spentTokenUses == 0)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `logout --revoke ends the grant at the server, and the tokens here`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await stage.add("work", issuer: url, grant: grant)
+            try await stage.acquire("work")
+            let outcome = try await stage.authctl("logout", "work", "--revoke")
+            #expect(outcome.end == .exited(0), "\(outcome.errors)")
+            #expect(await issuer.grant(grant.family)?.revokedBy == .client)
+            let refusal = try await stage.refusal(of: "work", as: SignedOutError.self)
+            #expect(refusal.hint.contains("authctl account import work"))
+            #expect(try await stage.status("work").state == "signed-out")
+            #expect(try await stage.authctl("token", "work").end == .exited(5))
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `a revocation that cannot be delivered now keeps the tokens`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        let feed = try await ChangeFeed(stage)
+        var token = ""
+        try await withIssuer { issuer, url in
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            try await feed.next("token-refreshed", of: "work")
+            token = try await stage.acquire("work").accessToken
+        }
+        let outcome = try await stage.authctl("logout", "work", "--revoke")
+        #expect(outcome.end == .exited(75), "\(outcome)")
+        #expect(outcome.errors.contains("the tokens were not revoked, and are kept"), "\(outcome.errors)")
+        #expect(try await stage.acquire("work").accessToken == token)
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
+    @Test func `a token that a resource server refused is replaced`() async throws {
+        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(60))) { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            let token = try await stage.acquire("work")
+            let young = try await stage.ask(
+                .reportRejected,
+                ReportRejected.Parameters(account: "work"),
+                for: ReportRejected.Reply.self
+            )
+            // So young a token was not what was refused; a loop of complaints must not become one of requests.
+            #expect(young.status.generation == 2)
+            #expect(try await stage.acquire("work") == token)
+            #expect(await issuer.counters.tokenRequests == 1)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+}

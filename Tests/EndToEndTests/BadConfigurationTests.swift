@@ -1,0 +1,57 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A configuration that cannot be used is refused by file, line and key.
+struct BadConfigurationTests {
+    @Test(arguments: [
+        ("log_level: info\nretries: 3\n", "line 2, key 'retries'"),
+        ("max_accounts: many\n", "line 1, key 'max_accounts': must be a whole number"),
+        ("log_level: notice\n\nrequest_timeout: 2h\n", "line 3, key 'request_timeout'"),
+        ("log_level: [\n", "this is not YAML"),
+        ("- a\n- b\n", "line 1"),
+    ])
+    func `a file that says what it may not`(text: String, complaint: String) async throws {
+        try await FreshAccount.with { account in
+            try account.stage.configure(text)
+            for arguments in [[], ["--check"]] {
+                try await account.expectRefusal(arguments, status: 78, says: complaint)
+                try await account.expectRefusal(arguments, status: 78, says: account.stage.configurationFile)
+            }
+            try FileManager.default.removeItem(atPath: account.stage.configurationFile)
+        }
+    }
+
+    @Test func `a file that is named and not there`() async throws {
+        try await FreshAccount.with { account in
+            let path = account.stage.folder.path + "/none.yaml"
+            try await account.expectRefusal(["--config", path], status: 78, says: "'\(path)' cannot be read")
+        }
+    }
+
+    @Test func `a provider profile with an unknown key`() async throws {
+        try await FreshAccount.with { account in
+            let file = try account.stage.folder.write(
+                "name: example\nissuer: https://login.example\ncolour: red\n",
+                to: "config/authrefreshd/providers.d/example.yaml"
+            )
+            try await account.expectRefusal(status: 78, says: "'\(file)', line 3, key 'colour'")
+            try FileManager.default.removeItem(atPath: file)
+        }
+    }
+
+    @Test func `--check of a good configuration ends well and starts nothing`() async throws {
+        let stage = try DaemonStage()
+        try stage.configure("log_level: info\n")
+        let daemon = try stage.spawn(["--check"])
+        #expect(try await daemon.ended() == .exited(0))
+        #expect(!FileManager.default.fileExists(atPath: stage.store))
+    }
+
+    @Test func `without a place for its socket it says which variable is missing`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try stage.spawn(environment: ["XDG_RUNTIME_DIR": ""])
+        #expect(try await daemon.ended() == .exited(78))
+        #expect(daemon.logText.contains("XDG_RUNTIME_DIR"))
+    }
+}

@@ -1,0 +1,103 @@
+import AuthRefreshInterface
+import DemoIssuer
+import TestSupport
+import Testing
+
+/// Following changes.
+struct SubscribeTests {
+    @Test func `the present state comes first, then every change in order, as the server saw them`() async throws {
+        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(2))) { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await stage.add("first", issuer: url)
+            let feed = try await ChangeFeed(stage)
+            let all = feed.changes.all
+            #expect(all.map(\.event) == ["present", "ready"])
+            #expect(all.first?.accounts.map(\.account) == ["first"])
+
+            var families: [String: Int] = [:]
+            for number in 0..<6 {
+                let grant = try await issuer.issueGrant(clientID: "app")
+                families["a\(number)"] = grant.family
+                try await stage.add("a\(number)", issuer: url, grant: grant)
+            }
+            for name in families.keys {
+                try await feed.changes.first("generation 4 of \(name)") {
+                    $0.event == "token-refreshed" && $0.account == name && $0.accounts.first?.generation ?? 0 >= 4
+                }
+            }
+            let entries = await issuer.entries()
+            for (name, family) in families {
+                let told = feed.afterReady.filter { $0.account == name }
+                #expect(told.prefix(2).map(\.event) == ["account-added", "grant-imported"])
+                // Each refresh is told as begun and as done, and none is left out.
+                let done = told.filter { $0.event == "token-refreshed" }.compactMap { $0.accounts.first?.generation }
+                #expect(done == Array(2..<Int64(2 + done.count)))
+                let served = entries.filter { $0.family == family && $0.outcome == .rotated }.count
+                #expect((served - 1...served).contains(done.count))
+                let events = told.dropFirst(2).map(\.event)
+                #expect(events.enumerated().allSatisfy { $1 == ($0 % 2 == 0 ? "refresh-started" : "token-refreshed") })
+            }
+            let times = feed.changes.all.map(\.atUSec)
+            #expect(times == times.sorted())
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `a subscriber that follows some accounts hears of no other`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await stage.add("mine", issuer: url)
+            try await stage.add("other", issuer: url)
+            let feed = try await ChangeFeed(stage, accounts: ["mine"])
+            try await stage.importGrant(issuer.issueGrant(clientID: "app"), into: "other")
+            try await stage.acquire("other")
+            try await stage.importGrant(issuer.issueGrant(clientID: "app"), into: "mine")
+            try await feed.next("token-refreshed", of: "mine")
+            #expect(Set(feed.afterReady.map(\.account)) == ["mine"])
+            #expect(feed.changes.all.first?.accounts.map(\.account) == ["mine"])
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `a subscriber that does not read is dropped with an error, and nobody waits for it`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        // An issuer with a long name makes long changes.
+        try await stage.add("account-0", issuer: "http://127.0.0.1:9/" + String(repeating: "x", count: 60_000))
+        let (slow, _) = try await onOwnThread { [socket = stage.socket] in
+            let connection = try RawConnection(socket)
+            try connection.send("{\"method\":\"io.authrefresh.Subscribe\",\"more\":true}\0")
+            return (connection, try connection.receive())
+        }
+        let feed = try await ChangeFeed(stage)
+        let start = feed.changes.count
+        // Each renaming tells every subscriber 60 KB; 8 MiB may wait for one of them, beside what its socket holds.
+        for round in 0..<200 {
+            let parameters = RenameAccount.Parameters(
+                account: round % 2 == 0 ? "account-0" : "renamed",
+                newName: round % 2 == 0 ? "renamed" : "account-0"
+            )
+            _ = try await stage.ask(.renameAccount, parameters, for: RenameAccount.Reply.self)
+        }
+        let last = try await onOwnThread {
+            var last = ""
+            while case let message = try slow.receive(), !message.isEmpty { last = message }
+            return last
+        }
+        #expect(last.contains("io.authrefresh.LimitExceeded"))
+        try await feed.changes.first("the last renaming", from: start + 199) { _ in true }
+        try await daemon.log.first("the refusal") { $0.contains("a caller was refused") }
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
+    @Test func `a call without "more" is told to ask for it`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        await #expect(throws: TestFault.self) {
+            try await stage.ask(.subscribe, Subscribe.Parameters(), for: Subscribe.Reply.self)
+        }
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+}

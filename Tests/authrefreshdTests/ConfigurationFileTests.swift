@@ -1,0 +1,60 @@
+import RefreshCore
+import Testing
+
+@testable import authrefreshd
+
+struct ConfigurationFileTests {
+    private func configuration(_ text: String) throws -> DaemonConfiguration {
+        try ConfigurationFile.decode(DaemonConfiguration.self, from: text, path: "/c.yaml")
+    }
+
+    @Test(arguments: ["", "# nothing but a comment\n", "{}\n"])
+    func `a file that says nothing leaves the defaults`(text: String) throws {
+        #expect(try configuration(text) == DaemonConfiguration())
+    }
+
+    @Test func `every key is read`() throws {
+        let read = try configuration(
+            """
+            log_level: debug
+            request_timeout: 10s
+            ca_file: /etc/ca.pem
+            max_concurrent_refreshes: 3
+            max_refreshes_per_second: 2.5
+            max_accounts: 7
+            """
+        )
+        #expect(read.logLevel == "debug")
+        #expect(read.requestTimeout == .seconds(10))
+        #expect(read.caFile == "/etc/ca.pem")
+        #expect(read.issuerLimits == IssuerGate.Limits(concurrent: 3, perSecond: 2.5))
+        #expect(read.maxAccounts == 7)
+    }
+
+    @Test(arguments: [
+        ("log_level: loud\n", 1, "log_level"), ("\nrequest_timeout: 41s\n", 2, "request_timeout"),
+        ("request_timeout: 0s\n", 1, "request_timeout"), ("ca_file: relative.pem\n", 1, "ca_file"),
+        ("max_accounts: 0\n", 1, "max_accounts"), ("max_accounts: [1]\n", 1, "max_accounts"),
+        ("# x\n# y\nmax_concurrent_refreshes: 0\n", 3, "max_concurrent_refreshes"),
+        ("max_refreshes_per_second: 0\n", 1, "max_refreshes_per_second"),
+        ("max_accounts: 1\nmax_acounts: 2\n", 2, "max_acounts"),
+    ])
+    func `what cannot be used is named by line and key`(text: String, line: Int, key: String) {
+        let error = #expect(throws: ConfigurationError.self) { try configuration(text) }
+        guard case .invalid("/c.yaml", line, key, _)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(error?.description.hasPrefix("'/c.yaml', line \(line), key '\(key)': ") == true)
+    }
+
+    @Test(arguments: ["log_level: [\n", "a: b: c\n", "\tx: 1\n"])
+    func `what is not YAML is said to be none, with its line`(text: String) {
+        let error = #expect(throws: ConfigurationError.self) { try configuration(text) }
+        guard case .invalid("/c.yaml", 1..., "", let reason)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.hasPrefix("this is not YAML"))
+    }
+}

@@ -1,0 +1,118 @@
+import AccountStorage
+import DemoIssuer
+import Logging
+import OAuthClient
+import RefreshCore
+import Synchronization
+import Systemd
+import TestSupport
+
+@testable import authrefreshd
+
+/// A coordinator with a real store and a real client, whose clock a test moves.
+final class CoordinatorRig: Sendable {
+    let coordinator: RefreshCoordinator
+    /// What was logged: message and fields, one line each.
+    let log = EventLog<String>()
+    private let folder: TemporaryFolder
+    private let client: OAuthClient
+    private let clock = CoordinatorClock()
+
+    init(limits: IssuerGate.Limits = IssuerGate.Limits()) throws {
+        folder = try TemporaryFolder()
+        client = OAuthClient()
+        var settings = CoordinatorSettings()
+        settings.issuerLimits = limits
+        coordinator = RefreshCoordinator(
+            executor: DispatchQueueExecutor(label: "test"),
+            store: try AccountStore(path: folder.path + "/accounts.sqlite", key: .random()),
+            client: client,
+            settings: settings,
+            timebase: try clock.timebase(),
+            changeLog: ChangeLog(logger: Logger(label: "test") { [log] _ in CollectingLogHandler(log: log) })
+        )
+    }
+
+    func start() async throws {
+        try await coordinator.start(watching: nil) {}
+    }
+
+    /// Adds an account of the public client `app`.
+    func add(_ name: String, _ url: String, _ grant: IssuedGrant) async throws -> AccountID {
+        let account = NewAccount(
+            name: try Self.name(name),
+            issuer: try Issuer(url: url),
+            registration: ClientRegistration(clientID: "app"),
+            createdAt: Timestamp(microseconds: 0)
+        )
+        return try await coordinator.add(account, grant: RefreshToken(Secret(grant.refreshToken))).account.id
+    }
+
+    func state(of name: String) async throws -> AccountSnapshot? {
+        try await coordinator.snapshot(of: try Self.name(name))
+    }
+
+    /// Waits as a caller of `AcquireToken` does.
+    func waitForToken(of account: AccountID) async -> WaitOutcome {
+        let outcomes = EventLog<WaitOutcome>()
+        await coordinator.wait(for: .token(minimumValidity: nil, isForced: false), of: account, after: .tokenNeeded) {
+            outcomes.append($0)
+        }
+        return (try? await outcomes.first("the outcome") { _ in true }) ?? .timedOut
+    }
+
+    /// Lets time pass, and tells nobody but by what a due deadline would.
+    func pass(_ time: Duration) async {
+        clock.pass(time)
+        await coordinator.wake()
+    }
+
+    func stop() async {
+        await coordinator.stop()
+        try? await client.shutdown()
+    }
+
+    private static func name(_ text: String) throws -> AccountName {
+        guard let name = AccountName(text) else { throw TestFault.unreadable(text) }
+        return name
+    }
+}
+
+/// Both clocks of the machine, ahead by as much as a test wants.
+final class CoordinatorClock: Sendable {
+    private let ahead = Mutex(Duration.zero)
+
+    func pass(_ time: Duration) {
+        ahead.withLock { $0 += time }
+    }
+
+    func timebase() throws -> Timebase {
+        let system = try Timebase.system()
+        return Timebase(
+            now: { [self] in
+                let ahead = ahead.withLock { $0 }
+                let now = system.now()
+                let boot = BootTime(bootID: now.boot.bootID, microseconds: now.boot.microseconds + ahead.microseconds)
+                return Moment(wall: now.wall + ahead, boot: boot)
+            },
+            jitter: { 0.5 }
+        )
+    }
+}
+
+/// Keeps what is logged.
+struct CollectingLogHandler: LogHandler {
+    let log: EventLog<String>
+    var logLevel = Logger.Level.debug
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let fields = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        log.append(([event.message.description] + fields).joined(separator: " "))
+    }
+}

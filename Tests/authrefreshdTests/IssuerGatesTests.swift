@@ -1,0 +1,67 @@
+import RefreshCore
+import Testing
+
+@testable import authrefreshd
+
+struct IssuerGatesTests {
+    private let issuer = IssuerID(1)
+    private let limits = IssuerGate.Limits(concurrent: 2, perSecond: 10)
+
+    private func at(_ milliseconds: Int64) -> Moment {
+        Moment(
+            wall: Timestamp(microseconds: 1_000_000_000 + milliseconds * 1000),
+            boot: BootTime(bootID: 1, microseconds: milliseconds * 1000)
+        )
+    }
+
+    @Test func `a gate lets in as many as its limit, and the next when one has left`() {
+        var gates = IssuerGates()
+        #expect(gates.openSlots(for: issuer, limits: limits, at: at(0)) == 2)
+        gates.enter(issuer, limits: limits, at: at(0))
+        gates.enter(issuer, limits: limits, at: at(0))
+        #expect(gates.openSlots(for: issuer, limits: limits, at: at(0)) == 0)
+        gates.leave(issuer)
+        #expect(gates.openSlots(for: issuer, limits: limits, at: at(0)) == 1)
+    }
+
+    @Test func `who waits comes first, in order, and an account only once for each event`() {
+        var gates = IssuerGates()
+        for _ in 0..<3 {
+            gates.queue(AccountID(7), .tokenNeeded, at: issuer)
+            gates.queue(AccountID(8), .tokenNeeded, at: issuer)
+        }
+        gates.queue(AccountID(7), .refreshRequested, at: issuer)
+        #expect(gates.backlogged == [issuer])
+        #expect(gates.takeWaiting(at: issuer, upTo: 2).map(\.account) == [AccountID(7), AccountID(8)])
+        #expect(gates.takeWaiting(at: issuer, upTo: 9).map(\.event) == [.refreshRequested])
+        #expect(gates.takeWaiting(at: issuer, upTo: 9).isEmpty)
+    }
+
+    @Test func `the next opening is when the rate allows one more, and unknown while all places are taken`() throws {
+        var gates = IssuerGates()
+        let one = IssuerGate.Limits(concurrent: 5, perSecond: 1)
+        gates.enter(issuer, limits: one, at: at(0))
+        #expect(gates.nextOpening(at: at(0)) == nil)
+        gates.markBacklogged(issuer)
+        let opening = try #require(gates.nextOpening(at: at(0)))
+        #expect((Duration.milliseconds(990)...Duration.milliseconds(1010)).contains(opening - at(0).wall))
+
+        let other = IssuerID(2)
+        var full = IssuerGates()
+        for _ in 0..<2 { full.enter(other, limits: limits, at: at(0)) }
+        full.markBacklogged(other)
+        #expect(full.nextOpening(at: at(0)) == nil)
+    }
+
+    @Test func `a gate is forgotten when it has recovered, and not before`() {
+        var gates = IssuerGates()
+        gates.enter(issuer, limits: limits, at: at(0))
+        gates.forgetIdle(at: at(5000))
+        #expect(gates.openSlots(for: issuer, limits: limits, at: at(5000)) == 1)
+        gates.leave(issuer)
+        gates.forgetIdle(at: at(10_000))
+        // What is known of it now comes from the limits given anew.
+        let wider = IssuerGate.Limits(concurrent: 9, perSecond: 10)
+        #expect(gates.openSlots(for: issuer, limits: wider, at: at(10_000)) == 9)
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+@testable import authrefreshd
+
+struct JournalCatalogTests {
+    private static let catalog = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../systemd/authrefreshd.catalog").standardizedFileURL
+
+    private func entries() throws -> [(id: String, text: String)] {
+        let text = try String(contentsOf: Self.catalog, encoding: .utf8)
+        return text.components(separatedBy: "\n-- ").dropFirst().map { entry in
+            (String(entry.prefix(32)), String(entry.drop { $0 != "\n" }))
+        }
+    }
+
+    @Test func `every event has an entry in the catalog, and every entry an event`() throws {
+        let ids = try entries().map(\.id)
+        #expect(Set(ids).count == ids.count)
+        #expect(Set(ids) == Set(JournalEvent.allCases.map { "\($0.id)" }))
+    }
+
+    @Test func `every entry has a subject and says what to do`() throws {
+        for entry in try entries() {
+            #expect(entry.text.contains("\nSubject: "), "\(entry.id)")
+            let body = entry.text.components(separatedBy: "\n\n").dropFirst().joined()
+            #expect(body.count > 40, "\(entry.id)")
+        }
+    }
+
+    @Test func `no two events share an id`() {
+        #expect(Set(JournalEvent.allCases.map { "\($0.id)" }).count == JournalEvent.allCases.count)
+    }
+}

@@ -1,0 +1,89 @@
+import DemoIssuer
+import RefreshCore
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// The coordinator with a real store and client against a real server.
+struct RefreshCoordinatorTests {
+    @Test func `callers that wait at an issuer's gate are served by one request`() async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig(limits: IssuerGate.Limits(concurrent: 1, perSecond: 100))
+            try await issuer.script(.delayAfter(.milliseconds(300)), times: 2)
+            try await rig.start()
+            _ = try await rig.add("first", url, try await issuer.issueGrant(clientID: "app"))
+            let second = try await rig.add("second", url, try await issuer.issueGrant(clientID: "app"))
+            _ = try await issuer.waitForRequest { $0.path == "/token" }
+            let outcomes = await withTaskGroup(of: WaitOutcome.self) { group in
+                for _ in 0..<10 { group.addTask { await rig.waitForToken(of: second) } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            for outcome in outcomes {
+                let snapshot = try #require(outcome.snapshot)
+                #expect(snapshot.state.generation == Generation(2))
+            }
+            await rig.stop()
+            #expect(await issuer.counters.tokenRequests == 2)
+        }
+    }
+
+    @Test func `a refresh follows when its time has come, and not before`() async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig()
+            try await rig.start()
+            let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
+            _ = await rig.waitForToken(of: id)
+            // An hour's token, jitter in the middle: due after forty minutes.
+            await rig.pass(.seconds(39 * 60))
+            #expect(try await rig.state(of: "work")?.state.generation == Generation(2))
+            #expect(await issuer.counters.tokenRequests == 1)
+            let sequence = await issuer.lastSequence
+            await rig.pass(.seconds(2 * 60))
+            _ = try await issuer.waitForRequest(after: sequence) { $0.outcome == .rotated }
+            await rig.stop()
+            #expect(await issuer.counters.tokenRequests == 2)
+        }
+    }
+
+    @Test func `the log names the account, its issuer and the server's reason, and holds no token`() async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig()
+            try await rig.start()
+            let grant = try await issuer.issueGrant(clientID: "app")
+            let id = try await rig.add("work", url, grant)
+            _ = await rig.waitForToken(of: id)
+            let account = try #require(try await rig.state(of: "work")).account
+            let token = try #require(try await rig.coordinator.accessToken(of: account.id)).secret.reveal()
+            try await issuer.revokeGrant(grant.family)
+            await rig.pass(.seconds(3600))
+            let line = try await rig.log.first("the line") { $0.hasPrefix("interaction required ") }
+            #expect(line.contains("AUTHREFRESH_ACCOUNT=work"))
+            #expect(line.contains("AUTHREFRESH_ISSUER=\(url)"))
+            #expect(line.contains("AUTHREFRESH_ERROR=invalid_grant"))
+            #expect(line.contains("MESSAGE_ID=\(JournalEvent.interactionRequired.id)"))
+            await rig.stop()
+            for line in rig.log.all {
+                #expect(!line.contains(grant.refreshToken))
+                #expect(!line.contains(token))
+            }
+        }
+    }
+
+    @Test func `an import while a refresh is under way wins over its answer`() async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig()
+            try await issuer.script(.delayAfter(.milliseconds(300)))
+            try await rig.start()
+            let old = try await issuer.issueGrant(clientID: "app")
+            let id = try await rig.add("work", url, old)
+            _ = try await issuer.waitForRequest { $0.family == old.family }
+            let new = try await issuer.issueGrant(clientID: "app")
+            try await rig.coordinator.importGrant(RefreshToken(Secret(new.refreshToken)), for: id)
+            try await rig.log.first("the stale answer") { $0.hasPrefix("an answer for an earlier grant was dropped") }
+            await rig.stop()
+            #expect(await issuer.grant(new.family)?.generation == 2)
+            #expect(await issuer.counters.spentTokenUses == 0)
+        }
+    }
+}
