@@ -3,9 +3,13 @@
 Ends with status 0 and the line "ok" if everything is as the interface says.
 """
 
+import faulthandler
 import sys
 
 import varlink
+
+# The limit of every wait below; says where it was waiting.
+faulthandler.dump_traceback_later(20, exit=True)
 
 socket, account = sys.argv[1:]
 
@@ -43,7 +47,7 @@ with varlink.Client(address=f"unix:{socket}") as client:
     assert next(changes)["event"] == "ready"
 
     with client.open("io.authrefresh") as other:
-        other.AcquireToken(account, force=True)
+        other.AcquireToken(account=account, force=True)
     told = [next(changes), next(changes)]
     assert [change["event"] for change in told] == ["refresh-started", "token-refreshed"], told
     assert told[1]["accounts"][0]["generation"] == statuses[0]["generation"] + 1, told

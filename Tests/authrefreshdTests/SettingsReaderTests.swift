@@ -69,9 +69,11 @@ struct SettingsReaderTests {
             "rotationGraceSec"
         ),
     ])
-    func `a setting that cannot be used is named`(settings: AccountSettings, field: String) {
+    func `a setting that cannot be used is named`(settings: AccountSettings, field: String) throws {
         let error = #expect(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: nil) }
-        #expect("\(String(describing: error))".contains("InvalidSettings"))
-        #expect("\(String(describing: error))".contains(field))
+        let refusal = try #require(error)
+        #expect(refusal.name == InvalidSettingsError.name)
+        let parameters = String(decoding: refusal.parameters, as: UTF8.self)
+        #expect(parameters.contains("\"field\":\"\(field)\""))
     }
 }
