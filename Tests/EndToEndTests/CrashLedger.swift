@@ -5,7 +5,8 @@ import DemoIssuer
 struct CrashLoss: Equatable {
     let account: String
     let reason: String?
-    /// The server's log has an exchange of the token that was refused later, served before the daemon of that time was killed.
+    /// The server's log has an exchange of the token that was refused later, served before the daemon of that time was
+    /// killed.
     let wasServedAndCut: Bool
     /// A daemon had already told of the answer to that exchange: then it should have been stored.
     let wasToldAsStored: Bool

@@ -131,7 +131,8 @@ struct CrashResult: CustomStringConvertible {
     let unexplained: [String]
 
     var description: String {
-        "\(kills) kills in \(Int(seconds)) s, \(refreshes) refreshes, \(exchangesCut) exchanges cut, \(lost.count) accounts lost"
+        "\(kills) kills in \(Int(seconds)) s, \(refreshes) refreshes, \(exchangesCut) exchanges cut, "
+            + "\(lost.count) accounts lost"
     }
 }
 

@@ -30,8 +30,8 @@ struct CrashTests {
             #expect(loss.wasServedAndCut, "\(loss)")
             #expect(!loss.wasToldAsStored, "\(loss)")
         }
-        // A daemon that is killed after it has stored a decision and before it has logged it says nothing: a moment of a
-        // millisecond in a life of a hundred. What it stored, status tells.
+        // A daemon that is killed after it has stored a decision and before it has logged it says nothing: a moment of
+        // a millisecond in a life of a hundred. What it stored, status tells.
         let unsaid = result.lost.filter { !$0.isSaidInLog }
         #expect(unsaid.count <= result.lost.count / 10 + 1, "\(unsaid)")
         #expect(result.unexplained == [])

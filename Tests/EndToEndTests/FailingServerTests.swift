@@ -13,7 +13,7 @@ struct FailingServerTests {
     func `a valid token is handed out while refreshing fails, then a refusal with a time, and it recovers by itself`(
         fault: Fault
     ) async throws {
-        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(4))) { issuer, url in
+        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(8))) { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
             let feed = try await ChangeFeed(stage)

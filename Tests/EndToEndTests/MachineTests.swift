@@ -51,7 +51,7 @@ struct MachineTests {
     func `a full disk costs no token: valid ones are served, and a rotated one is stored when there is room`()
         async throws
     {
-        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(6))) { issuer, url in
+        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(10))) { issuer, url in
             let stage = try DaemonStage()
             let folder = stage.folder.path + "/mounted"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)

@@ -15,7 +15,7 @@ struct ManyCallersTests {
             try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
             let old = try await stage.acquire("work")
 
-            // The daemon stands still until the token has ended, and finds the deadline and all callers waiting together.
+            // The daemon stands still until the token has ended, and finds the deadline and all callers together.
             daemon.signal(SIGSTOP)
             let before = await issuer.lastSequence
             let outcomes = try await withThrowingTaskGroup(of: CommandOutcome.self) { group in

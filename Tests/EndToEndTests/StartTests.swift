@@ -14,7 +14,7 @@ struct StartTests {
             #expect(try await daemon.terminate() == .exited(0))
         }
         print("start to READY, debug build: \(times.sorted()[2])")
-        // Far above what is measured (some 50 ms): a start that reads all accounts or waits for a network would pass it.
-        #expect(times.sorted()[2] < .seconds(2))
+        // Far above what is measured (some 50 ms): a start that waits for a network or a time-out would pass it.
+        #expect(times.sorted()[2] < .seconds(5))
     }
 }

@@ -11,8 +11,8 @@ package final class DaemonProcess: Sendable {
     }
 
     deinit {
-        // A test that failed half-way leaves no daemon behind; to one that has ended this is nothing, as its number is kept
-        // from other processes only until it was waited for.
+        // A test that failed half-way leaves no daemon behind. One that has ended is left alone: its number may be
+        // another's by now.
         if program.isRunning { program.signal(9) }
     }
 

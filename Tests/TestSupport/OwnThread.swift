@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs `body`, which blocks, on a thread of its own: the pool that runs tests has as many threads as the machine has cores.
+/// Runs `body`, which blocks, on a thread of its own: the pool that runs tests has but one thread for each core.
 package func onOwnThread<Success: Sendable>(
     _ body: @escaping @Sendable () throws -> Success
 ) async throws -> Success {

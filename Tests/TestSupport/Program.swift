@@ -34,7 +34,7 @@ package final class Program: Sendable {
     ) throws(TestFault) {
         let path = executable.hasPrefix("/") ? executable : Self.products + "/" + executable
         name = executable
-        // Sockets, because they can be made close-on-exec in one step: another test may be starting a program right now.
+        // Sockets, because they can be made close-on-exec in one step: another test may start a program right now.
         let streams = try [Self.pair(), Self.pair(), Self.pair()]
         pid = try Self.spawn(path, arguments, environment, streams.map(\.child))
         for stream in streams { close(stream.child) }
