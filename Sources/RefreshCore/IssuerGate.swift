@@ -14,7 +14,8 @@ package struct IssuerGate: Hashable, Sendable {
         }
     }
 
-    package let limits: Limits
+    /// May be changed at any time; requests in flight stay counted.
+    package var limits: Limits
     package private(set) var inFlight = 0
     private var allowance: Double
     private var refilledAt: Moment

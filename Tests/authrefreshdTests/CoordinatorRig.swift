@@ -55,7 +55,8 @@ final class CoordinatorRig: Sendable {
     /// Waits as a caller of `AcquireToken` does.
     func waitForToken(of account: AccountID) async -> WaitOutcome {
         let outcomes = EventLog<WaitOutcome>()
-        await coordinator.wait(for: .token(minimumValidity: nil, isForced: false), of: account, after: .tokenNeeded) {
+        _ = await coordinator.wait(for: .token(minimumValidity: nil, isForced: false), of: account, after: .tokenNeeded)
+        {
             outcomes.append($0)
         }
         return (try? await outcomes.first("the outcome") { _ in true }) ?? .timedOut

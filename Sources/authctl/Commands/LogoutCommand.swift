@@ -7,8 +7,8 @@ struct LogoutCommand: ParsableCommand {
         commandName: "logout",
         abstract: "Erase an account's tokens; its settings stay.",
         discussion: """
-            With --revoke the authorization server is told first (RFC 7009). If it does not confirm, the tokens are \
-            erased all the same, and the exit status is 75.
+            With --revoke the authorization server is told first (RFC 7009). If it cannot be asked now, the tokens stay, \
+            so that you can try again; if it refuses, they are erased all the same. The exit status is 75 in either case.
             """
     )
 

@@ -8,6 +8,8 @@ struct Decision {
     let effects: [Effect]
     /// What the effects ask to be committed; nil if nothing changed.
     let write: StateWrite?
+    /// The exchange that it ends; nil for any other decision.
+    let correlationID: String?
 
     /// Whether it spends a refresh token.
     var sends: Bool {

@@ -9,9 +9,17 @@ struct IssuerGates {
     private var waiting: [IssuerID: [(account: AccountID, event: Event)]] = [:]
     private(set) var backlogged: Set<IssuerID> = []
 
-    /// Requests that may start for `issuer` at `now`.
-    mutating func openSlots(for issuer: IssuerID, limits: @autoclosure () -> IssuerGate.Limits, at now: Moment) -> Int {
-        gates[issuer, default: IssuerGate(limits: limits(), at: now)].openSlots(at: now)
+    /// Requests that may start for `issuer`, which may be asked within `limits`, at `now`.
+    mutating func openSlots(for issuer: IssuerID, limits: IssuerGate.Limits, at now: Moment) -> Int {
+        var gate = gates[issuer] ?? IssuerGate(limits: limits, at: now)
+        gate.limits = limits
+        defer { gates[issuer] = gate }
+        return gate.openSlots(at: now)
+    }
+
+    /// The same for an issuer that has been asked before, and so has a gate; 0 for any other.
+    mutating func openSlots(for issuer: IssuerID, at now: Moment) -> Int {
+        gates[issuer]?.openSlots(at: now) ?? 0
     }
 
     mutating func enter(_ issuer: IssuerID, limits: @autoclosure () -> IssuerGate.Limits, at now: Moment) {

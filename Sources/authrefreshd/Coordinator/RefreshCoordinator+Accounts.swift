@@ -51,11 +51,12 @@ extension RefreshCoordinator {
 
     /// Forgets an account and its tokens. An answer that is still on its way is dropped.
     func remove(_ account: AccountID) throws(StoreError) {
-        guard let record = try record(of: account) else { return }
+        // A damaged row cannot be read, and can be removed all the same.
+        let record = try? record(of: account)
         try store.remove(account)
         unsaved[account] = nil
         answerWaiters(of: account, with: .removed)
-        announce(.removed, of: record, at: timebase.now())
+        if let record { announce(.removed, of: record, at: timebase.now()) }
         onStatusChange()
     }
 

@@ -35,14 +35,25 @@ extension RefreshCoordinator {
     }
 
     /// Has `event` decided on, and `answer` called when the account has settled.
+    ///
+    /// - Returns: the waiter's number, to forget it by.
     func wait(
         for purpose: Waiter.Purpose,
         of account: AccountID,
         after event: Event,
         answer: @escaping @Sendable (WaitOutcome) -> Void
-    ) {
-        waiters[account, default: []].append(Waiter(purpose: purpose, since: timebase.now(), answer: answer))
+    ) -> Int {
+        lastWaiter += 1
+        let waiter = Waiter(number: lastWaiter, purpose: purpose, since: timebase.now(), answer: answer)
+        waiters[account, default: []].append(waiter)
         submit(event, for: account)
+        return waiter.number
+    }
+
+    /// Forgets a waiter whose caller has gone; what was begun for it goes on.
+    func forgetWaiter(_ number: Int, of account: AccountID) {
+        let rest = waiters[account]?.filter { $0.number != number } ?? []
+        waiters[account] = rest.isEmpty ? nil : rest
     }
 
     /// Tells those waiters of an account that have what they waited for.
@@ -86,9 +97,14 @@ extension RefreshCoordinator {
     // MARK: Subscribers
 
     /// Tells subscribers and the journal what happened to an account.
-    func announce(_ announcement: Announcement, of record: Record, at now: Moment) {
+    func announce(
+        _ announcement: Announcement,
+        of record: Record,
+        at now: Moment,
+        correlationID: String? = nil
+    ) {
         let snapshot = snapshot(of: record, at: now)
-        changeLog.record(announcement, of: snapshot, correlationID: exchanges[record.account.id]?.correlationID)
+        changeLog.record(announcement, of: snapshot, correlationID: correlationID)
         guard let name = announcement.wireName else { return }
         subscribers.publish(
             Subscribe.Reply(

@@ -83,7 +83,13 @@ extension RefreshCoordinator {
                 learnedEncoding: arrival.learnedEncoding
             )
         }
-        return Decision(record: after, event: event, effects: effects, write: write)
+        return Decision(
+            record: after,
+            event: event,
+            effects: effects,
+            write: write,
+            correlationID: arrival.correlationID
+        )
     }
 
     /// Whether somebody still waits for what `arrival` asks for.
@@ -130,7 +136,8 @@ extension RefreshCoordinator {
                 switch effect {
                 case .persist: break
                 case .send(let lease): send(lease, for: decision.record, at: now)
-                case .publish(let change): announce(.changed(change), of: decision.record, at: now)
+                case .publish(let change):
+                    announce(.changed(change), of: decision.record, at: now, correlationID: decision.correlationID)
                 }
             }
         }

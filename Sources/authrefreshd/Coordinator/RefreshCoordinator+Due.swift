@@ -23,7 +23,7 @@ extension RefreshCoordinator {
     }
 
     private func backlog(of issuer: IssuerID, at now: Moment) throws(StoreError) -> [Arrival] {
-        let slots = gates.openSlots(for: issuer, limits: IssuerGate.Limits(), at: now)
+        let slots = gates.openSlots(for: issuer, at: now)
         guard slots > 0 else { return [] }
         let waiting = gates.takeWaiting(at: issuer, upTo: slots)
         let due = try store.due(issuer: issuer, at: now.wall, online: isOnline, limit: slots - waiting.count)

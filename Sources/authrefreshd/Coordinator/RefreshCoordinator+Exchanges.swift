@@ -38,11 +38,11 @@ extension RefreshCoordinator {
         announce(.refreshStarted, of: record, at: now)
         Task { [client] in
             let outcome = await client.refresh(request)
-            ended(lease, of: record, with: outcome)
+            ended(lease, of: record, with: outcome, correlationID: correlationID)
         }
     }
 
-    private func ended(_ lease: Lease, of record: Record, with outcome: RefreshOutcome) {
+    private func ended(_ lease: Lease, of record: Record, with outcome: RefreshOutcome, correlationID: String) {
         let account = record.account.id
         // An imported grant may have begun an exchange of its own meanwhile.
         if exchanges[account]?.lease == lease { exchanges[account] = nil }
@@ -50,21 +50,28 @@ extension RefreshCoordinator {
         if let serverDate = outcome.serverDate {
             noteSkew(serverDate - timebase.now().wall, of: record.issuerID)
         }
+        let event: Event
+        var tokens: StoredTokens?
         switch outcome.result {
         case .success(let response):
-            submit(
-                .tokensIssued(lease.generation, response.issuance),
-                for: account,
-                tokens: StoredTokens(
-                    accessToken: response.accessToken,
-                    refreshToken: response.refreshToken,
-                    idToken: response.idToken
-                ),
-                learned: outcome.basicCredentialEncoding
+            event = .tokensIssued(lease.generation, response.issuance)
+            tokens = StoredTokens(
+                accessToken: response.accessToken,
+                refreshToken: response.refreshToken,
+                idToken: response.idToken
             )
         case .failure(let failure):
-            submit(.refreshFailed(lease.generation, failure), for: account, learned: outcome.basicCredentialEncoding)
+            event = .refreshFailed(lease.generation, failure)
         }
+        submit(
+            Arrival(
+                account: account,
+                event: event,
+                tokens: tokens,
+                learnedEncoding: outcome.basicCredentialEncoding,
+                correlationID: correlationID
+            )
+        )
     }
 
     /// A lease whose refresh token cannot be had is a failure like one the server reports, but nothing was spent.

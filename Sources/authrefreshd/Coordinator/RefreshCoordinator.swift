@@ -26,7 +26,9 @@ actor RefreshCoordinator {
     var gates = IssuerGates()
     /// The requests under way, by account.
     var exchanges: [AccountID: Exchange] = [:]
+    /// Those who wait, by account: at most one for each call under way, and so no more than there are connections.
     var waiters: [AccountID: [Waiter]] = [:]
+    var lastWaiter = 0
     var subscribers = Subscribers()
     /// Decisions about answers that could not be committed; they are kept here until they can.
     var unsaved: [AccountID: Decision] = [:]
@@ -86,13 +88,12 @@ actor RefreshCoordinator {
 
     /// Puts an event before the machine of `account`; it is decided on in the queue's next turn, together with all that has come until
     /// then.
-    func submit(
-        _ event: Event,
-        for account: AccountID,
-        tokens: StoredTokens? = nil,
-        learned: BasicCredentialEncoding? = nil
-    ) {
-        inbox.append(Arrival(account: account, event: event, tokens: tokens, learnedEncoding: learned))
+    func submit(_ event: Event, for account: AccountID) {
+        submit(Arrival(account: account, event: event))
+    }
+
+    func submit(_ arrival: Arrival) {
+        inbox.append(arrival)
         wake()
     }
 
@@ -163,4 +164,6 @@ struct Arrival {
     var tokens: StoredTokens?
     /// What the exchange found out about the server.
     var learnedEncoding: BasicCredentialEncoding?
+    /// The exchange that it is the end of.
+    var correlationID: String?
 }

@@ -13,6 +13,8 @@ struct Waiter {
     /// How long a caller waits at most: longer than one request may take (30 s), so that it hears of that one's end.
     static let timeLimit = Duration.seconds(40)
 
+    /// Tells it from the others.
+    let number: Int
     let purpose: Purpose
     let since: Moment
     /// Called once, on the coordinator's queue.

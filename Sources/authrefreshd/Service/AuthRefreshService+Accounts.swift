@@ -70,7 +70,10 @@ extension AuthRefreshService {
 
     func remove(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> RemoveAccount.Reply {
         let asked = try call.decodeParameters(as: RemoveAccount.Parameters.self)
-        try coordinator.remove(account(asked.account, on: coordinator).account.id)
+        guard let name = AccountName(asked.account), let id = try coordinator.store.id(named: name) else {
+            throw VarlinkError(NoSuchAccountError(account: asked.account))
+        }
+        try coordinator.remove(id)
         return RemoveAccount.Reply()
     }
 

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import Dispatch
 internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
@@ -18,7 +19,8 @@ extension AuthRefreshService {
             return hand(over: snapshot, responder, on: coordinator)
         }
         let purpose = Waiter.Purpose.token(minimumValidity: minimumValidity, isForced: isForced)
-        coordinator.wait(for: purpose, of: snapshot.account.id, after: .tokenNeeded) { [coordinator] outcome in
+        wait(for: purpose, of: snapshot.account.id, after: .tokenNeeded, responder, on: coordinator) {
+            [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
                 // Without an outcome, it still stands somewhere, if it stands at all.
                 guard let after = outcome.snapshot ?? (try? account(asked.account, on: coordinator)) else {
@@ -123,9 +125,26 @@ extension AuthRefreshService {
         reply: @escaping @Sendable (AccountStatus) -> Reply
     ) {
         let name = snapshot.account.name.text
-        coordinator.wait(for: .attempt, of: snapshot.account.id, after: event) { outcome in
+        wait(for: .attempt, of: snapshot.account.id, after: event, responder, on: coordinator) { outcome in
             guard case .settled(let after) = outcome else { return refuse(outcome, name, responder) }
             responder.reply(reply(after.wireStatus))
+        }
+    }
+
+    /// Waits for as long as the caller does.
+    private func wait(
+        for purpose: Waiter.Purpose,
+        of account: AccountID,
+        after event: Event,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator,
+        answer: @escaping @Sendable (WaitOutcome) -> Void
+    ) {
+        let number = coordinator.wait(for: purpose, of: account, after: event, answer: answer)
+        responder.onDisconnect { [coordinator] in
+            coordinator.queue.async {
+                coordinator.assumeIsolated { $0.forgetWaiter(number, of: account) }
+            }
         }
     }
 
