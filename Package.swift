@@ -96,10 +96,12 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        .target(name: "CSwiftRuntime"),
         .executableTarget(
             name: "authrefreshd",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "OAuthClient", "RefreshCore", "Systemd", "Varlink",
+                "AccountStorage", "AuthRefreshInterface", "CSwiftRuntime", "OAuthClient", "RefreshCore", "Systemd",
+                "Varlink",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

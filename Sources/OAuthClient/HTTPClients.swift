@@ -18,8 +18,12 @@ actor HTTPClients {
     private var clients: [Route: HTTPClient] = [:]
     private var isShutDown = false
 
+    /// Where time limits are kept.
+    nonisolated let eventLoop: any EventLoop
+
     init(configuration: OAuthClientConfiguration) {
         self.configuration = configuration
+        eventLoop = configuration.eventLoopGroup.any()
     }
 
     /// The client for requests to `endpoint`.

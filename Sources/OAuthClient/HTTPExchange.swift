@@ -25,21 +25,25 @@ struct HTTPExchange: Sendable {
     func send(_ request: Request, before deadline: ContinuousClock.Instant) async throws(TransportFailure) -> Answer {
         let body = request.form.map(RequestBody.init)
         let client = try await clients.client(for: request.endpoint, caFile: request.caFile)
+        // One limit over connecting, sending, waiting and reading: a server that drips its answer keeps within every shorter one.
+        // The event loop keeps it: a sleeping task would keep its timer armed after the answer has come.
+        let attempt = Task { try await exchange(request, body, by: client, before: deadline) }
+        let limit = clients.eventLoop.scheduleTask(in: TimeAmount(ContinuousClock.now.duration(to: deadline))) {
+            attempt.cancel()
+        }
+        defer { limit.cancel() }
         do {
-            return try await withThrowingTaskGroup(of: Answer.self) { group in
-                group.addTask { try await exchange(request, body, by: client, before: deadline) }
-                // One limit over connecting, sending, waiting and reading: a server that drips its answer keeps within
-                // every shorter one.
-                group.addTask {
-                    try await Task.sleep(until: deadline, clock: .continuous)
-                    throw TimeLimitReached()
-                }
-                defer { group.cancelAll() }
-                guard let answer = try await group.next() else { throw TimeLimitReached() }
-                return answer
+            return try await withTaskCancellationHandler {
+                try await attempt.value
+            } onCancel: {
+                attempt.cancel()
             }
         } catch {
-            throw TransportFailure(cause: TransportCause(error), wasSent: body?.wasTaken ?? false)
+            let isLate = ContinuousClock.now >= deadline
+            throw TransportFailure(
+                cause: isLate ? TransportCause(TimeLimitReached()) : TransportCause(error),
+                wasSent: body?.wasTaken ?? false
+            )
         }
     }
 
@@ -55,7 +59,7 @@ struct HTTPExchange: Sendable {
             message.method = .POST
             message.body = .stream(body, length: .known(Int64(body.bytes.readableBytes)))
         }
-        // The other task of the group ends this one; the client's own limit only has to be no shorter.
+        // The attempt is ended from outside; the client's own limit only has to be no shorter.
         let response = try await client.execute(
             message,
             timeout: TimeAmount(ContinuousClock.now.duration(to: deadline)) + .seconds(1)

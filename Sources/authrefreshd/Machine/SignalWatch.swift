@@ -16,10 +16,11 @@ final class SignalWatch {
     init() {
         let (signals, continuation) = AsyncStream.makeStream(of: Signal.self)
         self.signals = signals
+        let queue = DispatchQueue(label: "authrefreshd.signals")
         sources = Signal.allCases.map { signal in
             // A Dispatch source sees a signal only if nothing else acts on it.
             Glibc.signal(signal.rawValue, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: signal.rawValue, queue: .global())
+            let source = DispatchSource.makeSignalSource(signal: signal.rawValue, queue: queue)
             source.setEventHandler { continuation.yield(signal) }
             source.activate()
             return source
