@@ -37,9 +37,13 @@ package enum BackOffRule {
     /// The pause before asking again whether a refusal is meant.
     ///
     /// While an access token is still valid, at most half of what is left of it: its user should be told before it ends.
-    static func confirmation(remaining: Duration) -> Duration {
-        guard remaining > .zero else { return confirmation }
-        return min(confirmation, max(remaining.scaled(by: 0.5), .seconds(2)))
+    /// And within the time for which the server still takes a rotated token, if that is known.
+    static func confirmation(remaining: Duration, grace: Duration? = nil) -> Duration {
+        let shortest = Duration.seconds(2)
+        var pause = confirmation
+        if remaining > .zero { pause = min(pause, max(remaining.scaled(by: 0.5), shortest)) }
+        if let grace { pause = min(pause, max(grace.scaled(by: 0.5), shortest)) }
+        return pause
     }
 
     private static func doubled(_ first: Duration, failures: Int, longest: Duration) -> Duration {

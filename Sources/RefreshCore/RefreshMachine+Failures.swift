@@ -39,7 +39,10 @@ extension RefreshMachine {
         case .misconfigured:
             delay = BackOffRule.misconfigured(failures: state.failures, jitter: jitter)
         case .confirming:
-            delay = BackOffRule.confirmation(remaining: state.accessToken?.remaining(at: now) ?? .zero)
+            delay = BackOffRule.confirmation(
+                remaining: state.accessToken?.remaining(at: now) ?? .zero,
+                grace: policy.rotationGrace
+            )
         }
         if let retryAfter = failure.retryAfter {
             let asked = BackOffRule.retryAfter(retryAfter, jitter: jitter)

@@ -19,12 +19,26 @@ extension RefreshState {
     package func shown(at now: Moment) -> ShownState {
         switch phase {
         case .signedOut: .signedOut
-        case .scheduled: refreshToken?.isExpiring(at: now) == true ? .refreshTokenExpiring : .fresh
+        case .scheduled:
+            if accessToken.map({ $0.remaining(at: now) > .zero }) == true {
+                refreshToken?.isExpiring(at: now) == true ? .refreshTokenExpiring : .fresh
+            } else {
+                isFirstRefreshNear(at: now) ? .refreshing : .retrying
+            }
         case .refreshing: failures > 0 ? .retrying : .refreshing
         case .backingOff(let backOff):
             backOff.failure.isMisconfiguration(kind: backOff.kind) ? .misconfigured : .retrying
         case .interactionRequired: .interactionRequired
         }
+    }
+}
+
+extension RefreshState {
+    /// Whether the grant is so new that its first refresh cannot be called late: no network, a full disk or a busy server may hold
+    /// it back for longer.
+    private func isFirstRefreshNear(at now: Moment) -> Bool {
+        guard accessToken == nil, let deadline else { return false }
+        return now.wall - deadline < .seconds(5)
     }
 }
 

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Why a server cannot listen.
 package enum VarlinkServerError: Error, Equatable, Sendable {
     /// Another process answers on the path; it must be ended first.
@@ -15,4 +17,28 @@ package enum VarlinkServerError: Error, Equatable, Sendable {
     case notAListenSocket(descriptor: Int32)
     /// The kernel refused a socket or the event loop refused to take it.
     case cannotListen(errno: Int32)
+}
+
+extension VarlinkServerError: CustomStringConvertible {
+    /// What failed, on what, and why: lower case, no full stop.
+    package var description: String {
+        switch self {
+        case .alreadyListening(let path): "another process listens on '\(path)'"
+        case .notASocket(let path): "'\(path)' is no socket, and is left alone"
+        case .pathTooLong(let path, let limit):
+            "'\(path)' is longer than the \(limit) bytes that a socket's path may have"
+        case .folderBusy(let path): "another process is binding a socket in '\(path)' right now"
+        case .cannotMakeFolder(let path, let errno): "the folder '\(path)' cannot be used: \(Self.reason(errno))"
+        case .cannotBind(let path, let errno): "'\(path)' cannot be bound: \(Self.reason(errno))"
+        case .notAListenSocket(let descriptor): "descriptor \(descriptor) is no listening Unix stream socket"
+        case .cannotListen(let errno): "the kernel gives no socket: \(Self.reason(errno))"
+        }
+    }
+
+    private static func reason(_ errno: Int32) -> String {
+        // strerror itself is not safe between threads.
+        var text = [CChar](repeating: 0, count: 128)
+        guard unsafe strerror_r(errno, &text, text.count) == 0 else { return "error \(errno)" }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
 }

@@ -6,8 +6,8 @@ internal import VarlinkClient
 struct DaemonConnection: ~Copyable {
     /// Seconds for an answer that needs no authorization server. Generous: the first call may start the daemon.
     static let patience: Int32 = 30
-    /// Seconds for an answer that waits for a refresh. Above the daemon's own limit, whose error says more than ours.
-    static let refreshPatience: Int32 = 180
+    /// Seconds for an answer that waits for a refresh. Above the daemon's own limit of 40, whose error says more than ours.
+    static let refreshPatience: Int32 = 60
 
     private var connection: VarlinkConnection
 

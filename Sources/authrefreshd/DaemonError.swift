@@ -33,7 +33,9 @@ extension DaemonError: CustomStringConvertible {
         case .configuration: "correct the file, then check it: authrefreshd --check"
         case .key(let error): error.hint
         case .store(let error): error.hint ?? "look at the folder named by --state-dir"
-        case .socket: "another authrefreshd may be running: systemctl --user status authrefreshd"
+        case .socket(.alreadyListening), .socket(.folderBusy):
+            "another authrefreshd may be running: systemctl --user status authrefreshd"
+        case .socket: "name another path with --socket, or look at its folder's owner and mode"
         case .system: "look at the journal: journalctl --user -u authrefreshd"
         case .tooManySockets: "keep one ListenStream= in authrefreshd.socket"
         }
@@ -49,6 +51,7 @@ extension DaemonError: CustomStringConvertible {
             case .diskFull, .inputOutput: 75
             default: 78
             }
+        case .socket(.notASocket), .socket(.pathTooLong), .socket(.notAListenSocket): 78
         case .socket: 69
         case .system: 71
         }

@@ -135,4 +135,53 @@ struct AccountTests {
             #expect(try await daemon.terminate() == .exited(0))
         }
     }
+
+    @Test func `a grant that is imported during a revocation is kept`() async throws {
+        try await withIssuer { issuer, url in
+            let held = try HeldEndpoint()
+            let stage = try DaemonStage()
+            let profile = """
+                name: slow
+                issuer: \(url)
+                token_endpoint: \(url)/token
+                revocation_endpoint: http://127.0.0.1:\(held.port)/revoke
+                """
+            try stage.folder.write(profile, to: "config/authrefreshd/providers.d/slow.yaml")
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            try await stage.acquire("work")
+
+            async let logout = stage.authctl("logout", "work", "--revoke")
+            let connection = try await held.request()
+            try await stage.importGrant(try await issuer.issueGrant(clientID: "app"), into: "work")
+            held.answer(connection)
+            let outcome = try await logout
+            #expect(outcome.end == .exited(75), "\(outcome)")
+            #expect(outcome.errors.contains("the new one is kept"), "\(outcome.errors)")
+            try await stage.acquire("work")
+            #expect(try await stage.status("work").state == "fresh")
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `an account's tokens and secret never follow it to another issuer`() async throws {
+        try await withIssuer { first, home in
+            try await withIssuer { other, away in
+                let stage = try DaemonStage()
+                let daemon = try await stage.start()
+                try await stage.add("work", issuer: home, grant: first.issueGrant(clientID: "app"))
+                try await stage.acquire("work")
+                let refused = try await stage.authctl("account", "edit", "work", "--issuer", away)
+                #expect(refused.end == .exited(65), "\(refused)")
+                #expect(refused.errors.contains("is sent nowhere else"), "\(refused.errors)")
+                #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+
+                #expect(try await stage.authctl("logout", "work").end == .exited(0))
+                #expect(try await stage.authctl("account", "edit", "work", "--issuer", away).end == .exited(0))
+                #expect(try await stage.authctl("token", "work").end == .exited(5))
+                #expect(await other.counters.tokenRequests == 0)
+                #expect(try await daemon.terminate() == .exited(0))
+            }
+        }
+    }
 }

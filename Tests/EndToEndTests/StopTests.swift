@@ -38,7 +38,7 @@ struct StopTests {
             // A path that is too long for a socket's address.
             let path = stage.folder.path + "/" + String(repeating: "x", count: 120)
             let failing = try stage.spawn(["--socket", path])
-            #expect(try await failing.ended() == .exited(69))
+            #expect(try await failing.ended() == .exited(78))
             #expect(failing.logText.contains("authrefreshd: error: "))
 
             let daemon = try await stage.start()

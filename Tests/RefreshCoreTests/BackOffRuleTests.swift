@@ -26,4 +26,9 @@ import Testing
     func `the pause before a refusal is believed leaves time to tell`(remaining: Int, pause: Int) {
         #expect(BackOffRule.confirmation(remaining: .seconds(remaining)) == .seconds(pause))
     }
+
+    @Test(arguments: [(60, 30), (30, 15), (2, 2)])
+    func `the pause ends within the server's grace`(grace: Int, pause: Int) {
+        #expect(BackOffRule.confirmation(remaining: .zero, grace: .seconds(grace)) == .seconds(pause))
+    }
 }

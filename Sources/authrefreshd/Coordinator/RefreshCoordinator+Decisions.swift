@@ -152,7 +152,7 @@ extension RefreshCoordinator {
         if let damaged = error.damagedAccount {
             return setAside(damaged, because: error, with: arrivals, at: now)
         }
-        let trouble = StoreTrouble(error: error, retryAt: now.wall + StoreTrouble.retryInterval)
+        let trouble = StoreTrouble(error: error, since: now)
         if self.trouble == nil { changeLog.storeFailed(error) }
         self.trouble = trouble
         for arrival in arrivals {
@@ -170,8 +170,13 @@ extension RefreshCoordinator {
     /// Takes an account whose row cannot be read out of the schedule, so that it does not stop all others.
     private func setAside(_ account: AccountID, because error: StoreError, with arrivals: [Arrival], at now: Moment) {
         changeLog.storeFailed(error)
-        try? store.setAside(account)
-        let trouble = StoreTrouble(error: error, retryAt: now.wall + StoreTrouble.retryInterval)
+        do throws(StoreError) {
+            try store.setAside(account)
+        } catch {
+            // It would come up again in the next turn, and in every one after.
+            trouble = StoreTrouble(error: error, since: now)
+        }
+        let trouble = StoreTrouble(error: error, since: now)
         answerWaiters(of: account, with: .storeFailed(trouble))
         for arrival in arrivals where arrival.account != account && arrival.event != .deadlineReached {
             putBack(arrival)
@@ -182,7 +187,7 @@ extension RefreshCoordinator {
 
 extension StoreError {
     /// The account whose row is damaged; nil if it is not about one account.
-    fileprivate var damagedAccount: AccountID? {
+    var damagedAccount: AccountID? {
         switch self {
         case .sealBroken(let account, _), .damagedRow(let account, _): account
         // All other cases are about the file as a whole, or about the call.

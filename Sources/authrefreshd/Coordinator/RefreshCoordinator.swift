@@ -79,11 +79,23 @@ actor RefreshCoordinator {
         }
         if let machine { (watches, isOnline) = machine.begin(on: queue) }
         try reconcileClock()
-        // Whoever held these leases is dead: the store's lock says so.
-        for record in try store.leased(limit: .max) {
-            submit(.exchangeAbandoned, for: record.account.id)
-        }
+        try abandonLeases()
         wake()
+    }
+
+    /// Whoever held the leases in the store is dead: the store's lock says so.
+    private func abandonLeases() throws(StoreError) {
+        do throws(StoreError) {
+            for record in try store.leased(limit: .max) {
+                submit(.exchangeAbandoned, for: record.account.id)
+            }
+        } catch {
+            // One account that cannot be read must not keep the others from being served.
+            guard let damaged = error.damagedAccount else { throw error }
+            changeLog.storeFailed(error)
+            try store.setAside(damaged)
+            try abandonLeases()
+        }
     }
 
     /// Puts an event before the machine of `account`; it is decided on in the queue's next turn, together with all that has come until
@@ -130,7 +142,7 @@ actor RefreshCoordinator {
             arrivals += due
             // There may be more: callers have their turn in between.
             if !due.isEmpty { wake() }
-            if !arrivals.isEmpty || trouble.map({ $0.retryAt <= now.wall }) == true {
+            if !arrivals.isEmpty || trouble?.remaining(at: now) == .zero {
                 try decide(arrivals, at: now)
             }
         } catch {
@@ -147,7 +159,7 @@ actor RefreshCoordinator {
         guard !isTurnScheduled else { return }
         var deadlines = [waiters.values.joined().map { now.wall + $0.remaining(at: now) }.min()]
         if let trouble {
-            deadlines.append(trouble.retryAt)
+            deadlines.append(now.wall + trouble.remaining(at: now))
         } else if !isStopping {
             deadlines.append(gates.nextOpening(at: now))
             deadlines.append((try? store.nextDeadline(after: now.wall, online: isOnline)) ?? nil)

@@ -52,10 +52,25 @@ extension AuthRefreshService {
         if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
         let reader = SettingsReader(profiles: coordinator.settings.profiles)
         let changed = try reader.account(snapshot.account, changedBy: asked)
+        try refuseMove(of: snapshot, to: changed)
         guard let updated = try coordinator.update(changed) else {
             throw VarlinkError(NoSuchAccountError(account: asked.account))
         }
         return UpdateAccount.Reply(settings: AccountSettings(updated.account))
+    }
+
+    /// An issuer's tokens go to that issuer's endpoints only, and so does its client secret.
+    private func refuseMove(of snapshot: AccountSnapshot, to changed: Account) throws(VarlinkError) {
+        let account = snapshot.account
+        let isMoved = changed.issuer != account.issuer || changed.provider != account.provider
+        guard isMoved, snapshot.state.phase != .signedOut else { return }
+        throw VarlinkError(
+            InvalidSettingsError(
+                field: changed.issuer != account.issuer ? "issuer" : "provider",
+                reason: "the account's grant belongs to '\(account.issuer)', and is sent nowhere else",
+                hint: "authctl logout \(account.name) first, or add another account"
+            )
+        )
     }
 
     func rename(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> RenameAccount.Reply {

@@ -1,3 +1,4 @@
+internal import AccountStorage
 internal import AuthRefreshInterface
 internal import Dispatch
 internal import OAuthClient
@@ -109,10 +110,17 @@ extension AuthRefreshService {
             }
         }
         do {
+            // Imported or rotated meanwhile: what is held now was not revoked.
+            if try account(name, on: coordinator).state.generation != snapshot.state.generation {
+                let reason = "the grant changed while it was being revoked; the new one is kept"
+                return responder.fail(VarlinkError(TemporarilyUnavailableError(account: name, reason: reason)))
+            }
             try coordinator.signOut(snapshot.account.id)
             responder.reply(SignOut.Reply(revoked: failure == nil, failure: failure))
-        } catch {
+        } catch let error as StoreError {
             responder.fail(VarlinkError(error))
+        } catch {
+            responder.fail(VarlinkError(NoSuchAccountError(account: name)))
         }
     }
 

@@ -43,7 +43,10 @@ struct SettingsReader {
         settings.leadTimeSec = change.leadTimeSec ?? settings.leadTimeSec
         settings.rotationGraceSec = change.rotationGraceSec ?? settings.rotationGraceSec
         settings.refreshTokenLifetimeSec = change.refreshTokenLifetimeSec ?? settings.refreshTokenLifetimeSec
-        let draft = try draft(settings, clientSecret: change.clientSecret ?? secret?.reveal())
+        let isMoved = settings.issuer != account.issuer.url || settings.provider != account.provider
+        // The secret is known to the server it was made for; another one must not see it.
+        let kept = isMoved ? nil : secret?.reveal()
+        let draft = try draft(settings, clientSecret: change.clientSecret ?? kept)
         return Account(
             id: account.id,
             name: account.name,

@@ -1,0 +1,38 @@
+import Glibc
+import TestSupport
+
+/// An HTTP endpoint on loopback that answers one request, when it is told to.
+struct HeldEndpoint {
+    private let listener: Int32
+    let port: UInt16
+
+    init() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        listener = descriptor
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                guard unsafe bind(descriptor, address, size) == 0, listen(descriptor, 4) == 0 else { return Int32(-1) }
+                return unsafe getsockname(descriptor, address, &size)
+            }
+        }
+        guard result == 0 else { throw TestFault.unreadable("no port is free: errno \(errno)") }
+        port = UInt16(bigEndian: address.sin_port)
+    }
+
+    /// Waits for a request to come in; the connection it came by.
+    func request() async throws -> Int32 {
+        try await onOwnThread { [listener] in accept(listener, nil, nil) }
+    }
+
+    /// Answers with 200 and no body, and takes no more requests.
+    func answer(_ connection: Int32) {
+        let text = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        _ = unsafe write(connection, text, text.utf8.count)
+        close(connection)
+        close(listener)
+    }
+}
