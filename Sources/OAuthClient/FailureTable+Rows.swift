@@ -118,6 +118,13 @@ extension FailureTable {
         ),
         // Whatever code such an answer carries: a server that fails cannot be believed about the grant.
         FailureRow("5xx", Condition(status: [500...599]), .unavailable, "the server cannot serve now"),
+        // What was cut off may have held the new refresh token.
+        FailureRow(
+            "success too large",
+            Condition(status: [200...299], body: [.tooLarge]),
+            .unanswered,
+            "the answer was larger than the limit"
+        ),
         FailureRow(
             "answer too large",
             Condition(body: [.tooLarge]),

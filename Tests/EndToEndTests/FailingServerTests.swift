@@ -22,6 +22,9 @@ struct FailingServerTests {
 
             try await issuer.script(fault, times: nil)
             try await feed.next("refresh-failed", of: "work")
+            // The reason stays in sight while the next attempt runs.
+            let retried = try await feed.next("refresh-started", of: "work", from: feed.changes.count)
+            #expect(retried.accounts.first?.failure != nil)
             #expect(try await stage.acquire("work") == token)
             #expect(try await stage.status("work").state == "retrying")
 

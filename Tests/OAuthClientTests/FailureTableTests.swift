@@ -71,7 +71,7 @@ struct FailureTableTests {
         answered("gateway lost the answer", 504, .unanswered, error: "invalid_grant"),
         answered("5xx", 500, .unavailable, error: "invalid_grant"),
         answered("5xx", 503, .unavailable),
-        answered("answer too large", 200, .unavailable, body: .tooLarge),
+        answered("success too large", 200, .unanswered, body: .tooLarge),
         answered("answer too large", 400, .unavailable, body: .tooLarge),
     ]
 

@@ -93,7 +93,7 @@ struct TransportTests {
         }
         try await withServer(script) { server in
             let outcome = try await withClient { await $0.refresh(try refreshRequest(to: server.origin)) }
-            #expect(outcome.failure?.failureClass == .unavailable)
+            #expect(outcome.failure?.failureClass == .unanswered)
             #expect(outcome.failure?.detail.summary == "the answer was larger than the limit")
             // The rest stayed in the server: what was read plus what socket buffers hold.
             #expect(server.floodedBytes < 30_000_000)

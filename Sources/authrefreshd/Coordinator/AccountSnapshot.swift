@@ -7,17 +7,13 @@ struct AccountSnapshot: Sendable {
     var at: Moment
     /// How far the issuer's clock is ahead of ours; nil if no answer has told yet.
     var clockSkew: Duration?
+    /// What the attempt before the one under way failed by; nil if it did not, or none is under way.
+    var lastFailure: RefreshFailure?
 
     var shown: ShownState { state.shown(at: at) }
 
     /// The failure that the account is suffering from; nil if none.
-    var failure: RefreshFailure? {
-        switch state.phase {
-        case .backingOff(let backOff): backOff.failure
-        case .interactionRequired(let interaction): interaction.failure
-        case .signedOut, .scheduled, .refreshing: nil
-        }
-    }
+    var failure: RefreshFailure? { state.phase.failure ?? lastFailure }
 
     /// Whether the access token is good enough for a caller that needs `minimumValidity`.
     ///
@@ -28,5 +24,16 @@ struct AccountSnapshot: Sendable {
         let lifetime = state.accessToken?.lifetime ?? .zero
         let wanted = minimumValidity ?? min(.seconds(30), lifetime.scaled(by: 0.1))
         return state.holdsAccessToken(for: min(wanted, lifetime.scaled(by: 0.9)), at: at)
+    }
+}
+
+extension Phase {
+    /// The failure that led here; nil if none did.
+    var failure: RefreshFailure? {
+        switch self {
+        case .backingOff(let backOff): backOff.failure
+        case .interactionRequired(let interaction): interaction.failure
+        case .signedOut, .scheduled, .refreshing: nil
+        }
     }
 }

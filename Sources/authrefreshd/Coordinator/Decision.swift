@@ -10,6 +10,8 @@ struct Decision {
     let write: StateWrite?
     /// The exchange that it ends; nil for any other decision.
     let correlationID: String?
+    /// What the account was suffering from before; nil if nothing.
+    let failureBefore: RefreshFailure?
 
     /// Whether it spends a refresh token.
     var sends: Bool {

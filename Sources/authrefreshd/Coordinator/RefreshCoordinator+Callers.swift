@@ -90,7 +90,8 @@ extension RefreshCoordinator {
             account: record.account,
             state: record.state,
             at: now,
-            clockSkew: clockSkew(of: record.issuerID)
+            clockSkew: clockSkew(of: record.issuerID),
+            lastFailure: exchanges[record.account.id]?.lastFailure
         )
     }
 

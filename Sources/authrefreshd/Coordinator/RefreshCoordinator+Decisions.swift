@@ -88,7 +88,8 @@ extension RefreshCoordinator {
             event: event,
             effects: effects,
             write: write,
-            correlationID: arrival.correlationID
+            correlationID: arrival.correlationID,
+            failureBefore: record.state.phase.failure
         )
     }
 
@@ -135,7 +136,7 @@ extension RefreshCoordinator {
             for effect in decision.effects {
                 switch effect {
                 case .persist: break
-                case .send(let lease): send(lease, for: decision.record, at: now)
+                case .send(let lease): send(lease, for: decision.record, after: decision.failureBefore, at: now)
                 case .publish(let change):
                     announce(.changed(change), of: decision.record, at: now, correlationID: decision.correlationID)
                 }

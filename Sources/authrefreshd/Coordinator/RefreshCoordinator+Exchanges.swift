@@ -7,12 +7,16 @@ struct Exchange {
     let lease: Lease
     /// Stands in the journal, and in the request where the provider takes it.
     let correlationID: String
+    /// What the attempt before it failed by; nil if it did not.
+    let lastFailure: RefreshFailure?
 }
 
 /// The requests to authorization servers.
 extension RefreshCoordinator {
     /// Spends the refresh token of `lease`, which has been committed.
-    func send(_ lease: Lease, for record: Record, at now: Moment) {
+    ///
+    /// - Parameter lastFailure: what the attempt before it failed by.
+    func send(_ lease: Lease, for record: Record, after lastFailure: RefreshFailure?, at now: Moment) {
         let account = record.account
         let correlationID = Self.newCorrelationID()
         let refreshToken: RefreshToken
@@ -33,7 +37,11 @@ extension RefreshCoordinator {
             correlationID: correlationID,
             hasWorkedBefore: record.state.hasRefreshed
         )
-        exchanges[account.id] = Exchange(lease: lease, correlationID: correlationID)
+        exchanges[account.id] = Exchange(
+            lease: lease,
+            correlationID: correlationID,
+            lastFailure: lastFailure
+        )
         gates.enter(record.issuerID, limits: settings.limits(for: account), at: now)
         announce(.refreshStarted, of: record, at: now)
         Task { [client] in
