@@ -96,12 +96,10 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        .target(name: "CSwiftRuntime"),
         .executableTarget(
             name: "authrefreshd",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "CSwiftRuntime", "OAuthClient", "RefreshCore", "Systemd",
-                "Varlink",
+                "AccountStorage", "AuthRefreshInterface", "OAuthClient", "RefreshCore", "Systemd", "Varlink",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

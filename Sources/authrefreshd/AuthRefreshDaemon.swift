@@ -1,7 +1,8 @@
 internal import ArgumentParser
 internal import Glibc
 
-/// `authrefreshd`: build, run, report.
+/// `authrefreshd`: parse, build, run, report.
+@main
 struct AuthRefreshDaemon: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "authrefreshd",
