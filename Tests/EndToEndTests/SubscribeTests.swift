@@ -92,7 +92,7 @@ struct SubscribeTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `a call without "more" is told to ask for it`() async throws {
+    @Test func `a call that does not ask for more is told to`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         await #expect(throws: TestFault.self) {

@@ -108,7 +108,7 @@ struct TransportTests {
             }
         }
         #expect(try await read(body).response != nil)
-        #expect(try await read(body + " ").failure?.failureClass == .unavailable)
+        #expect(try await read(body + " ").failure?.failureClass == .unanswered)
     }
 
     @Test func `a redirect is not followed`() async throws {
