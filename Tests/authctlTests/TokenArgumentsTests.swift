@@ -16,6 +16,9 @@ import Testing
         ["token", "work", "--format", "header"],
         ["token", "work", "--format=json", "--force"],
         ["token", "work", "--socket", "/run/s", "--format", "raw"],
+        ["token", "work", "--json"], ["token", "--json", "work", "--force"], ["token", "work", "--format", "env"],
+        ["token", "work", "--format", "xoauth2", "--user", "you@example.org"],
+        ["token", "you@example.org", "--format=oauthbearer", "--user=a,b"],
         ["token", "--socket=/run/s=x", "a.b@c+d-e_f", "--min-validity", "1h", "--force", "--format=header"],
     ]
 
@@ -29,6 +32,8 @@ import Testing
         ["token", "work", "--socket", "--force"],
         ["token", "work", "--secret", "x"], ["token", "-x", "work"],
         ["token", "work", "--min-validity", "5m", "extra"],
+        ["token", "work", "--json", "--format", "json"], ["token", "work", "--format", "raw", "--json"],
+        ["token", "work", "--user", "a", "--user", "b"], ["token", "work", "--user="],
         ["--version"], ["help", "token"], ["token", "work", "--min-validity", "9223372036854775807d"],
     ]
 
@@ -44,11 +49,11 @@ import Testing
         #expect(TokenArguments.parse(arguments) == nil)
     }
 
-    /// All sequences of up to four of these words after "token": 10 + 10² + 10³ + 10⁴.
+    /// All sequences of up to four of these words after "token": 11 + 11² + 11³ + 11⁴.
     @Test func `whatever the short way accepts the parser accepts with the same meaning`() throws {
         let words = [
             "work", "b", "--force", "--min-validity", "--min-validity=5m", "60s", "--format", "header", "--socket=/s",
-            "--",
+            "--json", "--",
         ]
         var accepted = 0
         var sequences: [[String]] = [["token"]]

@@ -9,10 +9,20 @@ struct TokenCommand: ParsableCommand {
             Answers from the stored token if it is valid for long enough; otherwise waits for one refresh, which all \
             callers share. A token that is still valid is handed out even if refreshing fails.
 
-              authctl token work
-              curl -H "$(authctl token work --format header)" https://api.example.com/
+            --format: 'raw', the token alone; 'header', an Authorization header line; 'json', one object; 'env', lines \
+            for a shell's eval that export AUTHREFRESH_ACCOUNT, AUTHREFRESH_ACCESS_TOKEN, AUTHREFRESH_TOKEN_TYPE and \
+            AUTHREFRESH_EXPIRES_AT (seconds since 1970); 'xoauth2' and 'oauthbearer', the initial response of that SASL \
+            mechanism in base64. The last two name the mailbox: --user, or the account's name if it has an '@' in it.
 
-            --format json prints {"accessToken": …, "expiresAtUSec": µs since 1970, "tokenType": …}.
+            Every child of a shell can read its environment: use 'env' where a program takes its token in no other way.
+
+            Examples:
+
+              authctl token work
+              authctl token work --min-validity 10m
+              curl -H "$(authctl token work --format header)" https://api.example.com/
+              eval "$(authctl token work --format env)"
+              authctl token work --format xoauth2 --user you@example.org
             """
     )
 
@@ -25,8 +35,14 @@ struct TokenCommand: ParsableCommand {
     @Flag(help: "Refresh even if the token is valid.")
     var force = false
 
-    @Option(help: "How to print it.")
-    var format = TokenFormat.raw
+    @Option(help: "How to print it; without: raw.")
+    var format: TokenFormat?
+
+    @Flag(help: "The same as '--format json'.")
+    var json = false
+
+    @Option(help: ArgumentHelp("Whose mailbox it is, for xoauth2 and oauthbearer.", valueName: "name"))
+    var user: String?
 
     @OptionGroup var connection: ConnectionOptions
 
@@ -36,9 +52,16 @@ struct TokenCommand: ParsableCommand {
             account: account,
             minimumValidity: minValidity?.seconds,
             force: force,
-            format: format,
+            format: format ?? (json ? .json : .raw),
+            user: user,
             socket: connection.socket
         )
+    }
+
+    func validate() throws {
+        guard !json || format == nil || format == .json else {
+            throw ValidationError("'--json' and '--format' name two forms")
+        }
     }
 
     func run() throws(AuthctlError) {

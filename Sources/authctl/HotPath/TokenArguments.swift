@@ -25,6 +25,7 @@ enum TokenArguments {
             minimumValidity: options.minimumValidity,
             force: options.force,
             format: options.format ?? .raw,
+            user: options.user,
             socket: options.socket
         )
     }
@@ -33,14 +34,21 @@ enum TokenArguments {
         var minimumValidity: Int64?
         var force = false
         var format: TokenFormat?
+        var user: String?
         var socket: String?
 
         /// Takes one option with its value; false if it is unknown, given twice or wrong.
         mutating func take(_ argument: String, from rest: inout ArraySlice<String>) -> Bool {
-            if argument == "--force" {
+            switch argument {
+            case "--force":
                 guard !force else { return false }
                 force = true
                 return true
+            case "--json":
+                guard format == nil else { return false }
+                format = .json
+                return true
+            default: break
             }
             let name: Substring
             let value: String
@@ -64,6 +72,9 @@ enum TokenArguments {
             case "--format" where format == nil:
                 format = TokenFormat(rawValue: value)
                 return format != nil
+            case "--user" where user == nil:
+                user = value
+                return true
             case "--socket" where socket == nil:
                 socket = value
                 return true

@@ -6,6 +6,8 @@ struct TokenRequest: Hashable, Sendable {
     /// Refresh even if the token is valid.
     var force = false
     var format = TokenFormat.raw
+    /// Whose mailbox it is, for the SASL formats. Nil: the account's name says it, if it is an address.
+    var user: String?
     /// The value of `--socket`.
     var socket: String?
 }

@@ -1,0 +1,106 @@
+internal import VarlinkClient
+
+/// A token as the daemon handed it out, and the forms in which it is printed. Written without Foundation: mail clients wait
+/// for it.
+struct AcquiredToken {
+    let accessToken: String
+    let tokenType: String
+    /// µs since 1970.
+    let expiresAtUSec: Int64
+
+    /// - Throws: `connection(.unreadableReply)` if a part is missing, or holds characters that could forge a header.
+    init(reply: JSONText) throws(AuthctlError) {
+        guard let token = reply["accessToken"]?.string, Self.isPrintable(token),
+            let type = reply["tokenType"]?.string, Self.isPrintable(type),
+            let end = reply["expiresAtUSec"]?.integer
+        else { throw .connection(.unreadableReply) }
+        accessToken = token
+        tokenType = type
+        expiresAtUSec = end
+    }
+
+    /// The text for standard output, with its newline.
+    ///
+    /// - Throws: `usage` if a SASL format has no user.
+    func text(for request: TokenRequest) throws(AuthctlError) -> String {
+        switch request.format {
+        case .raw: "\(accessToken)\n"
+        case .header: "Authorization: \(authorization)\n"
+        case .json: json + "\n"
+        case .env: environment(of: request.account)
+        case .xoauth2: Base64.encode("user=\(try request.saslUser())\u{1}auth=\(authorization)\u{1}\u{1}") + "\n"
+        case .oauthbearer: Base64.encode("n,a=\(try gs2User(request)),\u{1}auth=\(authorization)\u{1}\u{1}") + "\n"
+        }
+    }
+
+    private var authorization: String { "\(tokenType) \(accessToken)" }
+
+    private var json: String {
+        JSONText.object([
+            ("accessToken", JSONText.quote(accessToken)),
+            ("expiresAtUSec", String(expiresAtUSec)),
+            ("tokenType", JSONText.quote(tokenType)),
+        ])
+    }
+
+    /// Whole seconds, because that is what `date` and the arithmetic of shells work with; rounded down, so that a token is not
+    /// promised longer than it lives.
+    private func environment(of account: String) -> String {
+        let variables = [
+            ("AUTHREFRESH_ACCOUNT", account),
+            ("AUTHREFRESH_ACCESS_TOKEN", accessToken),
+            ("AUTHREFRESH_TOKEN_TYPE", tokenType),
+            ("AUTHREFRESH_EXPIRES_AT", String(expiresAtUSec / 1_000_000)),
+        ]
+        return variables.reduce(into: "") { text, variable in
+            text += "export \(variable.0)=\(Self.quotedForShell(variable.1))\n"
+        }
+    }
+
+    /// In single quotes nothing has a meaning but the quote itself: POSIX shells, and fish, read this the same.
+    private static func quotedForShell(_ text: String) -> String {
+        var quoted = "'"
+        for character in text.unicodeScalars {
+            if character == "'" { quoted += "'\\''" } else { quoted.unicodeScalars.append(character) }
+        }
+        return quoted + "'"
+    }
+
+    /// RFC 5801 §4: in the user's name "," and "=" would end it.
+    private func gs2User(_ request: TokenRequest) throws(AuthctlError) -> String {
+        var escaped = ""
+        for character in try request.saslUser().unicodeScalars {
+            switch character {
+            case ",": escaped += "=2C"
+            case "=": escaped += "=3D"
+            default: escaped.unicodeScalars.append(character)
+            }
+        }
+        return escaped
+    }
+
+    /// RFC 6749 §A.12: an access token is visible ASCII and space. A line break in it would forge a second header.
+    private static func isPrintable(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    }
+}
+
+extension TokenRequest {
+    /// Whose mailbox the token is for.
+    ///
+    /// - Throws: `usage` if neither `--user` nor the account's name says it.
+    func saslUser() throws(AuthctlError) -> String {
+        let isAddress = account.utf8.contains(UInt8(ascii: "@"))
+        guard let name = user ?? (isAddress ? account : nil) else {
+            throw .usage(
+                message: "'--format \(format.rawValue)' needs to know whose mailbox it is",
+                hint: "add --user you@example.org, or name the account so"
+            )
+        }
+        // ^A separates the fields of both mechanisms.
+        guard !name.isEmpty, name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+            throw .usage(message: "'--user' is empty or has control characters in it", hint: nil)
+        }
+        return name
+    }
+}
