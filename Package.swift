@@ -174,7 +174,7 @@ let package = Package(
         .testTarget(
             name: "authctlTests",
             dependencies: [
-                "authctl", "AuthRefreshInterface", "VarlinkClient",
+                "authctl", "AuthRefreshInterface", "TestSupport", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Transcripts"],

@@ -79,12 +79,20 @@ package enum Subscribe {
         package var atUSec: Int64
         package var accounts: [AccountStatus]
         package var account: String?
+        package var previousName: String?
 
-        package init(event: String, atUSec: Int64, accounts: [AccountStatus], account: String? = nil) {
+        package init(
+            event: String,
+            atUSec: Int64,
+            accounts: [AccountStatus],
+            account: String? = nil,
+            previousName: String? = nil
+        ) {
             self.event = event
             self.atUSec = atUSec
             self.accounts = accounts
             self.account = account
+            self.previousName = previousName
         }
     }
 }

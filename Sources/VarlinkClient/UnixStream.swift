@@ -57,6 +57,20 @@ enum UnixStream {
         return bytes
     }
 
+    /// What has come and was not read yet; nil if there is nothing.
+    static func readAvailable(from descriptor: Int32) throws(VarlinkClientError) -> [UInt8]? {
+        var count = 0
+        var failure: Int32 = 0
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: readBytes) { buffer, initializedCount in
+            count = retried { unsafe recv(descriptor, buffer.baseAddress, readBytes, Int32(MSG_DONTWAIT)) }
+            failure = count < 0 ? errno : 0
+            initializedCount = max(0, count)
+        }
+        if count < 0, failure == EAGAIN { return nil }
+        guard count > 0 else { throw .connectionClosed }
+        return bytes
+    }
+
     private static func wait(for descriptor: Int32, until deadline: Deadline) throws(VarlinkClientError) {
         while true {
             var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -29,6 +29,8 @@ package struct VarlinkConnection: ~Copyable {
     private let replyBytesMax: Int
     /// Bytes received and not given out yet.
     private var received: ArraySlice<UInt8> = []
+    /// How many of them are known to hold no end of a message.
+    private var searched = 0
 
     package init(path: String, replyBytesMax: Int = Self.replyBytesMax) throws(VarlinkClientError) {
         descriptor = try UnixStream.connect(to: path)
@@ -90,26 +92,47 @@ package struct VarlinkConnection: ~Copyable {
         }
     }
 
+    /// What poll(2) is to watch for replies that `receiveAvailable` takes.
+    package var pollDescriptor: Int32 { descriptor }
+
     /// Waits for the next reply.
     package mutating func receive(timeoutMilliseconds: Int32? = nil) throws(VarlinkClientError) -> Reply {
         let deadline = timeoutMilliseconds.map(Deadline.init(milliseconds:))
-        var searched = 0
         while true {
-            if let end = received.dropFirst(searched).firstIndex(of: 0) {
-                let message = received[..<end]
-                guard message.count <= replyBytesMax else { throw .replyTooLarge(limit: replyBytesMax) }
-                received = received[(end + 1)...]
-                return try Self.parse(message)
-            }
+            if let reply = try takeReply() { return reply }
+            append(try UnixStream.read(from: descriptor, until: deadline))
+        }
+    }
+
+    /// The next reply, if it is here; nil if more bytes must come first. Does not wait.
+    package mutating func receiveAvailable() throws(VarlinkClientError) -> Reply? {
+        while true {
+            if let reply = try takeReply() { return reply }
+            guard let bytes = try UnixStream.readAvailable(from: descriptor) else { return nil }
+            append(bytes)
+        }
+    }
+
+    private mutating func append(_ bytes: [UInt8]) {
+        if received.isEmpty {
+            received = bytes[...]
+        } else {
+            received.append(contentsOf: bytes)
+        }
+    }
+
+    /// The first whole message of what was received; nil if there is none.
+    private mutating func takeReply() throws(VarlinkClientError) -> Reply? {
+        guard let end = received.dropFirst(searched).firstIndex(of: 0) else {
             searched = received.count
             guard searched <= replyBytesMax else { throw .replyTooLarge(limit: replyBytesMax) }
-            let bytes = try UnixStream.read(from: descriptor, until: deadline)
-            if received.isEmpty {
-                received = bytes[...]
-            } else {
-                received.append(contentsOf: bytes)
-            }
+            return nil
         }
+        let message = received[..<end]
+        guard message.count <= replyBytesMax else { throw .replyTooLarge(limit: replyBytesMax) }
+        received = received[(end + 1)...]
+        searched = 0
+        return try Self.parse(message)
     }
 
     private static func parse(_ message: ArraySlice<UInt8>) throws(VarlinkClientError) -> Reply {

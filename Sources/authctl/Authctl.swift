@@ -17,9 +17,8 @@ enum Authctl {
             }
             return .success
         } catch {
-            let report = error.report
-            StandardError.write(report.text)
-            return report.status
+            StandardError.tell(error)
+            return error.report.status
         }
     }
 

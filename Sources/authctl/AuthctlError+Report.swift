@@ -29,9 +29,9 @@ extension AuthctlError {
             Report(status: .tryAgainLater, message: "cannot read the daemon's copy of the store: \(systemText(number))")
         case .connection(let error): error.report
         case .refused(let refusal): refusal.report
-        case .notFresh(let report): report
+        case .notFresh(let status): RefreshOutcome.report(on: status)
         case .keptButNotFresh(let done, let cause):
-            Report(status: cause.status, message: "\(done), but \(cause.message)", hints: cause.hints)
+            cause.report.following(done)
         case .notRevoked(let account, let summary):
             Report(
                 status: .tryAgainLater,

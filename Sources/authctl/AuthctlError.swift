@@ -1,5 +1,7 @@
+internal import AuthRefreshInterface
+
 /// Why a command did not do its work.
-enum AuthctlError: Error, Hashable, Sendable {
+indirect enum AuthctlError: Error, Hashable, Sendable {
     /// A secret was typed as an argument. `option` is the option's name without its value.
     case secretAsArgument(option: String)
     /// The word in a command's place is none. `suggestion` is a command that is spelled nearly so.
@@ -19,9 +21,9 @@ enum AuthctlError: Error, Hashable, Sendable {
     case refused(Refusal)
 
     /// The daemon answered with a state in which the refresh has failed.
-    case notFresh(Report)
+    case notFresh(AccountStatus)
     /// The account was changed, but its first refresh did not succeed. `done` tells the change.
-    case keptButNotFresh(done: String, cause: Report)
+    case keptButNotFresh(done: String, cause: AuthctlError)
     /// Signed out here; the authorization server did not confirm the revocation.
     case notRevoked(account: String, summary: String)
     /// The failures were told one by one; only the status is left to say.

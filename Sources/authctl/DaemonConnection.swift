@@ -9,7 +9,8 @@ struct DaemonConnection: ~Copyable {
     /// Seconds for an answer that waits for a refresh. Above the daemon's own limit of 40, whose error says more than ours.
     static let refreshPatience: Int32 = 60
 
-    private var connection: VarlinkConnection
+    /// For the methods of this type only.
+    var connection: VarlinkConnection
 
     /// - Parameter socket: the value of `--socket`, if given.
     init(socket: String?) throws(AuthctlError) {
@@ -44,31 +45,8 @@ struct DaemonConnection: ~Copyable {
         return try Self.parameters(of: reply)
     }
 
-    /// Calls `Subscribe` and hands over each change, for ever: the daemon never ends the answer by itself.
-    ///
-    /// - Throws: what ended it, also what `body` threw.
-    mutating func follow(
-        _ parameters: Subscribe.Parameters,
-        _ body: (JSONText) throws(AuthctlError) -> Void
-    ) throws(AuthctlError) -> Never {
-        do throws(VarlinkClientError) {
-            try connection.send(Method.subscribe.rawValue, parameters: WireText.encode(parameters), mode: .more)
-        } catch {
-            throw .connection(ConnectionError(error, patience: 0))
-        }
-        while true {
-            let reply: VarlinkConnection.Reply
-            do throws(VarlinkClientError) {
-                reply = try connection.receive()
-            } catch {
-                throw .connection(ConnectionError(error, patience: 0))
-            }
-            try body(Self.parameters(of: reply))
-            guard reply.continues else { throw .connection(.ended) }
-        }
-    }
-
-    private static func parameters(of reply: VarlinkConnection.Reply) throws(AuthctlError) -> JSONText {
+    /// The parameters of a reply that is no error.
+    static func parameters(of reply: VarlinkConnection.Reply) throws(AuthctlError) -> JSONText {
         if let name = reply.error {
             throw .refused(Refusal(name: name, parameters: reply.parameters.text))
         }
@@ -80,7 +58,7 @@ extension ConnectionError {
     /// What a failed call means to the user.
     ///
     /// - Parameter patience: how many seconds were waited.
-    fileprivate init(_ error: VarlinkClientError, patience: Int32) {
+    init(_ error: VarlinkClientError, patience: Int32) {
         self =
             switch error {
             case .notRunning(let path, let errno), .cannotConnect(let path, let errno):

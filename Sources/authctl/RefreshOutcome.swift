@@ -1,31 +1,31 @@
 internal import AuthRefreshInterface
 
 extension DaemonConnection {
-    /// Refreshes an account and waits; the line for standard output.
+    /// Refreshes an account and waits; where it stands then.
     ///
     /// - Throws: `refused`, or `notFresh` if the daemon answers with a state in which the refresh has failed.
-    mutating func refresh(_ account: String) throws(AuthctlError) -> String {
+    mutating func refresh(_ account: String) throws(AuthctlError) -> AccountStatus {
         let parameters = Refresh.Parameters(account: account)
         let reply = try ask(.refresh, parameters, for: Refresh.Reply.self, patience: Self.refreshPatience)
         let status = reply.status
-        guard status.refreshExitStatus == .success else { throw .notFresh(RefreshOutcome.report(on: status)) }
-        return RefreshOutcome.line(for: status)
+        guard status.refreshExitStatus == .success else { throw .notFresh(status) }
+        return status
     }
 
-    /// Waits for the first refresh after a change that has been made already; the line for standard output.
+    /// Waits for the first refresh after a change that has been made already; where the account stands then.
     ///
     /// It asks for a token and looks at nothing but the outcome: asking for a refresh would cause a second one if the first is
     /// over already.
     ///
     /// - Parameter done: tells the change: `'work' was added`.
     /// - Throws: `keptButNotFresh`.
-    mutating func settle(_ status: AccountStatus, done: String) throws(AuthctlError) -> String {
+    mutating func settle(_ status: AccountStatus, done: String) throws(AuthctlError) -> AccountStatus {
         do throws(AuthctlError) {
             let parameters = WireText.encode(AcquireToken.Parameters(account: status.account))
             _ = try ask(.acquireToken, json: parameters, patience: Self.refreshPatience)
-            return RefreshOutcome.line(for: try allStatuses(accounts: [status.account]).first ?? status)
+            return try allStatuses(accounts: [status.account]).first ?? status
         } catch {
-            throw .keptButNotFresh(done: done, cause: error.report)
+            throw .keptButNotFresh(done: done, cause: error)
         }
     }
 }

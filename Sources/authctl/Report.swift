@@ -6,6 +6,11 @@ struct Report: Hashable, Sendable {
     /// Each is a command or a sentence that helps.
     var hints: [String] = []
 
+    /// The same, after what was done all the same.
+    func following(_ done: String) -> Report {
+        Report(status: status, message: "\(done), but \(message)", hints: hints)
+    }
+
     /// The lines for standard error, each with its newline.
     var text: String {
         guard !message.isEmpty else { return "" }

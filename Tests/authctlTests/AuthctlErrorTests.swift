@@ -1,3 +1,5 @@
+import AuthRefreshInterface
+import Foundation
 import Glibc
 import Testing
 
@@ -44,10 +46,48 @@ import Testing
     }
 
     @Test func `a change that was made is told together with what failed after it`() {
-        let cause = Report(status: .interactionRequired, message: "the grant has ended", hints: ["do this"])
-        let report = AuthctlError.keptButNotFresh(done: "'work' was added", cause: cause).report
-        #expect(report.status == .interactionRequired)
-        #expect(report.text == "authctl: error: 'work' was added, but the grant has ended\nauthctl: hint: do this\n")
+        let refusal = Refusal(name: SignedOutError.name, parameters: #"{"account":"work","hint":"do this"}"#)
+        let error = AuthctlError.keptButNotFresh(done: "'work' was added", cause: .refused(refusal))
+        #expect(error.report.status == .signedOut)
+        let told = "authctl: error: 'work' was added, but 'work' is signed out\nauthctl: hint: do this\n"
+        #expect(error.report.text == told)
+        #expect(
+            error.json == #"""
+                {"error":"io.authrefresh.SignedOut","exitStatus":5,"hints":["do this"],\#
+                "message":"'work' was added, but 'work' is signed out",\#
+                "parameters":{"account":"work","hint":"do this"}}
+
+                """#
+        )
+    }
+
+    @Test(arguments: rows.indices)
+    func `a failure is one line of JSON that says what its lines say`(index: Int) throws {
+        struct Told: Decodable {
+            let error: String
+            let exitStatus: Int32
+            let hints: [String]
+            let message: String
+        }
+        let error = Self.rows[index].0
+        #expect(error.json.split(separator: "\n").count == 1)
+        let told = try JSONDecoder().decode(Told.self, from: Data(error.json.utf8))
+        let report = error.report
+        #expect(told.error.contains("."))
+        #expect(told.exitStatus == report.status.rawValue)
+        #expect(Report(status: report.status, message: told.message, hints: told.hints).text == report.text)
+    }
+
+    @Test(
+        arguments: [
+            (["authctl", "status", "--json"], true), (["authctl", "token", "w", "--format=json"], true),
+            (["authctl", "token", "--format", "json", "w"], true), (["authctl", "status"], false),
+            (["authctl", "status", "--", "--json"], false), (["authctl", "token", "json"], false),
+            (["authctl", "status", "--bogus", "--json"], true),
+        ] as [([String], Bool)]
+    )
+    func `errors are JSON whenever the answer was asked for in JSON`(arguments: [String], isJSON: Bool) {
+        #expect(StandardError.asksForJSON(arguments) == isJSON)
     }
 
     @Test func `what has been told already is not told again`() {

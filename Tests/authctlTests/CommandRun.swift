@@ -29,7 +29,7 @@ struct CommandRun {
     /// Nothing of the machine's own: `authctl` is found by its name, and finds its daemon at `socket`.
     var environment: [String: String] {
         [
-            "PATH": "\(Self.products.path):/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C", "HOME": folder.path,
+            "PATH": "\(Self.products.path):/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C.UTF-8", "HOME": folder.path,
             "AUTHREFRESH_SOCKET": socket, "TERM": "xterm",
         ]
     }

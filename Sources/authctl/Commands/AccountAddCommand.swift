@@ -34,6 +34,8 @@ struct AccountAddCommand: ParsableCommand {
     @Flag(help: "Do not wait for the first refresh.")
     var noWait = false
 
+    @OptionGroup var output: OutputOptions
+
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
@@ -65,10 +67,9 @@ struct AccountAddCommand: ParsableCommand {
         )
         var daemon = try connection.connect()
         let status = try daemon.ask(.addAccount, parameters, for: AddAccount.Reply.self).status
-        guard parameters.refreshToken != nil, !noWait else {
-            return try StandardOutput.write(RefreshOutcome.line(for: status))
-        }
-        try StandardOutput.write(daemon.settle(status, done: "'\(status.account)' was added"))
+        let isRefreshing = parameters.refreshToken != nil && !noWait
+        let outcome = isRefreshing ? try daemon.settle(status, done: "'\(status.account)' was added") : status
+        try output.print(AddAccount.Reply(status: outcome), or: RefreshOutcome.line(for: outcome))
     }
 
     private func refreshToken() throws(AuthctlError) -> String? {

@@ -20,6 +20,8 @@ struct AccountEditCommand: ParsableCommand {
     @Option(help: ArgumentHelp("A setting to empty; may be given several times.", valueName: "setting"))
     var clear: [String] = []
 
+    @OptionGroup var output: OutputOptions
+
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
@@ -42,8 +44,8 @@ struct AccountEditCommand: ParsableCommand {
             throw .usage(message: "there is nothing to change", hint: "see 'authctl account edit --help'")
         }
         var daemon = try connection.connect()
-        let settings = try daemon.ask(.updateAccount, parameters, for: UpdateAccount.Reply.self).settings
-        try StandardOutput.write(SettingsView(settings: settings, status: nil, time: .now).text)
+        let reply = try daemon.ask(.updateAccount, parameters, for: UpdateAccount.Reply.self)
+        try output.print(reply, or: SettingsView(settings: reply.settings, status: nil, time: .now).text)
     }
 
     /// The names on the wire of what `--clear` names.

@@ -15,21 +15,27 @@ struct AccountExportCommand: ParsableCommand {
     @Argument(help: "The account.")
     var account: String
 
-    @Option(help: ArgumentHelp("Write to this new file, with mode 0600.", valueName: "file"))
-    var output: String?
+    @Option(
+        name: .customLong("output"),
+        help: ArgumentHelp("Write to this new file, with mode 0600.", valueName: "file")
+    )
+    var newFile: String?
 
     @Flag(help: "Print the secrets even on a terminal.")
     var showSecrets = false
 
+    @OptionGroup var output: OutputOptions
+
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
-        guard output != nil || showSecrets || !StandardOutput.isTerminal else { throw .secretsToTerminal }
-        guard let output else { return try StandardOutput.write(document()) }
-        var file = try NewFile(path: output)
+        guard newFile != nil || showSecrets || !StandardOutput.isTerminal else { throw .secretsToTerminal }
+        guard let newFile else { return try StandardOutput.write(document()) }
+        var file = try NewFile(path: newFile)
         try file.write(document())
         try file.keep()
-        StandardError.note("'\(output)' holds secrets; remove it when it has been imported")
+        if output.json { try output.print(FileAnswer(path: newFile), or: "") }
+        StandardError.note("'\(newFile)' holds secrets; remove it when it has been imported")
     }
 
     private func document() throws(AuthctlError) -> String {

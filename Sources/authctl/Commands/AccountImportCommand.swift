@@ -32,6 +32,8 @@ struct AccountImportCommand: ParsableCommand {
     @Flag(help: "Do not wait for the first refresh.")
     var noWait = false
 
+    @OptionGroup var output: OutputOptions
+
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
@@ -101,7 +103,7 @@ struct AccountImportCommand: ParsableCommand {
             guard case .refused(let refusal) = error, refusal.name == AccountExistsError.name else { throw error }
             _ = try daemon.ask(.updateAccount, document.update, for: UpdateAccount.Reply.self)
             guard let token = document.refreshToken else {
-                return try StandardOutput.write("\(document.settings.name): changed, no grant in the export\n")
+                return try tellChange(of: document.settings.name, &daemon)
             }
             try importGrant(token, into: document.settings.name, &daemon)
         }
@@ -113,8 +115,16 @@ struct AccountImportCommand: ParsableCommand {
         done: String,
         isRefreshing: Bool
     ) throws(AuthctlError) {
-        let line = isRefreshing && !noWait ? try daemon.settle(status, done: done) : RefreshOutcome.line(for: status)
-        try StandardOutput.write(line)
+        let outcome = isRefreshing && !noWait ? try daemon.settle(status, done: done) : status
+        try output.print(ImportGrant.Reply(status: outcome), or: RefreshOutcome.line(for: outcome))
+    }
+
+    /// The settings were taken over, and the export had no grant.
+    private func tellChange(of account: String, _ daemon: inout DaemonConnection) throws(AuthctlError) {
+        guard let status = try daemon.allStatuses(accounts: [account]).first else {
+            throw .connection(.unreadableReply)
+        }
+        try output.print(ImportGrant.Reply(status: status), or: "\(account): changed, no grant in the export\n")
     }
 }
 

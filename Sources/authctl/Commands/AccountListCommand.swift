@@ -11,21 +11,19 @@ struct AccountListCommand: ParsableCommand {
             """
     )
 
-    @Flag(help: "Print JSON for programs.")
-    var json = false
+    @OptionGroup var output: OutputOptions
 
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
         let accounts = try daemon.allSettings(accounts: [])
-        if json {
-            return try StandardOutput.write(WireText.encodeIndented(ListAccounts.Reply(accounts: accounts)) + "\n")
-        }
-        guard !accounts.isEmpty else {
-            try StandardOutput.write("no accounts\n")
-            return StandardError.note("'authctl account add --help' tells how to add one")
-        }
+        try output.print(ListAccounts.Reply(accounts: accounts), or: Self.text(accounts))
+        if accounts.isEmpty { StandardError.note("'authctl account add --help' tells how to add one") }
+    }
+
+    private static func text(_ accounts: [AccountSettings]) -> String {
+        guard !accounts.isEmpty else { return "no accounts\n" }
         var table = TextTable(header: ["ACCOUNT", "ISSUER", "CLIENT ID", "SCOPE"], cuttable: [3, 2, 1, 0])
         table.rows = accounts.map { settings in
             [
@@ -35,6 +33,6 @@ struct AccountListCommand: ParsableCommand {
                 TextTable.Cell(text: PlainText.line(settings.scopes?.joined(separator: " ") ?? "-")),
             ]
         }
-        try StandardOutput.write(table.render(.standardOutput))
+        return table.render(.standardOutput)
     }
 }

@@ -15,12 +15,14 @@ struct AccountRemoveCommand: ParsableCommand {
     @Argument(help: "The account.")
     var account: String
 
+    @OptionGroup var output: OutputOptions
+
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
         let parameters = RemoveAccount.Parameters(account: account)
         _ = try daemon.ask(.removeAccount, parameters, for: RemoveAccount.Reply.self)
-        try StandardOutput.write("\(account): removed\n")
+        try output.print(RemoveAnswer(account: account, removed: true), or: "\(account): removed\n")
     }
 }

@@ -14,12 +14,17 @@ struct AccountRenameCommand: ParsableCommand {
     @Argument(help: "Its new name: letters, digits and ._@+-")
     var newName: String
 
+    @OptionGroup var output: OutputOptions
+
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
         let parameters = RenameAccount.Parameters(account: account, newName: newName)
         _ = try daemon.ask(.renameAccount, parameters, for: RenameAccount.Reply.self)
-        try StandardOutput.write("\(newName): renamed from \(account)\n")
+        try output.print(
+            RenameAnswer(account: newName, previousName: account),
+            or: "\(newName): renamed from \(account)\n"
+        )
     }
 }

@@ -12,17 +12,10 @@ struct AccountShowCommand: ParsableCommand {
             """
     )
 
-    /// What `--json` prints.
-    private struct Shown: Encodable {
-        let settings: AccountSettings
-        let status: AccountStatus?
-    }
-
     @Argument(help: "The account.")
     var account: String
 
-    @Flag(help: "Print JSON for programs.")
-    var json = false
+    @OptionGroup var output: OutputOptions
 
     @OptionGroup var connection: ConnectionOptions
 
@@ -32,10 +25,9 @@ struct AccountShowCommand: ParsableCommand {
             throw .connection(.unreadableReply)
         }
         let status = try daemon.allStatuses(accounts: [account]).first
-        if json {
-            try StandardOutput.write(WireText.encodeIndented(Shown(settings: settings, status: status)) + "\n")
-        } else {
-            try StandardOutput.write(SettingsView(settings: settings, status: status, time: .now).text)
-        }
+        try output.print(
+            AccountAnswer(settings: settings, status: status),
+            or: SettingsView(settings: settings, status: status, time: .now).text
+        )
     }
 }

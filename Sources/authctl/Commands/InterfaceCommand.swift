@@ -9,7 +9,9 @@ struct InterfaceCommand: ParsableCommand {
         discussion: "It is the description that this program was built with; the daemon is not asked."
     )
 
+    @OptionGroup var output: OutputOptions
+
     func run() throws(AuthctlError) {
-        try StandardOutput.write(Interface.text)
+        try output.print(InterfaceAnswer(description: Interface.text), or: Interface.text)
     }
 }

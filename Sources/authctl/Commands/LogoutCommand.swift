@@ -21,6 +21,8 @@ struct LogoutCommand: ParsableCommand {
     @Flag(help: "Remove the account afterwards.")
     var forget = false
 
+    @OptionGroup var output: OutputOptions
+
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
@@ -39,6 +41,7 @@ struct LogoutCommand: ParsableCommand {
             throw .notRevoked(account: account, summary: summary)
         }
         let done = (reply.revoked ? "revoked, " : "") + "signed out" + (forget ? ", removed" : "")
-        try StandardOutput.write("\(account): \(done)\n")
+        let answer = LogoutAnswer(account: account, revoked: reply.revoked, removed: forget)
+        try output.print(answer, or: "\(account): \(done)\n")
     }
 }

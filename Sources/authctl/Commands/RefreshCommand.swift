@@ -15,6 +15,8 @@ struct RefreshCommand: ParsableCommand {
     @Argument(help: "The accounts to refresh.")
     var accounts: [String]
 
+    @OptionGroup var output: OutputOptions
+
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
@@ -22,10 +24,11 @@ struct RefreshCommand: ParsableCommand {
         var worst = ExitStatus.success
         for account in accounts {
             do throws(AuthctlError) {
-                try StandardOutput.write(daemon.refresh(account))
+                let status = try daemon.refresh(account)
+                try output.printLine(Refresh.Reply(status: status), or: RefreshOutcome.line(for: status))
             } catch {
                 guard error.isOutcome else { throw error }
-                StandardError.write(error.report.text)
+                StandardError.tell(error)
                 worst = .worst(worst, error.report.status)
             }
         }

@@ -10,46 +10,64 @@ struct StatusCommand: ParsableCommand {
             States: fresh, refreshing, retrying, interaction-required, refresh-token-expiring, signed-out, \
             misconfigured.
 
+            --watch keeps the table on the screen and up to date, until 'q' or Ctrl-C. With --json it needs no terminal, and \
+            prints the whole answer as one line, at first and after each change.
+
             Exit status: without names, 0 once the accounts are shown, whatever their state. With names, that of the \
             worst: 3 interaction-required, 78 misconfigured, 5 signed-out, 75 retrying without a valid token, \
-            otherwise 0.
+            otherwise 0. With --watch: 0 after 'q', 130 after Ctrl-C, 69 if the daemon goes away for good.
 
-            --json prints {"accounts": [AccountStatus…]}, as 'authctl interface' describes that type; times are µs \
-            since 1970, and fields without a value are left out.
+            Examples:
+
+              authctl status
+              authctl status work || authctl account show work
+              authctl status --watch
+              authctl status --json
             """
     )
 
     @Argument(help: "The accounts to show. Without: all.")
     var accounts: [String] = []
 
-    @Flag(help: "Print JSON for programs.")
-    var json = false
+    @Flag(help: "Stay, and follow changes as they happen.")
+    var watch = false
+
+    @OptionGroup var output: OutputOptions
 
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
+        switch (watch, output.json) {
+        case (false, _): try showOnce()
+        case (true, false): try LiveStatus(names: accounts, connection: connection).run()
+        case (true, true): try printChanges()
+        }
+    }
+
+    private func showOnce() throws(AuthctlError) {
         var daemon = try connection.connect()
         let statuses = try daemon.allStatuses(accounts: accounts)
         let time = LocalTime.now
-        if json {
-            try StandardOutput.write(WireText.encodeIndented(GetStatus.Reply(accounts: statuses)) + "\n")
+        let view = StatusView(accounts: statuses, time: time).render(.standardOutput)
+        if accounts.isEmpty || output.json {
+            let info = try daemon.ask(.getInfo, GetInfo.Parameters(), for: GetInfo.Reply.self)
+            let answer = StatusAnswer(accounts: statuses, daemon: info)
+            try output.print(answer, or: view + DaemonCondition.text(info))
         } else {
-            var text = StatusView(accounts: statuses, time: time).render(.standardOutput)
-            if accounts.isEmpty { text += try conditionOfDaemon(&daemon) }
-            try StandardOutput.write(text)
-            if statuses.isEmpty { StandardError.note("'authctl account add --help' tells how to add one") }
+            try StandardOutput.show(view)
         }
+        if statuses.isEmpty { StandardError.note("'authctl account add --help' tells how to add one") }
         guard !accounts.isEmpty else { return }
         let worst = statuses.reduce(ExitStatus.success) { .worst($0, $1.exitStatus(at: time.nowUSec)) }
         guard worst == .success else { throw .reported(worst) }
     }
 
-    /// What keeps the daemon as a whole from its work, a line each; empty if all is well.
-    private func conditionOfDaemon(_ daemon: inout DaemonConnection) throws(AuthctlError) -> String {
-        let info = try daemon.ask(.getInfo, GetInfo.Parameters(), for: GetInfo.Reply.self)
-        var text = ""
-        if !info.online { text += "no network: refreshes wait until there is a route\n" }
-        if let trouble = info.trouble { text += "trouble: \(PlainText.line(trouble))\n" }
-        return text
+    private func printChanges() throws(AuthctlError) {
+        var feed = try StatusFeed.open(names: accounts, connection: connection)
+        while true {
+            guard let info = feed.info else { throw .connection(.unreadableReply) }
+            try output.printLine(StatusAnswer(accounts: feed.accounts, daemon: info), or: "")
+            try feed.waitForChange()
+        }
     }
 }

@@ -16,6 +16,8 @@ struct StoreBackupCommand: ParsableCommand {
     @Argument(help: "The file to make.")
     var file: String
 
+    @OptionGroup var output: OutputOptions
+
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
@@ -34,7 +36,7 @@ struct StoreBackupCommand: ParsableCommand {
         defer { close(source) }
         let size = try target.copy(from: source)
         try target.keep()
-        try StandardOutput.write("\(file): \(size) bytes\n")
+        try output.print(FileAnswer(path: file, bytes: size), or: "\(file): \(size) bytes\n")
         StandardError.note("the store's key is not in this file; without a copy of the key it cannot be opened")
     }
 }

@@ -18,18 +18,16 @@ struct WatchCommand: ParsableCommand {
     @Argument(help: "The accounts to follow. Without: all.")
     var accounts: [String] = []
 
-    @Flag(help: "Print JSON, one object a line.")
-    var json = false
+    @OptionGroup var output: OutputOptions
 
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
-        let asked = Subscribe.Parameters(accounts: accounts.isEmpty ? nil : accounts)
-        try daemon.follow(asked) { answer throws(AuthctlError) in
-            let change = try WireText.decode(Subscribe.Reply.self, from: answer)
-            // Each line is one write: an interrupt never leaves half of one.
-            try StandardOutput.write(json ? WireText.encode(change) + "\n" : ChangeLine(change: change).text)
+        try daemon.subscribe(to: accounts)
+        while true {
+            let change = try daemon.nextChange()
+            try output.printLine(change, or: ChangeLine(change: change).text)
         }
     }
 }

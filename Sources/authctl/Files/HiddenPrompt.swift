@@ -59,22 +59,13 @@ enum HiddenPrompt {
         var line: [UInt8] = []
         var mask = waitMask
         while line.count <= SecretFile.largestSize {
-            var wanted = descriptorSet(of: terminal)
-            guard unsafe pselect(terminal + 1, &wanted, nil, nil, nil, &mask) > 0 else { return nil }
+            var wanted = DescriptorSet([terminal])
+            guard unsafe pselect(terminal + 1, &wanted.set, nil, nil, nil, &mask) > 0 else { return nil }
             var byte: UInt8 = 0
             guard unsafe read(terminal, &byte, 1) == 1 else { return line.isEmpty ? nil : line }
             if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") { return line }
             line.append(byte)
         }
         return line
-    }
-
-    /// What `FD_SET` makes; the macro does not reach Swift. The descriptor is among the first few of this process.
-    private static func descriptorSet(of descriptor: Int32) -> fd_set {
-        var set = fd_set()
-        unsafe withUnsafeMutableBytes(of: &set) { bytes in
-            unsafe bytes[Int(descriptor) / 8] = 1 << (descriptor % 8)
-        }
-        return set
     }
 }

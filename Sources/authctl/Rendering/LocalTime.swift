@@ -31,6 +31,27 @@ struct LocalTime: Sendable {
         }
     }
 
+    /// µs until what `relative` says of one of the instants changes; `Int64.max` if there are none.
+    func untilWordsChange(_ instants: [Int64]) -> Int64 {
+        instants.map(untilWordsChange).min() ?? .max
+    }
+
+    private func untilWordsChange(_ instant: Int64) -> Int64 {
+        let (seconds, isPast) = distance(to: instant)
+        guard seconds < Int64.max / Self.microseconds else { return .max }
+        let unit: Int64 =
+            switch seconds {
+            case ..<120: 1
+            case ..<7200: 60
+            case ..<172_800: 3600
+            default: 86400
+            }
+        let ahead = instant - nowUSec
+        return isPast
+            ? (seconds / unit + 1) * unit * Self.microseconds + ahead
+            : ahead - seconds / unit * unit * Self.microseconds + 1
+    }
+
     /// `14:02` today, `2026-11-22 14:02` on another day; the machine's time zone.
     func clock(_ instant: Int64) -> String {
         let day = Self.format(instant, "%Y-%m-%d")

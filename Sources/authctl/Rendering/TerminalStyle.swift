@@ -14,15 +14,18 @@ struct TerminalStyle: Sendable {
     var isColoured = false
     /// Columns of the terminal. Nil: not a terminal, nothing is cut.
     var width: Int?
+    /// What stands for text that was cut off depends on it.
+    var charset = Charset.utf8
 
     /// Colour and width on a terminal only; no colour with `NO_COLOR` (no-color.org) or a dumb terminal.
     static var standardOutput: TerminalStyle {
-        guard StandardOutput.isTerminal else { return TerminalStyle() }
+        guard StandardOutput.isTerminal else { return TerminalStyle(charset: .current) }
         var size = winsize()
         let isKnown = unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
         return TerminalStyle(
             isColoured: !isSet("NO_COLOR") && !isDumb,
-            width: isKnown ? Int(size.ws_col) : nil
+            width: isKnown ? Int(size.ws_col) : nil,
+            charset: .current
         )
     }
 
@@ -36,7 +39,7 @@ struct TerminalStyle: Sendable {
         return unsafe value.pointee != 0
     }
 
-    private static var isDumb: Bool {
+    static var isDumb: Bool {
         guard let terminal = unsafe getenv("TERM") else { return true }
         return unsafe String(cString: terminal) == "dumb"
     }

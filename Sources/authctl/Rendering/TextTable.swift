@@ -41,7 +41,7 @@ struct TextTable {
     private func line(_ cells: [Cell], _ widths: [Int], _ style: TerminalStyle) -> String {
         var line = ""
         for (column, cell) in cells.enumerated() {
-            let text = Self.cut(cell.text, to: widths[column])
+            let text = Self.cut(cell.text, to: widths[column], style.charset.ellipsis)
             line += style.paint(text, cell.colour)
             if column < cells.count - 1 {
                 line += String(repeating: " ", count: widths[column] - text.count + Self.gap)
@@ -50,7 +50,7 @@ struct TextTable {
         return line + "\n"
     }
 
-    private static func cut(_ text: String, to width: Int) -> String {
-        text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
+    private static func cut(_ text: String, to width: Int, _ ellipsis: String) -> String {
+        text.count <= width ? text : text.prefix(max(0, width - ellipsis.count)) + ellipsis
     }
 }

@@ -4,6 +4,7 @@ internal import RefreshCore
 enum Announcement: Sendable {
     case added
     case updated
+    case renamed(from: AccountName)
     case removed
     case refreshStarted
     case changed(AccountChange)
@@ -12,11 +13,17 @@ enum Announcement: Sendable {
         if case .removed = self { true } else { false }
     }
 
+    /// What the account was called before, if that has changed.
+    var previousName: String? {
+        if case .renamed(let name) = self { name.text } else { nil }
+    }
+
     /// The event's name on the wire; nil for what only the journal is told.
     var wireName: String? {
         switch self {
         case .added: "account-added"
         case .updated: "account-updated"
+        case .renamed: "account-renamed"
         case .removed: "account-removed"
         case .refreshStarted: "refresh-started"
         case .changed(let change):

@@ -44,9 +44,10 @@ extension RefreshCoordinator {
     ///
     /// - Throws: `StoreError.nameTaken` if there is one of that name.
     func rename(_ account: AccountID, to name: AccountName) throws(StoreError) {
+        let previous = try record(of: account)?.account.name
         try store.rename(account, to: name)
-        guard let record = try record(of: account) else { return }
-        announce(.updated, of: record, at: timebase.now())
+        guard let record = try record(of: account), let previous else { return }
+        announce(.renamed(from: previous), of: record, at: timebase.now())
     }
 
     /// Forgets an account and its tokens. An answer that is still on its way is dropped.

@@ -112,7 +112,8 @@ extension RefreshCoordinator {
                 event: name,
                 atUSec: now.wall.microseconds,
                 accounts: announcement.isRemoval ? [] : [snapshot.wireStatus],
-                account: record.account.name.text
+                account: record.account.name.text,
+                previousName: announcement.previousName
             ),
             of: record.account.id
         )

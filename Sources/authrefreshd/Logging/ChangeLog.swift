@@ -50,7 +50,7 @@ extension Announcement {
     fileprivate var journalEvent: JournalEvent? {
         switch self {
         case .added: .accountAdded
-        case .updated: .accountUpdated
+        case .updated, .renamed: .accountUpdated
         case .removed: .accountRemoved
         case .refreshStarted: nil
         case .changed(let change):

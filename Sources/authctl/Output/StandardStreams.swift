@@ -1,10 +1,16 @@
 internal import Glibc
+internal import VarlinkClient
 
 /// The answer: what scripts and mail clients read.
 enum StandardOutput {
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Writes all of the text.
+    /// Writes text for people, in characters that their locale has.
+    static func show(_ text: String) throws(AuthctlError) {
+        try write(Charset.current.rendered(text))
+    }
+
+    /// Writes all of the text as it is.
     ///
     /// - Throws: `cannotWriteOutput`; with a closed pipe the process ends by SIGPIPE instead, as other filters do.
     static func write(_ text: String) throws(AuthctlError) {
@@ -18,18 +24,38 @@ enum StandardOutput {
     }
 }
 
-/// Everything that is not the answer.
+/// Everything that is not the answer: lines for people, or with `--json` an object a line.
 enum StandardError {
-    static func write(_ text: String) {
-        _ = FileDescriptor.write(text, to: STDERR_FILENO)
+    /// Whether this process was asked for JSON. Looked up in the raw arguments, because the parser's own errors count too.
+    static let isJSON = asksForJSON(CommandLine.arguments)
+
+    static func asksForJSON(_ arguments: [String]) -> Bool {
+        let options = arguments.prefix { $0 != "--" }
+        return options.contains("--json") || options.contains("--format=json")
+            || zip(options, options.dropFirst()).contains { $0 == "--format" && $1 == "json" }
+    }
+
+    /// Tells a failure, with what to do about it.
+    static func tell(_ error: AuthctlError) {
+        write(isJSON ? error.json : Charset.current.rendered(error.report.text))
     }
 
     static func warn(_ message: String) {
-        write("authctl: warning: \(PlainText.line(message))\n")
+        say("warning", message)
     }
 
     static func note(_ message: String) {
-        write("authctl: note: \(PlainText.line(message))\n")
+        say("note", message)
+    }
+
+    private static func say(_ kind: String, _ message: String) {
+        let line = PlainText.line(message)
+        let text = "authctl: \(kind): \(line)\n"
+        write(isJSON ? JSONText.object([(kind, JSONText.quote(line))]) + "\n" : Charset.current.rendered(text))
+    }
+
+    private static func write(_ text: String) {
+        _ = FileDescriptor.write(text, to: STDERR_FILENO)
     }
 }
 

@@ -1,0 +1,82 @@
+internal import AuthRefreshInterface
+internal import Glibc
+
+/// `authctl status --watch`: the table of `authctl status`, kept true in place until the user has seen enough.
+///
+/// The daemon tells what changes. The words that age ("in 42 min") are drawn anew when they do, from what is known here.
+struct LiveStatus {
+    /// How the user ended it.
+    private enum Ending {
+        case quit
+        case signal(Int32)
+    }
+
+    /// µs between two drawings: a thousand changes a second are not a thousand screens.
+    private static let pace: Int64 = 100_000
+    /// µs. The wall clock may be stepped, and nobody tells: words are looked over at least this often.
+    private static let longestWait: Int64 = 60_000_000
+    private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+
+    let names: [String]
+    let connection: ConnectionOptions
+
+    /// Draws until `q` is typed. A signal that ends programs ends this one too, with the terminal as it was.
+    func run() throws(AuthctlError) {
+        var feed = try StatusFeed.open(names: names, connection: connection)
+        guard case .signal(let number) = try draw(&feed) else { return }
+        CaughtSignals.passOn(number)
+    }
+
+    private func draw(_ feed: inout StatusFeed) throws(AuthctlError) -> Ending {
+        var screen = try TerminalScreen()
+        let signals = CaughtSignals(Self.ending + [SIGTSTP, SIGWINCH])
+        while true {
+            let time = LocalTime.now
+            let accounts = feed.accounts
+            try screen.draw(text(accounts, feed.info, time), footer: footer)
+            let next = min(time.untilWordsChange(accounts.flatMap(\.shownInstants)), Self.longestWait)
+            // Changes are left in the socket for the first moment: they are drawn together.
+            if let ending = try wait(for: screen.keyDescriptors, Self.pace, &screen, signals) { return ending }
+            guard try !feed.takeChanges() else { continue }
+            let descriptors = screen.keyDescriptors + [feed.pollDescriptor]
+            if let ending = try wait(for: descriptors, next - Self.pace, &screen, signals) { return ending }
+            try feed.takeChanges()
+        }
+    }
+
+    /// Waits for something to happen, and takes what was typed and which signals came; nil to go on.
+    private func wait(
+        for descriptors: [Int32],
+        _ microseconds: Int64,
+        _ screen: inout TerminalScreen,
+        _ signals: borrowing CaughtSignals
+    ) throws(AuthctlError) -> Ending? {
+        let ready = signals.wait(for: descriptors, microseconds: max(0, microseconds))
+        if ready.contains(STDIN_FILENO) {
+            // A terminal that hangs up sends SIGHUP, if it can.
+            guard let keys = screen.takeKeys() else { return .signal(SIGHUP) }
+            if keys.contains(UInt8(ascii: "q")) || keys.contains(UInt8(ascii: "Q")) { return .quit }
+        }
+        let arrived = signals.take()
+        if arrived.contains(SIGTSTP) {
+            screen.close()
+            CaughtSignals.passOn(SIGTSTP)
+            try screen.open()
+        }
+        return arrived.first(where: Self.ending.contains).map(Ending.signal)
+    }
+
+    private func text(_ accounts: [AccountStatus], _ info: GetInfo.Reply?, _ time: LocalTime) -> String {
+        let view = StatusView(accounts: accounts, time: time).render(.standardOutput)
+        return names.isEmpty ? view + (info.map(DaemonCondition.text) ?? "") : view
+    }
+
+    private var footer: String { TerminalStyle.standardOutput.paint("q quits", .faint) }
+}
+
+extension AccountStatus {
+    /// The instants whose distance is told in words.
+    fileprivate var shownInstants: [Int64] {
+        [expiresAtUSec, nextAttemptAtUSec, refreshTokenExpiresAtUSec, sinceUSec].compactMap(\.self)
+    }
+}

@@ -1,0 +1,45 @@
+internal import AuthRefreshInterface
+
+// What `--json` prints where it is not a reply of the interface as it came. The page "JSON of authctl" lists the fields.
+
+/// Of `authctl status`.
+struct StatusAnswer: Encodable {
+    let accounts: [AccountStatus]
+    let daemon: GetInfo.Reply
+}
+
+/// Of `authctl account show`.
+struct AccountAnswer: Encodable {
+    let settings: AccountSettings
+    let status: AccountStatus?
+}
+
+/// Of `authctl account rename`.
+struct RenameAnswer: Encodable {
+    let account: String
+    let previousName: String
+}
+
+/// Of `authctl account remove`.
+struct RemoveAnswer: Encodable {
+    let account: String
+    let removed: Bool
+}
+
+/// Of `authctl logout`.
+struct LogoutAnswer: Encodable {
+    let account: String
+    let revoked: Bool
+    let removed: Bool
+}
+
+/// Of commands that make a file.
+struct FileAnswer: Encodable {
+    let path: String
+    var bytes: Int?
+}
+
+/// Of `authctl interface`.
+struct InterfaceAnswer: Encodable {
+    let description: String
+}
