@@ -29,6 +29,7 @@ let package = Package(
         .executable(name: "authrefreshd", targets: ["authrefreshd"]),
         .executable(name: "authctl", targets: ["authctl"]),
         .executable(name: "authdemo", targets: ["authdemo"]),
+        .executable(name: "authbench", targets: ["authbench"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -132,6 +133,24 @@ let package = Package(
             linkerSettings: staticRuntime.linker
         ),
 
+        .executableTarget(
+            name: "authbench",
+            dependencies: [
+                "AccountStorage", "AuthRefreshInterface", "DemoIssuer", "RefreshCore", "Systemd", "TestSupport",
+                "VarlinkClient",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            resources: [
+                .embedInCode("Floor/client.c"), .embedInCode("Floor/load.c"), .embedInCode("Floor/runner.c"),
+                .embedInCode("Floor/server.c"),
+            ],
+            swiftSettings: strict
+        ),
+
         // What several suites need: real daemons, subscribers, issuers, and waits for events.
         .target(
             name: "TestSupport",
@@ -217,6 +236,11 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "authbenchTests",
+            dependencies: ["TestSupport", "authbench", "authctl", "authrefreshd"],
             swiftSettings: strict
         ),
         .testTarget(

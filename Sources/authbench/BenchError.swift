@@ -1,0 +1,44 @@
+/// Why a bench could not be run.
+enum BenchError: Error, Equatable {
+    /// One of the programs to be measured is not where authbench is.
+    case noProgram(path: String)
+    /// There is no C compiler to build the floor with.
+    case noCompiler
+    /// The compiler does not take the floor's source.
+    case cannotCompile(program: String, errors: String)
+    /// A program that the bench runs ended with a failure.
+    case failed(program: String, errors: String)
+    /// What a program of the floor printed is not what it prints.
+    case unreadable(program: String, output: String)
+    /// The store of a bench could not be filled.
+    case cannotFillStore(reason: String)
+    /// The daemon, or the authorization server, did not do its part.
+    case failedToServe(reason: String)
+    /// authbench is not in the package's build folder.
+    case noPackage(from: String)
+}
+
+extension BenchError: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .noProgram(let path): "there is no '\(path)' to be measured"
+        case .noCompiler: "there is no C compiler ('cc') to build the floor with"
+        case .cannotCompile(let program, let errors): "the C compiler does not take '\(program)':\n\(errors)"
+        case .failed(let program, let errors): "'\(program)' failed\(errors.isEmpty ? "" : ":\n\(errors)")"
+        case .unreadable(let program, let output): "'\(program)' printed what cannot be read: '\(output)'"
+        case .cannotFillStore(let reason): "the store cannot be filled: \(reason)"
+        case .failedToServe(let reason): "a bench came to no end: \(reason)"
+        case .noPackage(let folder): "there is no Package.swift above '\(folder)'"
+        }
+    }
+
+    /// What helps; nil if nothing is known to.
+    var hint: String? {
+        switch self {
+        case .noProgram: "swift build -c release"
+        case .noCompiler: "apt install gcc libc6-dev"
+        case .noPackage: "run it by 'swift run -c release authbench build'"
+        case .cannotCompile, .failed, .unreadable, .cannotFillStore, .failedToServe: nil
+        }
+    }
+}

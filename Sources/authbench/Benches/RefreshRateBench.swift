@@ -1,0 +1,114 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import DemoIssuer
+internal import Foundation
+internal import RefreshCore
+internal import Systemd
+internal import TestSupport
+internal import VarlinkClient
+
+/// Refreshes per second with 64 under way at any time, in turn with the bare HTTP client against the same server.
+struct RefreshRateBench {
+    let workshop: Workshop
+
+    private static let concurrency = 64
+    /// A slice of the daemon takes a second to begin: fewer are enough.
+    private static let slices = 3
+    /// How long after the accounts are stored they are due: time to start the daemon and to subscribe.
+    private static let notice = Duration.seconds(3)
+
+    func figures() async throws -> [Figure] {
+        let issuer = try await LocalIssuer(in: workshop.folder, tokenLifetime: .seconds(86_400))
+        var (ours, floor): ([Double], [Double]) = ([], [])
+        for _ in 0..<min(Self.slices, workshop.effort.slices) {
+            floor.append(try await bareSlice(issuer))
+            ours.append(try await daemonSlice(issuer))
+        }
+        await issuer.shutdown()
+        return [
+            Figure(
+                name: "refresh-rate/throughput",
+                value: ours.median,
+                unit: .perSecond,
+                floor: floor.median,
+                limit: .partOfFloor(atLeast: 0.6)
+            )
+        ]
+    }
+
+    private func bareSlice(_ issuer: LocalIssuer) async throws -> Double {
+        let grants = try await grants(issuer)
+        let client = try BareClient(for: issuer, connections: Self.concurrency)
+        let from = ContinuousClock.now
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for first in 0..<Self.concurrency {
+                group.addTask {
+                    for index in stride(from: first, to: grants.count, by: Self.concurrency) {
+                        try await client.refresh(grants[index].refreshToken)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let took = ContinuousClock.now - from
+        try await client.shutdown()
+        return Double(grants.count) / (took / .seconds(1))
+    }
+
+    private func daemonSlice(_ issuer: LocalIssuer) async throws -> Double {
+        let grants = try await grants(issuer)
+        let stage = try DaemonStage()
+        try stage.configure(issuer.configuration(concurrency: Self.concurrency))
+        let due = try fill(stage, with: grants, of: issuer)
+        let daemon = try await stage.start()
+        try await Self.follow(stage.socket, until: grants.count)
+        let took = Timestamp(microseconds: WallClock.now()) - due
+        try await daemon.terminate()
+        return Double(grants.count) / (took / .seconds(1))
+    }
+
+    /// Subscribes, and returns when this many refreshes have been published.
+    private static func follow(_ socket: String, until count: Int) async throws {
+        let published = try await onOwnThread {
+            var published = 0
+            var connection = try VarlinkConnection(path: socket)
+            try connection.callMore(Method.subscribe.rawValue, timeoutMilliseconds: 60_000) { reply in
+                if reply.parameters["event"]?.string == "token-refreshed" { published += 1 }
+                return reply.error == nil && published < count
+            }
+            return published
+        }
+        guard published == count else {
+            throw BenchError.failedToServe(reason: "\(published) of \(count) accounts were refreshed")
+        }
+    }
+
+    private func grants(_ issuer: LocalIssuer) async throws -> [IssuedGrant] {
+        try await issuer.issuer.issueGrants(count: workshop.effort.refreshes, clientID: LocalIssuer.clientID)
+    }
+
+    /// Stores an account for each grant.
+    ///
+    /// - Returns: when all of them are due.
+    private func fill(_ stage: DaemonStage, with grants: [IssuedGrant], of issuer: LocalIssuer) throws -> Timestamp {
+        let bootID = try BootClock.bootID()
+        let due = Moment(
+            wall: Timestamp(microseconds: WallClock.now()) + Self.notice,
+            boot: BootTime(bootID: bootID, microseconds: BootClock.now() + 3_000_000)
+        )
+        var machine = RefreshMachine(state: RefreshState(), policy: RefreshPolicy())
+        _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: due, jitter: 0.5)
+        let identifier = try Issuer(url: issuer.url)
+        try StoreFilling.fill(stage.stateDirectory, count: grants.count) { number in
+            NewAccount(
+                name: try FilledStore.accountName(number),
+                issuer: identifier,
+                registration: ClientRegistration(clientID: LocalIssuer.clientID),
+                createdAt: due.wall,
+                state: machine.state,
+                tokens: StoredTokens(refreshToken: RefreshToken(Secret(grants[number].refreshToken)))
+            )
+        }
+        return due.wall
+    }
+}

@@ -1,0 +1,75 @@
+internal import Foundation
+internal import Glibc
+internal import TestSupport
+
+/// One forced refresh with rotation, asked for and answered; in turn with one exchange and two fsyncs.
+struct RotateBench {
+    let workshop: Workshop
+
+    func figures() async throws -> [Figure] {
+        let issuer = try await LocalIssuer(in: workshop.folder, tokenLifetime: .seconds(3600))
+        let stage = try DaemonStage()
+        try stage.configure(issuer.configuration(concurrency: 8))
+        let daemon = try await stage.start()
+        try await stage.add("work", issuer: issuer.url, refreshToken: try await issuer.grant())
+        let client = try BareClient(for: issuer, connections: 1)
+        var floorToken = try await issuer.grant()
+        let log = try SyncedFile(at: stage.folder.path + "/floor")
+
+        var (ours, floor): ([Double], [Double]) = ([], [])
+        // The first of each opens its connection.
+        for round in 0...workshop.effort.rotations {
+            let from = ContinuousClock.now
+            let answer = try await client.refresh(floorToken)
+            try log.append()
+            try log.append()
+            let between = ContinuousClock.now
+            floorToken = try Self.refreshToken(in: Data(answer))
+            let start = ContinuousClock.now
+            try await stage.acquire("work", force: true)
+            guard round > 0 else { continue }
+            ours.append((ContinuousClock.now - start) / .milliseconds(1))
+            floor.append((between - from) / .milliseconds(1))
+        }
+        try await client.shutdown()
+        try await daemon.terminate()
+        await issuer.shutdown()
+        return [
+            Figure(
+                name: "rotate/latency",
+                value: ours.median,
+                unit: .milliseconds,
+                floor: floor.median,
+                limit: .timesFloor(atMost: 2)
+            )
+        ]
+    }
+
+    private static func refreshToken(in answer: Data) throws -> String {
+        let fields = try JSONSerialization.jsonObject(with: answer) as? [String: Any]
+        guard let token = fields?["refresh_token"] as? String else {
+            throw BenchError.failedToServe(reason: "the issuer rotates no refresh token")
+        }
+        return token
+    }
+}
+
+/// A file that is on disk after each write, as a database's log is.
+private struct SyncedFile: ~Copyable {
+    private let descriptor: Int32
+
+    init(at path: String) throws {
+        descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw BenchError.failed(program: "open \(path)", errors: "") }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Writes a page and waits for the disk.
+    func append() throws {
+        let page = [UInt8](repeating: 0x55, count: 4096)
+        guard unsafe write(descriptor, page, page.count) == page.count, fsync(descriptor) == 0 else {
+            throw BenchError.failed(program: "fsync", errors: "")
+        }
+    }
+}

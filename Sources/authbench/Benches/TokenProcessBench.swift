@@ -1,0 +1,79 @@
+internal import TestSupport
+
+/// `authctl token NAME` as a whole process, in turn with the C client of the floor.
+struct TokenProcessBench {
+    let workshop: Workshop
+
+    func figures() async throws -> [Figure] {
+        let store = try FilledStore(accounts: 1)
+        let daemon = try await store.stage.start()
+        let floorServer = try await FloorServer(workshop, reply: try await store.reply())
+        let environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C", "AUTHREFRESH_SOCKET": store.stage.socket]
+        let commands = [
+            [workshop.floor.client, floorServer.socket, FilledStore.request(0)],
+            [workshop.authctl, "token", FilledStore.name(0)],
+        ]
+        let runs = try await time(commands, environment)
+        var calls: [Double] = []
+        for command in commands { calls.append(try await count(command, environment)) }
+        floorServer.stop()
+        try await daemon.terminate()
+        return [
+            Figure(
+                name: "token-process/wall",
+                value: runs[1].map(\.wall).median,
+                unit: .microseconds,
+                floor: runs[0].map(\.wall).median,
+                limit: .timesFloor(atMost: 1.5)
+            ),
+            Figure(
+                name: "token-process/rss",
+                value: runs[1].map(\.peak).max() ?? 0,
+                unit: .mebibytes,
+                floor: runs[0].map(\.peak).max(),
+                limit: .value(atMost: 4)
+            ),
+            Figure(
+                name: "token-process/syscalls",
+                value: calls[1],
+                unit: .calls,
+                floor: calls[0],
+                limit: .value(atMost: 80)
+            ),
+        ]
+    }
+
+    private struct Run {
+        /// µs.
+        let wall: Double
+        /// Peak resident set size, MiB.
+        let peak: Double
+    }
+
+    /// The runs of each command.
+    private func time(_ commands: [[String]], _ environment: [String: String]) async throws -> [[Run]] {
+        let words = ["time", String(workshop.effort.processRuns)] + commands.flatMap { ["--"] + $0 }
+        let lines = try await FloorPrograms.output(of: workshop.floor.runner, words, environment: environment)
+        var runs = [[Run]](repeating: [], count: commands.count)
+        for line in lines {
+            let fields = line.split(separator: " ").compactMap { Double($0) }
+            guard fields.count == 4, runs.indices.contains(Int(fields[0])) else {
+                throw BenchError.unreadable(program: "runner", output: line)
+            }
+            runs[Int(fields[0])].append(Run(wall: fields[1] / 1e3, peak: fields[3] / 1024))
+        }
+        return runs
+    }
+
+    private func count(_ command: [String], _ environment: [String: String]) async throws -> Double {
+        let lines = try await FloorPrograms.output(
+            of: workshop.floor.runner,
+            ["count"] + command,
+            environment: environment
+        )
+        guard let calls = lines.first.flatMap(Double.init) else {
+            throw BenchError.unreadable(program: "runner", output: lines.joined(separator: "\n"))
+        }
+        return calls
+    }
+}

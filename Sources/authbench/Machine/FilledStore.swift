@@ -1,0 +1,85 @@
+internal import AccountStorage
+internal import RefreshCore
+internal import Systemd
+internal import TestSupport
+
+/// A daemon's folders with a store in them whose accounts are all fresh, for a daemon that is to be asked and not to refresh.
+final class FilledStore: Sendable {
+    let stage: DaemonStage
+    let accounts: Int
+
+    /// What the load programs expect: seven digits.
+    static func name(_ number: Int) -> String {
+        let digits = String(number)
+        return "account" + String(repeating: "0", count: max(0, 7 - digits.count)) + digits
+    }
+
+    /// - Throws: `BenchError.cannotFillStore`.
+    init(accounts: Int) throws {
+        self.accounts = accounts
+        stage = try DaemonStage()
+        let state = try Self.freshState()
+        let template = NewAccount(
+            name: try Self.accountName(0),
+            // Nobody listens there, and nobody is asked: the tokens outlive every bench.
+            issuer: try Issuer(url: "http://127.0.0.1:9"),
+            registration: ClientRegistration(clientID: "app"),
+            createdAt: Timestamp(microseconds: WallClock.now()),
+            state: state
+        )
+        try StoreFilling.fill(stage.stateDirectory, count: accounts) { number in
+            var account = template
+            account.name = try Self.accountName(number)
+            account.tokens = StoredTokens(
+                accessToken: AccessToken(Secret("made-up-access-token-of-account-\(number)")),
+                refreshToken: RefreshToken(Secret("made-up-refresh-token-of-account-\(number)"))
+            )
+            return account
+        }
+    }
+
+    static func accountName(_ number: Int) throws -> AccountName {
+        guard let name = AccountName(name(number)) else {
+            throw BenchError.cannotFillStore(reason: "\(name(number)) is no account name")
+        }
+        return name
+    }
+
+    /// An account that has just refreshed, for a day.
+    private static func freshState() throws -> RefreshState {
+        let bootID = try BootClock.bootID()
+        let now = Moment(
+            wall: Timestamp(microseconds: WallClock.now()),
+            boot: BootTime(bootID: bootID, microseconds: BootClock.now())
+        )
+        var machine = RefreshMachine(state: RefreshState(), policy: RefreshPolicy())
+        _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: now, jitter: 0.5)
+        _ = machine.handle(.deadlineReached, at: now, jitter: 0.5)
+        let issuance = Issuance(lifetime: .seconds(86_400))
+        _ = machine.handle(.tokensIssued(machine.state.generation, issuance), at: now, jitter: 0.5)
+        return machine.state
+    }
+}
+
+/// Fills stores by the daemon's own code, without a daemon.
+enum StoreFilling {
+    /// Accounts of one transaction: its log stays below SQLite's own checkpoint.
+    private static let batch = 10_000
+
+    /// - Throws: `cannotFillStore`.
+    static func fill(_ stateDirectory: String, count: Int, account: (Int) throws -> NewAccount) throws {
+        let path = stateDirectory + "/" + AccountStore.fileName
+        do {
+            let source = StoreKeySource(credentialsDirectory: nil, stateDirectory: stateDirectory)
+            let store = try AccountStore(path: path, key: try source.load(forStoreAt: path))
+            for start in stride(from: 0, to: count, by: batch) {
+                _ = try store.add(try (start..<min(start + batch, count)).map(account))
+            }
+            try store.close()
+        } catch let error as StoreError {
+            throw BenchError.cannotFillStore(reason: "\(error)")
+        } catch let error as StoreKeyError {
+            throw BenchError.cannotFillStore(reason: "\(error)")
+        }
+    }
+}

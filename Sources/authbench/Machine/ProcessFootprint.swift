@@ -1,0 +1,37 @@
+internal import Foundation
+
+/// What a running process holds and does, as the kernel tells.
+struct ProcessFootprint {
+    /// MiB.
+    let residentSet: Double
+    /// Memory of its own that it has written to, MiB.
+    let privateDirty: Double
+    /// How often its threads have gone to sleep, and so been woken.
+    let sleeps: Int
+
+    /// - Throws: `BenchError.failedToServe` if there is no such process.
+    init(of pid: Int32) throws {
+        let sizes = try Self.fields(of: "/proc/\(pid)/smaps_rollup")
+        residentSet = (sizes["Rss"] ?? 0) / 1024
+        privateDirty = (sizes["Private_Dirty"] ?? 0) / 1024
+        let threads = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")
+        sleeps = (threads ?? []).reduce(into: 0) { sum, thread in
+            let fields = try? Self.fields(of: "/proc/\(pid)/task/\(thread)/status")
+            sum += Int(fields?["voluntary_ctxt_switches"] ?? 0)
+        }
+    }
+
+    /// The first number of each line `Name: number …`.
+    private static func fields(of path: String) throws -> [String: Double] {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw BenchError.failedToServe(reason: "there is no \(path)")
+        }
+        var fields: [String: Double] = [:]
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, let number = parts[1].split(whereSeparator: \.isWhitespace).first else { continue }
+            fields[String(parts[0])] = Double(number)
+        }
+        return fields
+    }
+}
