@@ -28,4 +28,5 @@ package enum Method: String, CaseIterable, Sendable {
     case subscribe = "io.authrefresh.Subscribe"
     case signOut = "io.authrefresh.SignOut"
     case backupStore = "io.authrefresh.BackupStore"
+    case listProviders = "io.authrefresh.ListProviders"
 }

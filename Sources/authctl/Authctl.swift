@@ -23,6 +23,8 @@ enum Authctl {
     }
 
     private static func runParsed(_ arguments: [String]) throws(AuthctlError) {
+        // What a shell asks for a completion is half a line: nothing to judge, and nothing to complain about.
+        guard arguments.first != "---completion" else { return try ShellCompletion.answer(arguments) }
         let arguments = try adoptLeadingSocket(arguments)
         try ArgumentCheck.check(arguments)
         var command: any ParsableCommand

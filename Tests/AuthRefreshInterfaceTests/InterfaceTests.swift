@@ -22,11 +22,12 @@ import Testing
     }
 
     @Test func `types agree with their wire types`() throws {
-        #expect(description.members(.type).map(\.name) == ["Failure", "AccountStatus", "AccountSettings"])
+        #expect(description.members(.type).map(\.name) == ["Failure", "AccountStatus", "AccountSettings", "ProviderProfile"])
         for member in description.members(.type) {
             switch member.name {
             case "Failure": try shape.check(Failure.self, member.fields, member.name)
             case "AccountStatus": try shape.check(AccountStatus.self, member.fields, member.name)
+            case "ProviderProfile": try shape.check(ProviderDescription.self, member.fields, member.name)
             case "AccountSettings": try shape.check(AccountSettings.self, member.fields, member.name)
             default: Issue.record("the type \(member.name) has no wire type")
             }
@@ -58,6 +59,7 @@ import Testing
         case .refresh: try check(Refresh.Parameters.self, Refresh.Reply.self)
         case .subscribe: try check(Subscribe.Parameters.self, Subscribe.Reply.self)
         case .signOut: try check(SignOut.Parameters.self, SignOut.Reply.self)
+        case .listProviders: try check(ListProviders.Parameters.self, ListProviders.Reply.self)
         case .backupStore: try check(BackupStore.Parameters.self, BackupStore.Reply.self)
         }
     }

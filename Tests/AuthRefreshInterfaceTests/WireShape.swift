@@ -40,6 +40,7 @@ struct WireShape {
         // Beyond 2^53: a wire type with a floating-point number would not give it back.
         case "int": return NSNumber(value: 9_007_199_254_740_993 as Int64)
         case "bool": return NSNumber(value: true)
+        case "float": return NSNumber(value: 0.5)
         default: break
         }
         if type.hasPrefix("[]") { return [try sample(String(type.dropFirst(2)))] }
@@ -53,6 +54,8 @@ struct WireShape {
         case "string": value is String
         case "int": value is Int && !(value is Bool)
         case "bool": value is Bool
+        // A whole number is one too.
+        case "float": value is Int && !(value is Bool)
         default: false
         }
     }

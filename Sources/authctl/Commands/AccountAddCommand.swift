@@ -27,7 +27,8 @@ struct AccountAddCommand: ParsableCommand {
         help: ArgumentHelp(
             "A file with the refresh token, or with a token answer in JSON; '-' as above.",
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     var refreshTokenFile: String?
 

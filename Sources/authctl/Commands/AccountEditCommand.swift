@@ -12,12 +12,15 @@ struct AccountEditCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The account.")
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
     var account: String
 
     @OptionGroup var options: SettingsOptions
 
-    @Option(help: ArgumentHelp("A setting to empty; may be given several times.", valueName: "setting"))
+    @Option(
+        help: ArgumentHelp("A setting to empty; may be given several times.", valueName: "setting"),
+        completion: .list(Self.clearable)
+    )
     var clear: [String] = []
 
     @OptionGroup var output: OutputOptions
@@ -48,6 +51,8 @@ struct AccountEditCommand: ParsableCommand {
         try output.print(reply, or: SettingsView(settings: reply.settings, status: nil, time: .now).text)
     }
 
+    private static let clearable = SettingName.allCases.filter { $0 != .clientId }.map(\.option)
+
     /// The names on the wire of what `--clear` names.
     private func cleared() throws(AuthctlError) -> [String] {
         var fields: [String] = []
@@ -55,8 +60,7 @@ struct AccountEditCommand: ParsableCommand {
             guard let setting = SettingName.allCases.first(where: { $0.option == name }), setting != .clientId else {
                 throw .usage(
                     message: "'--clear' does not know this setting",
-                    hint:
-                        "one of: \(SettingName.allCases.filter { $0 != .clientId }.map(\.option).joined(separator: ", "))"
+                    hint: "one of: \(Self.clearable.joined(separator: ", "))"
                 )
             }
             fields.append(setting.rawValue)

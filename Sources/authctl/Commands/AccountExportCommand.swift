@@ -12,12 +12,13 @@ struct AccountExportCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The account.")
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
     var account: String
 
     @Option(
         name: .customLong("output"),
-        help: ArgumentHelp("Write to this new file, with mode 0600.", valueName: "file")
+        help: ArgumentHelp("Write to this new file, with mode 0600.", valueName: "file"),
+        completion: .file()
     )
     var newFile: String?
 

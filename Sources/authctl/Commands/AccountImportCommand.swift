@@ -20,13 +20,16 @@ struct AccountImportCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The account; an export names its own.")
+    @Argument(help: "The account; an export names its own.", completion: DaemonCompletion.accounts)
     var account: String?
 
-    @Argument(help: "What to import.")
+    @Argument(help: "What to import.", completion: .file())
     var file: String?
 
-    @Option(help: ArgumentHelp("A file with a refresh token for the account.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A file with a refresh token for the account.", valueName: "file"),
+        completion: .file()
+    )
     var refreshTokenFile: String?
 
     @Flag(help: "Do not wait for the first refresh.")

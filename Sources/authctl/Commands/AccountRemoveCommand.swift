@@ -12,7 +12,7 @@ struct AccountRemoveCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The account.")
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
     var account: String
 
     @OptionGroup var output: OutputOptions

@@ -8,7 +8,7 @@ struct AccountRenameCommand: ParsableCommand {
         abstract: "Give an account another name; its tokens stay."
     )
 
-    @Argument(help: "The account.")
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
     var account: String
 
     @Argument(help: "Its new name: letters, digits and ._@+-")

@@ -3,7 +3,8 @@ internal import ArgumentParser
 /// The options of every command that speaks to the daemon.
 struct ConnectionOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The daemon's socket; otherwise AUTHREFRESH_SOCKET, else this user's.", valueName: "path")
+        help: ArgumentHelp("The daemon's socket; otherwise AUTHREFRESH_SOCKET, else this user's.", valueName: "path"),
+        completion: .file()
     )
     var socket: String?
 

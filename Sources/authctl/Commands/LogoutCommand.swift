@@ -12,7 +12,7 @@ struct LogoutCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The account.")
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
     var account: String
 
     @Flag(help: "Revoke the grant at the authorization server.")

@@ -12,7 +12,7 @@ struct RefreshCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The accounts to refresh.")
+    @Argument(help: "The accounts to refresh.", completion: DaemonCompletion.accounts)
     var accounts: [String]
 
     @OptionGroup var output: OutputOptions

@@ -10,7 +10,10 @@ struct SettingsOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The authorization server's identifier: an https URL.", valueName: "url"))
     var issuer: String?
 
-    @Option(help: ArgumentHelp("A provider profile known to the daemon.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("A provider profile known to the daemon.", valueName: "name"),
+        completion: DaemonCompletion.providers
+    )
     var provider: String?
 
     @Option(help: ArgumentHelp("The client id that the server gave out.", valueName: "id"))
@@ -20,7 +23,8 @@ struct SettingsOptions: ParsableArguments {
         help: ArgumentHelp(
             "A file with the client secret; '-' reads standard input, or asks on the terminal.",
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     var clientSecretFile: String?
 
@@ -28,7 +32,8 @@ struct SettingsOptions: ParsableArguments {
         help: ArgumentHelp(
             "none, client_secret_basic or client_secret_post. Without: found out.",
             valueName: "method"
-        )
+        ),
+        completion: .list(["none", "client_secret_basic", "client_secret_post"])
     )
     var clientAuth: String?
 

@@ -26,7 +26,7 @@ struct StatusCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The accounts to show. Without: all.")
+    @Argument(help: "The accounts to show. Without: all.", completion: DaemonCompletion.accounts)
     var accounts: [String] = []
 
     @Flag(help: "Stay, and follow changes as they happen.")

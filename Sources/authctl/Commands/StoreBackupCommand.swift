@@ -13,7 +13,7 @@ struct StoreBackupCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The file to make.")
+    @Argument(help: "The file to make.", completion: .file())
     var file: String
 
     @OptionGroup var output: OutputOptions

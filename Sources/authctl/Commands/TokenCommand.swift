@@ -26,7 +26,7 @@ struct TokenCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The account.")
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
     var account: String
 
     @Option(help: ArgumentHelp("How long the token must still be valid: 60s, 5m, 1h.", valueName: "time"))

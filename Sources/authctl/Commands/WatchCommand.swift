@@ -15,7 +15,7 @@ struct WatchCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The accounts to follow. Without: all.")
+    @Argument(help: "The accounts to follow. Without: all.", completion: DaemonCompletion.accounts)
     var accounts: [String] = []
 
     @OptionGroup var output: OutputOptions

@@ -39,6 +39,11 @@ struct FileAnswer: Encodable {
     var bytes: Int?
 }
 
+/// Of `authctl provider show`.
+struct ProviderAnswer: Encodable {
+    let provider: ProviderDescription
+}
+
 /// Of `authctl interface`.
 struct InterfaceAnswer: Encodable {
     let description: String

@@ -8,7 +8,7 @@ struct SettingsView {
 
     /// The lines, each with its newline. What is not set is left out.
     var text: String {
-        var lines: [(String, String?)] = [
+        var lines: [(name: String, value: String?)] = [
             ("account", settings.name),
             ("issuer", settings.issuer ?? status?.issuer),
             ("provider", settings.provider),
@@ -16,9 +16,7 @@ struct SettingsView {
             ("client auth", settings.clientAuthentication),
             ("scope", settings.scopes.flatMap { $0.isEmpty ? nil : $0.joined(separator: " ") }),
         ]
-        for (name, value) in (settings.refreshParameters ?? [:]).sorted(by: { $0.key < $1.key }) {
-            lines.append(("param", "\(name)=\(value)"))
-        }
+        lines += NamedLines.members("param", settings.refreshParameters)
         lines += [
             ("lead time", settings.leadTimeSec.map(LocalTime.length)),
             ("rotation grace", settings.rotationGraceSec.map(LocalTime.length)),
@@ -33,11 +31,7 @@ struct SettingsView {
                 ("run", status.hint),
             ]
         }
-        return lines.reduce(into: "") { text, line in
-            guard let value = line.1 else { return }
-            let padding = String(repeating: " ", count: max(1, 16 - line.0.count))
-            text += line.0 + padding + PlainText.line(value) + "\n"
-        }
+        return NamedLines.text(lines)
     }
 
     /// Nil for a clock that agrees with this machine's, as far as whole seconds tell.

@@ -6,6 +6,7 @@ internal import RefreshCore
 struct ProviderProfiles: Equatable, Sendable {
     private var byName: [String: ProviderProfile] = [:]
     private var byIssuer: [Issuer: ProviderProfile] = [:]
+    private var paths: [String: String] = [:]
 
     init(_ profiles: [ProviderProfile] = []) {
         for profile in profiles { add(profile) }
@@ -24,6 +25,7 @@ struct ProviderProfiles: Equatable, Sendable {
                     throw .duplicateProfile(name: profile.name, path: path)
                 }
                 add(profile)
+                paths[profile.name] = path
             }
         }
     }
@@ -32,6 +34,11 @@ struct ProviderProfiles: Equatable, Sendable {
 
     func named(_ name: String) -> ProviderProfile? {
         byName[name]
+    }
+
+    /// The file that a profile was read from; empty if it came from none.
+    func path(of name: String) -> String {
+        paths[name] ?? ""
     }
 
     /// The profile that an account names, or else the one for its issuer.

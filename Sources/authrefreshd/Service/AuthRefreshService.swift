@@ -40,6 +40,7 @@ struct AuthRefreshService: Sendable {
             case .subscribe: try subscribe(call, responder, on: coordinator)
             case .signOut: try signOut(call, responder, on: coordinator)
             case .backupStore: responder.reply(try backup(call, on: coordinator))
+            case .listProviders: responder.reply(try providers(call, on: coordinator))
             }
         } catch let error as VarlinkError {
             responder.fail(error)
