@@ -30,6 +30,7 @@ let package = Package(
         .executable(name: "authctl", targets: ["authctl"]),
         .executable(name: "authdemo", targets: ["authdemo"]),
         .executable(name: "authbench", targets: ["authbench"]),
+        .executable(name: "authmanual", targets: ["authmanual"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -118,6 +119,12 @@ let package = Package(
             ],
             swiftSettings: strict + staticExecutable.swift,
             linkerSettings: staticExecutable.linker
+        ),
+        // Makes the manual pages, at installation, out of the programs' own help texts.
+        .executableTarget(
+            name: "authmanual",
+            swiftSettings: strict + staticRuntime.swift,
+            linkerSettings: staticRuntime.linker
         ),
 
         .executableTarget(

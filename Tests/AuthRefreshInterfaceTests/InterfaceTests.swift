@@ -22,7 +22,11 @@ import Testing
     }
 
     @Test func `types agree with their wire types`() throws {
-        #expect(description.members(.type).map(\.name) == ["Failure", "AccountStatus", "AccountSettings", "ProviderProfile"])
+        #expect(
+            description.members(.type).map(\.name) == [
+                "Failure", "AccountStatus", "AccountSettings", "ProviderProfile",
+            ]
+        )
         for member in description.members(.type) {
             switch member.name {
             case "Failure": try shape.check(Failure.self, member.fields, member.name)

@@ -10,11 +10,15 @@ struct AccountAddCommand: ParsableCommand {
             With a refresh token the daemon refreshes at once, and this command waits for the outcome; if that fails \
             the account stays added, and the exit status tells why: 3, 75 or 78.
 
-              authctl account add work --issuer https://login.example.com --client-id mail \\
-                --scope offline_access --refresh-token-file token.txt
-
             Secrets are read from a file of mode 0600, from standard input ('-'), or typed on the terminal ('-'), \
             where they are not shown.
+
+            Examples:
+
+              authctl account add work --issuer https://login.example.com --client-id mail \\
+                --scope offline_access --refresh-token-file token.txt
+              authctl account add home --provider google --client-id ID \\
+                --client-secret-file secret.txt --refresh-token-file -
             """
     )
 

@@ -9,6 +9,11 @@ struct AccountEditCommand: ParsableCommand {
         discussion: """
             --scope and --param replace all scopes and all parameters. --clear empties a setting: issuer, provider, \
             client-secret, client-auth, scope, param, lead-time, rotation-grace, refresh-token-lifetime.
+
+            Examples:
+
+              authctl account edit work --lead-time 10m
+              authctl account edit work --clear lead-time --scope offline_access
             """
     )
 

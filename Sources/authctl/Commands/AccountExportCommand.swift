@@ -9,6 +9,11 @@ struct AccountExportCommand: ParsableCommand {
         discussion: """
             Prints a JSON document that 'authctl account import' reads. Import it on one machine only, and remove the \
             account here first: where the server rotates refresh tokens, two users of one grant end it.
+
+            Examples:
+
+              authctl account export work --output work.json
+              authctl account export work | ssh other authctl account import -
             """
     )
 

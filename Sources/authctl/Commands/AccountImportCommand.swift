@@ -17,6 +17,11 @@ struct AccountImportCommand: ParsableCommand {
 
             Waits for the first refresh; if that fails the grant stays imported, and the exit status tells why: 3, \
             75 or 78.
+
+            Examples:
+
+              authctl account import work --refresh-token-file token.txt
+              authctl account import work.json
             """
     )
 

@@ -7,7 +7,10 @@ struct AccountListCommand: ParsableCommand {
         commandName: "list",
         abstract: "List the accounts and how they are set up.",
         discussion: """
-            --json prints {"accounts": [AccountSettings…]}, as 'authctl interface' describes that type.
+            Examples:
+
+              authctl account list
+              authctl account list --json | jq -r '.accounts[].name'
             """
     )
 

@@ -9,6 +9,10 @@ struct AccountRemoveCommand: ParsableCommand {
         discussion: """
             The authorization server is not told, so the grant lives on there; 'authctl logout --revoke --forget' \
             tells it.
+
+            Examples:
+
+              authctl account remove work
             """
     )
 

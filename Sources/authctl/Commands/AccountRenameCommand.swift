@@ -5,7 +5,12 @@ internal import AuthRefreshInterface
 struct AccountRenameCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename",
-        abstract: "Give an account another name; its tokens stay."
+        abstract: "Give an account another name; its tokens stay.",
+        discussion: """
+            Examples:
+
+              authctl account rename work you@example.org
+            """
     )
 
     @Argument(help: "The account.", completion: DaemonCompletion.accounts)

@@ -7,8 +7,9 @@ struct AccountShowCommand: ParsableCommand {
         commandName: "show",
         abstract: "Show one account: settings and state, no secrets.",
         discussion: """
-            --json prints {"settings": AccountSettings, "status": AccountStatus}, as 'authctl interface' describes \
-            those types.
+            Examples:
+
+              authctl account show work
             """
     )
 

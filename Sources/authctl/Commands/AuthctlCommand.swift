@@ -6,20 +6,25 @@ struct AuthctlCommand: ParsableCommand {
         commandName: "authctl",
         abstract: "Ask authrefreshd for fresh OAuth tokens, and look after its accounts.",
         discussion: """
-            Add an account once, with a refresh token from your authorization server:
+            Add an account once, with a refresh token from your authorization server. From then on the daemon refreshes \
+            it, and programs ask for a valid access token.
 
-              authctl account add work --issuer https://login.example.com \\
-                --client-id mail --scope offline_access --refresh-token-file token.txt
+            Standard output carries the answer and nothing else. With --json the answer is JSON, and so are errors, \
+            warnings and notes on standard error, one object a line.
 
-            From then on the daemon refreshes it, and programs ask for a valid access token:
+            --socket PATH names another daemon's socket for every command.
 
-              authctl token work
-
-            --socket PATH names another daemon's socket for every command, as does the variable \
-            AUTHREFRESH_SOCKET.
+            Environment: AUTHREFRESH_SOCKET names another daemon's socket, as --socket does. NO_COLOR switches colours off.
 
             Exit status: 0 done, 3 a person must act, 4 no such account, 5 signed out, 64 wrong arguments, 65 bad \
             data, 69 no daemon, 75 try again later, 77 not permitted, 78 misconfigured, 130 cancelled.
+
+            Examples:
+
+              authctl account add work --issuer https://login.example.com \\
+                --client-id mail --scope offline_access --refresh-token-file token.txt
+              authctl token work
+              authctl status
             """,
         version: Authctl.version,
         subcommands: [

@@ -6,7 +6,13 @@ struct InterfaceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "interface",
         abstract: "Print the description of the daemon's Varlink interface.",
-        discussion: "It is the description that this program was built with; the daemon is not asked."
+        discussion: """
+            It is the description that this program was built with; the daemon is not asked.
+
+            Examples:
+
+              authctl interface | less
+            """
     )
 
     @OptionGroup var output: OutputOptions

@@ -9,6 +9,11 @@ struct LogoutCommand: ParsableCommand {
         discussion: """
             With --revoke the authorization server is told first (RFC 7009). If it cannot be asked now, the tokens stay, \
             so that you can try again; if it refuses, they are erased all the same. The exit status is 75 in either case.
+
+            Examples:
+
+              authctl logout work
+              authctl logout work --revoke --forget
             """
     )
 

@@ -7,8 +7,14 @@ struct RefreshCommand: ParsableCommand {
         commandName: "refresh",
         abstract: "Refresh accounts now, and wait for the outcome.",
         discussion: """
-            Prints a line for each account that is fresh now; the others are told on standard error. Exit status: \
-            that of the worst.
+            Prints a line for each account that is fresh now, as its outcome comes; the others are told on standard error.
+
+            Exit status: that of the worst account.
+
+            Examples:
+
+              authctl refresh work
+              authctl refresh work home --json
             """
     )
 

@@ -10,6 +10,10 @@ struct StoreBackupCommand: ParsableCommand {
         discussion: """
             The file is made with mode 0600; an existing one is never replaced. The secrets in it are sealed with the \
             store's key, which is not part of it: keep a copy of the key too, elsewhere.
+
+            Examples:
+
+              authctl store backup accounts-2026-11-21.sqlite
             """
     )
 

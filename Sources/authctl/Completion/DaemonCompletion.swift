@@ -22,7 +22,8 @@ enum DaemonCompletion {
         let prefix = String(prefix.drop { $0 == "'" || $0 == "\"" })
         guard !prefix.isEmpty else { return names(ListAccounts.Parameters(), &daemon) }
         // The beginning of a name is a name too, and may be one of ours.
-        let names = names(ListAccounts.Parameters(accounts: [prefix]), &daemon)
+        let names =
+            names(ListAccounts.Parameters(accounts: [prefix]), &daemon)
             + names(ListAccounts.Parameters(after: prefix), &daemon)
         // bash shows whatever it is given.
         return names.filter { $0.hasPrefix(prefix) }

@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
 
-// What `--json` prints where it is not a reply of the interface as it came. The page "JSON of authctl" lists the fields.
+// What `--json` prints where it is not a reply of the interface as it came. The documentation's page "JSON-of-authctl" lists the fields.
 
 /// Of `authctl status`.
 struct StatusAnswer: Encodable {

@@ -1,0 +1,100 @@
+/// The manual page of a command.
+struct CommandPage {
+    let command: HelpDump.Command
+    let date: String
+
+    /// Other pages that belong to the program: configuration files, companions.
+    let related: [(name: String, section: Int)]
+
+    private var name: String { command.words.joined(separator: "-") }
+
+    var page: ManualPage {
+        var page = ManualPage(name: name, section: 1, summary: command.abstract, date: date)
+        page.title("SYNOPSIS")
+        synopsis(&page)
+        let text = HelpText(command.discussion ?? "")
+        page.title("DESCRIPTION")
+        page.add(text.description.isEmpty ? [.paragraph(command.abstract)] : text.description)
+        commands(&page)
+        arguments(&page)
+        for section in text.sections {
+            page.title(section.title)
+            page.add(section.blocks)
+        }
+        page.seeAlso(seeAlso)
+        return page
+    }
+
+    private func synopsis(_ page: inout ManualPage) {
+        page.line(".Nm \(command.words.joined(separator: " "))")
+        guard command.pages.isEmpty else {
+            page.line(".Ar command")
+            return page.line(".Op Ar argument ...")
+        }
+        for argument in command.shown where argument.synopsis != nil {
+            let dots = argument.isRepeating ? " ..." : ""
+            let words = (argument.synopsis ?? "") + dots
+            page.line(argument.isOptional ? ".Op \(words)" : ".\(words)")
+        }
+    }
+
+    private func commands(_ page: inout ManualPage) {
+        guard !command.pages.isEmpty else { return }
+        page.title("COMMANDS")
+        page.list(
+            command.pages.map { below in
+                ("Xr \(below.words.joined(separator: "-")) 1", below.abstract)
+            }
+        )
+    }
+
+    private func arguments(_ page: inout ManualPage) {
+        guard !command.shown.isEmpty else { return }
+        page.title("OPTIONS")
+        page.list(command.shown.map { ($0.head, $0.explanation) })
+    }
+
+    private var seeAlso: [(name: String, section: Int)] {
+        let above = command.words.indices.dropFirst().map { (command.words[..<$0].joined(separator: "-"), 1) }
+        return above + related.filter { page in page.name != name && !above.contains { $0 == page } }
+    }
+}
+
+extension HelpDump.Argument {
+    /// `Fl -format Ar format`, or an operand; nil for what every command has.
+    fileprivate var synopsis: String? {
+        switch kind {
+        case .positional: return "Ar \(Mdoc.text(value))"
+        case .flag, .option:
+            guard let name = names?.first(where: { $0.kind == .long }), !["help", "version"].contains(name.name) else {
+                return nil
+            }
+            return flag(name) + (kind == .option ? " Ar \(Mdoc.text(value))" : "")
+        }
+    }
+
+    /// What stands before its explanation.
+    fileprivate var head: String {
+        switch kind {
+        case .positional: "Ar \(Mdoc.text(value))"
+        case .flag, .option:
+            (names ?? []).map(flag).joined(separator: " , ") + (kind == .option ? " Ar \(Mdoc.text(value))" : "")
+        }
+    }
+
+    fileprivate var explanation: String {
+        var text = abstract ?? ""
+        if let allValues { text += " One of: \(allValues.joined(separator: ", "))." }
+        if let defaultValue { text += " Default: \(defaultValue)." }
+        return text
+    }
+
+    private var value: String { valueName ?? "value" }
+
+    private func flag(_ name: Name) -> String {
+        switch name.kind {
+        case .long: "Fl \\-\(Mdoc.text(name.name))"
+        case .short, .longWithSingleDash: "Fl \(Mdoc.text(name.name))"
+        }
+    }
+}

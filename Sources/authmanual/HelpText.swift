@@ -1,0 +1,56 @@
+/// A command's discussion, taken apart into the sections of a manual page.
+struct HelpText {
+    /// A paragraph, or lines that stay as they are.
+    enum Block: Equatable {
+        case paragraph(String)
+        case literal([String])
+    }
+
+    /// How a discussion says that another section begins, and what the manual calls it.
+    private static let markers = [
+        ("Environment:", "ENVIRONMENT"), ("Files:", "FILES"), ("Exit status:", "EXIT STATUS"),
+        ("Examples:", "EXAMPLES"),
+    ]
+
+    /// What is said before the first marker.
+    private(set) var description: [Block] = []
+    /// In the order of manual pages; those that are not there are left out.
+    var sections: [(title: String, blocks: [Block])] {
+        Self.markers.compactMap { marker in
+            byTitle[marker.1].map { (marker.1, $0) }
+        }
+    }
+    private var byTitle: [String: [Block]] = [:]
+
+    init(_ discussion: String) {
+        var title: String?
+        for part in discussion.split(separator: "\n\n") {
+            let lines = part.split(separator: "\n").map(String.init)
+            guard let first = lines.first else { continue }
+            if let marker = Self.markers.first(where: { first.hasPrefix($0.0) }) {
+                title = marker.1
+                // What stands beside the marker is the section's first paragraph, and often its only one.
+                let rest = first.dropFirst(marker.0.count).drop { $0 == " " }
+                add(
+                    rest.isEmpty ? nil : .paragraph(([String(rest)] + lines.dropFirst()).joined(separator: " ")),
+                    to: title
+                )
+            } else {
+                // What follows the exit status or the environment is description again; examples go on to the end.
+                if !first.hasPrefix("  "), title != "EXAMPLES" { title = nil }
+                add(Self.block(lines), to: title)
+            }
+        }
+    }
+
+    private mutating func add(_ block: Block?, to title: String?) {
+        guard let block else { return }
+        if let title { byTitle[title, default: []].append(block) } else { description.append(block) }
+    }
+
+    private static func block(_ lines: [String]) -> Block {
+        let indent = "  "
+        guard lines.allSatisfy({ $0.hasPrefix(indent) }) else { return .paragraph(lines.joined(separator: " ")) }
+        return .literal(lines.map { String($0.dropFirst(indent.count)) })
+    }
+}
