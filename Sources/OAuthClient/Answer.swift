@@ -5,7 +5,7 @@ import RefreshCore
 struct Answer: Sendable {
     let status: Int
     let headers: HTTPHeaders
-    let body: [UInt8]
+    var body: [UInt8] = []
     /// The body was longer than the limit; `body` is empty then.
     var isTooLarge = false
 

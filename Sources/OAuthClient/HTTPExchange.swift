@@ -23,85 +23,87 @@ struct HTTPExchange: Sendable {
     ///
     /// - Throws: `TransportFailure` if no whole answer arrived.
     func send(_ request: Request, before deadline: ContinuousClock.Instant) async throws(TransportFailure) -> Answer {
-        let body = request.form.map(RequestBody.init)
         let client = try await clients.client(for: request.endpoint, caFile: request.caFile)
-        // One limit over connecting, sending, waiting and reading: a server that drips its answer keeps within every shorter one.
-        // The event loop keeps it: a sleeping task would keep its timer armed after the answer has come.
-        let attempt = Task { try await exchange(request, body, by: client, before: deadline) }
-        let limit = clients.eventLoop.scheduleTask(in: TimeAmount(ContinuousClock.now.duration(to: deadline))) {
-            attempt.cancel()
-        }
-        defer { limit.cancel() }
+        let bodyWasTaken = BodyWasTaken()
         do {
-            return try await withTaskCancellationHandler {
-                try await attempt.value
-            } onCancel: {
-                attempt.cancel()
-            }
-        } catch {
-            let isLate = ContinuousClock.now >= deadline
-            throw TransportFailure(
-                cause: isLate ? TransportCause(TimeLimitReached()) : TransportCause(error),
-                wasSent: body?.wasTaken ?? false
+            var message = try HTTPClient.Request(
+                url: request.endpoint.url,
+                method: request.form == nil ? .GET : .POST,
+                headers: request.headers
             )
-        }
-    }
-
-    private func exchange(
-        _ request: Request,
-        _ body: RequestBody?,
-        by client: HTTPClient,
-        before deadline: ContinuousClock.Instant
-    ) async throws -> Answer {
-        var message = HTTPClientRequest(url: request.endpoint.url)
-        message.headers = request.headers
-        if let body {
-            message.method = .POST
-            message.body = .stream(body, length: .known(Int64(body.bytes.readableBytes)))
-        }
-        // The attempt is ended from outside; the client's own limit only has to be no shorter.
-        let response = try await client.execute(
-            message,
-            timeout: TimeAmount(ContinuousClock.now.duration(to: deadline)) + .seconds(1)
-        )
-        var bytes: [UInt8] = []
-        for try await part in response.body {
-            guard bytes.count + part.readableBytes <= bodyLimit else {
-                // Leaving the loop ends the connection.
-                return Answer(status: Int(response.status.code), headers: response.headers, body: [], isTooLarge: true)
+            message.body = request.form.map { form in
+                .stream(contentLength: Int64(form.count)) { connection in
+                    bodyWasTaken.set()
+                    return connection.write(.byteBuffer(ByteBuffer(bytes: form)))
+                }
             }
-            bytes.append(contentsOf: part.readableBytesView)
+            // The client's futures, not its async face: with that, the request's body is written by a task beside the
+            // connection, and an answer that overtakes the body's end could leave the exchange standing until its limit.
+            let exchange = client.execute(
+                request: message,
+                delegate: AnswerReader(on: clients.eventLoop, limit: bodyLimit),
+                eventLoop: .delegate(on: clients.eventLoop),
+                // One limit over connecting, sending, waiting and reading: a server that drips its answer keeps within
+                // every shorter one.
+                deadline: .now() + TimeAmount(ContinuousClock.now.duration(to: deadline))
+            )
+            return try await withTaskCancellationHandler {
+                try await exchange.get()
+            } onCancel: {
+                exchange.cancel()
+            }
+        } catch let cut as OversizedAnswer {
+            return cut.answer
+        } catch {
+            throw TransportFailure(cause: TransportCause(error), wasSent: bodyWasTaken.isSet)
         }
-        // A cancelled body ends like a complete one.
-        try Task.checkCancellation()
-        return Answer(status: Int(response.status.code), headers: response.headers, body: bytes)
     }
 }
 
-/// A request body that remembers whether the connection asked for it.
+/// Whether the connection asked for the request's body.
 ///
-/// The HTTP client takes the first element only after it has written the request's head to an open connection. As long
-/// as it did not, the refresh token is certain not to have left this process; everything after is "may have arrived".
-final class RequestBody: AsyncSequence, Sendable {
-    typealias Element = ByteBuffer
+/// The HTTP client does so only after it has written the request's head to an open connection. As long as it did not,
+/// the refresh token is certain not to have left this process; everything after is "may have arrived".
+private final class BodyWasTaken: Sendable {
+    private let flag = Atomic(false)
 
-    let bytes: ByteBuffer
-    private let isTaken = Atomic(false)
+    var isSet: Bool { flag.load(ordering: .sequentiallyConsistent) }
 
-    init(_ bytes: [UInt8]) {
-        self.bytes = ByteBuffer(bytes: bytes)
+    func set() { flag.store(true, ordering: .sequentiallyConsistent) }
+}
+
+/// Puts an answer together as its parts arrive on the event loop.
+private final class AnswerReader: HTTPClientResponseDelegate {
+    private let answer: NIOLoopBoundBox<Answer?>
+    private let limit: Int
+
+    /// - Parameter limit: longest body read, in bytes.
+    init(on eventLoop: any EventLoop, limit: Int) {
+        answer = .makeBoxSendingValue(nil, eventLoop: eventLoop)
+        self.limit = limit
     }
 
-    var wasTaken: Bool { isTaken.load(ordering: .sequentiallyConsistent) }
-
-    func makeAsyncIterator() -> Iterator { Iterator(body: self) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        fileprivate let body: RequestBody
-
-        mutating func next() async -> ByteBuffer? {
-            // Marked before the bytes are given away. Asked again, it has nothing more to give: one body is sent once.
-            body.isTaken.exchange(true, ordering: .sequentiallyConsistent) ? nil : body.bytes
-        }
+    func didReceiveHead(task: HTTPClient.Task<Answer>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        answer.value = Answer(status: Int(head.status.code), headers: head.headers)
+        return task.eventLoop.makeSucceededVoidFuture()
     }
+
+    func didReceiveBodyPart(task: HTTPClient.Task<Answer>, _ part: ByteBuffer) -> EventLoopFuture<Void> {
+        answer.value?.body.append(contentsOf: part.readableBytesView)
+        guard var cut = answer.value, cut.body.count > limit else { return task.eventLoop.makeSucceededVoidFuture() }
+        cut.body = []
+        cut.isTooLarge = true
+        // Failing ends the connection: the rest is not worth reading.
+        return task.eventLoop.makeFailedFuture(OversizedAnswer(answer: cut))
+    }
+
+    func didFinishRequest(task: HTTPClient.Task<Answer>) throws -> Answer {
+        guard let answer = answer.value else { throw HTTPClientError.remoteConnectionClosed }
+        return answer
+    }
+}
+
+/// Carries an answer that was cut at the limit out of the client.
+private struct OversizedAnswer: Error {
+    let answer: Answer
 }

@@ -14,7 +14,6 @@ extension TransportCause {
     /// What an error of the HTTP client, NIO or TLS means.
     init(_ error: any Error) {
         switch error {
-        case is TimeLimitReached: self = .timeLimit
         case let error as HTTPClientError: self = Self.httpCauses.first { $0.error == error }?.cause ?? .other
         case let error as NIOConnectionError:
             // Both lookups fail where a name does not exist; one alone is normal for a host with one kind of address.
@@ -59,6 +58,3 @@ extension TransportCause {
         }
     }
 }
-
-/// The exchange's time was up.
-struct TimeLimitReached: Error {}
