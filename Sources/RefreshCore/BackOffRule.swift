@@ -16,6 +16,8 @@ package enum BackOffRule {
     package static let longestRetryAfter = Duration.seconds(3600)
     /// The pause before a refusal is believed: long enough for a server to finish its restart, short enough for a grace period.
     static let confirmation = Duration.seconds(30)
+    /// Less would ask the same question twice of the same moment.
+    static let shortestConfirmation = Duration.milliseconds(250)
     /// What a waiting caller may shorten a back-off to; without it a script in a loop would hammer a server that is down.
     package static let callerInterval = Duration.seconds(2)
 
@@ -36,14 +38,12 @@ package enum BackOffRule {
 
     /// The pause before asking again whether a refusal is meant.
     ///
-    /// While an access token is still valid, at most half of what is left of it: its user should be told before it ends.
-    /// And within the time for which the server still takes a rotated token, if that is known.
-    static func confirmation(remaining: Duration, grace: Duration? = nil) -> Duration {
-        let shortest = Duration.seconds(2)
-        var pause = confirmation
-        if remaining > .zero { pause = min(pause, max(remaining.scaled(by: 0.5), shortest)) }
-        if let grace { pause = min(pause, max(grace.scaled(by: 0.5), shortest)) }
-        return pause
+    /// At most a twentieth of `lifetime`, the access token's: no more than what the jitter of a refresh moves it, so that a
+    /// revocation is told within one refresh period whatever the token's life; from ten minutes on, which is all that real
+    /// servers issue, the whole pause. And within the time for which the server still takes a rotated token, if that is known.
+    static func confirmation(lifetime: Duration?, grace: Duration? = nil) -> Duration {
+        let longest = [lifetime?.scaled(by: 0.05), grace?.scaled(by: 0.5)].compactMap(\.self).min() ?? confirmation
+        return max(min(confirmation, longest), shortestConfirmation)
     }
 
     private static func doubled(_ first: Duration, failures: Int, longest: Duration) -> Duration {

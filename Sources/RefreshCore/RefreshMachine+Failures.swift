@@ -40,7 +40,7 @@ extension RefreshMachine {
             delay = BackOffRule.misconfigured(failures: state.failures, jitter: jitter)
         case .confirming:
             delay = BackOffRule.confirmation(
-                remaining: state.accessToken?.remaining(at: now) ?? .zero,
+                lifetime: state.accessToken?.lifetime,
                 grace: policy.rotationGrace
             )
         }

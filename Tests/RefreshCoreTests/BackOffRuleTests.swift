@@ -22,13 +22,14 @@ import Testing
         #expect(BackOffRule.retryAfter(.seconds(86_400), jitter: 0) == .seconds(3600))
     }
 
-    @Test(arguments: [(0, 30), (3600, 30), (60, 30), (20, 10), (4, 2), (1, 2)])
-    func `the pause before a refusal is believed leaves time to tell`(remaining: Int, pause: Int) {
-        #expect(BackOffRule.confirmation(remaining: .seconds(remaining)) == .seconds(pause))
+    @Test(arguments: [(86_400, 30_000), (3600, 30_000), (600, 30_000), (60, 3000), (8, 400), (1, 250)])
+    func `the pause before a refusal is believed is a small part of a refresh period`(lifetime: Int, pause: Int) {
+        #expect(BackOffRule.confirmation(lifetime: .seconds(lifetime)) == .milliseconds(pause))
     }
 
-    @Test(arguments: [(60, 30), (30, 15), (2, 2)])
+    @Test(arguments: [(60, 30_000), (30, 15_000), (2, 1000)])
     func `the pause ends within the server's grace`(grace: Int, pause: Int) {
-        #expect(BackOffRule.confirmation(remaining: .zero, grace: .seconds(grace)) == .seconds(pause))
+        #expect(BackOffRule.confirmation(lifetime: nil, grace: .seconds(grace)) == .milliseconds(pause))
+        #expect(BackOffRule.confirmation(lifetime: .seconds(3600), grace: .seconds(grace)) == .milliseconds(pause))
     }
 }
