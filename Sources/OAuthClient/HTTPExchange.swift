@@ -37,8 +37,7 @@ struct HTTPExchange: Sendable {
                     return connection.write(.byteBuffer(ByteBuffer(bytes: form)))
                 }
             }
-            // The client's futures, not its async face: with that, the request's body is written by a task beside the
-            // connection, and an answer that overtakes the body's end could leave the exchange standing until its limit.
+            // By the client's futures: their limit holds to the last byte of the answer, its async face's to the head only.
             let exchange = client.execute(
                 request: message,
                 delegate: AnswerReader(on: clients.eventLoop, limit: bodyLimit),
