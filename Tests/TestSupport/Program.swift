@@ -1,3 +1,4 @@
+import CSpawn
 import Glibc
 
 /// How a program ended.
@@ -86,6 +87,9 @@ package final class Program: Sendable {
         for (number, stream) in streams.enumerated() {
             unsafe posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
         }
+        // NIO's sockets are not closed on exec. A child that held an issuer's connection open would keep its client from
+        // noticing that the issuer has closed it.
+        unsafe close_from(&actions, Int32(streams.count))
         // The threads of a test block signals that a program wants to have.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
