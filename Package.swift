@@ -98,10 +98,12 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        .target(name: "CSwiftRuntime"),
         .executableTarget(
             name: "authrefreshd",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "OAuthClient", "RefreshCore", "Systemd", "Varlink",
+                "AccountStorage", "AuthRefreshInterface", "CSwiftRuntime", "OAuthClient", "RefreshCore", "Systemd",
+                "Varlink",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -159,9 +161,10 @@ let package = Package(
         ),
 
         // What several suites need: real daemons, subscribers, issuers, and waits for events.
+        .target(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
             name: "TestSupport",
-            dependencies: ["AuthRefreshInterface", "DemoIssuer", "VarlinkClient"],
+            dependencies: ["AuthRefreshInterface", "CSpawn", "DemoIssuer", "VarlinkClient"],
             path: "Tests/TestSupport",
             swiftSettings: strict
         ),

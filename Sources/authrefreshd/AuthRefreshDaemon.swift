@@ -1,8 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 
-/// `authrefreshd`: parse, build, run, report.
-@main
+/// `authrefreshd`: build, run, report.
 struct AuthRefreshDaemon: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "authrefreshd",

@@ -1,0 +1,17 @@
+internal import ArgumentParser
+internal import CSwiftRuntime
+internal import Dispatch
+internal import Glibc
+
+/// The program: chooses where its tasks run, then starts the command.
+@main
+enum Main {
+    static func main() {
+        authrefresh_run_tasks_on_own_queue()
+        Task {
+            await AuthRefreshDaemon.main()
+            exit(0)
+        }
+        dispatchMain()
+    }
+}

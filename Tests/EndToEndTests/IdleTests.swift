@@ -1,0 +1,32 @@
+import AuthRefreshInterface
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A daemon with nothing to do.
+struct IdleTests {
+    @Test func `a daemon without a deadline has no timer that would wake it`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        // Tasks have run, and a caller has come and gone.
+        #expect(try await stage.info().accounts == 0)
+        let timers = try armedTimers(of: daemon.pid)
+        #expect(timers.allSatisfy { $0 > .seconds(5) }, "armed: \(timers)")
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+}
+
+/// How long until each armed timer of a process expires, from the kernel's account of its descriptors.
+private func armedTimers(of pid: pid_t) throws -> [Duration] {
+    let folder = "/proc/\(pid)/fdinfo"
+    return try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { name in
+        // A descriptor may be closed between the listing and the reading.
+        guard let text = try? String(contentsOfFile: folder + "/" + name, encoding: .utf8),
+            let value = text.split(separator: "\n").first(where: { $0.hasPrefix("it_value:") })
+        else { return nil }
+        let numbers = value.split { !$0.isNumber }.compactMap { Int64($0) }
+        guard numbers.count == 2, numbers != [0, 0] else { return nil }
+        return .seconds(numbers[0]) + .nanoseconds(numbers[1])
+    }
+}
