@@ -8,8 +8,9 @@ extension AccountStore {
     /// the daemon and putting it in place of the database (and of nothing else: there is no log to go with it). The caller is
     /// blocked for as long as copying takes, about a second per GB.
     ///
-    /// - Throws: `backupExists`, `backupDamaged`, and what the disk has to say, with the backup's path; no file is left then.
+    /// - Throws: `backupExists`, `backupDamaged`, `beingResealed`, and what the disk has to say, with the backup's path; no file is left then.
     package func backup(to path: String) throws(StoreError) {
+        guard !isBeingResealed else { throw .beingResealed(path: self.path) }
         do {
             try PosixFile.create(path)
         } catch {

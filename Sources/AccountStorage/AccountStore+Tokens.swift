@@ -96,7 +96,7 @@ extension AccountStore {
 enum TokenKind: String, CaseIterable {
     case refresh, access, id
 
-    fileprivate var column: SealedColumn {
+    var column: SealedColumn {
         switch self {
         case .refresh: .refreshToken
         case .access: .accessToken

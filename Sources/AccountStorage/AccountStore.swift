@@ -14,7 +14,8 @@ package final class AccountStore {
 
     /// The database's path.
     package let path: String
-    let sealer: Sealer
+    var sealer: Sealer
+    var keys: SealingKeys
     let queue: DatabaseQueue
 
     /// How far the wall clock has been moved since deadlines were first written.
@@ -29,10 +30,15 @@ package final class AccountStore {
     ///
     /// - Throws: `inUse`, `corrupt`, `notADatabase`, `notAStore`, `newerSchema`, `wrongKey`, `readOnly`, `diskFull`, `notOurs` or
     ///   `cannotOpen`; each with a hint for the owner. The file is left as it was.
-    package init(path: String, key: StoreKey) throws(StoreError) {
+    package convenience init(path: String, key: StoreKey) throws(StoreError) {
+        try self.init(path: path, keys: [key])
+    }
+
+    /// The same, with those of several keys that it is sealed with; a new store is sealed with the first.
+    package init(path: String, keys: [StoreKey]) throws(StoreError) {
         self.path = path
-        sealer = Sealer(key)
-        (queue, scheduleOffset) = try StoreOpening(path: path, key: key).open()
+        (queue, self.keys, scheduleOffset) = try StoreOpening(path: path, keys: keys).open()
+        sealer = self.keys.sealer
     }
 
     /// Writes the log back into the database and lets go of the lock; the store cannot be used afterwards.

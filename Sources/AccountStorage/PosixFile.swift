@@ -106,6 +106,18 @@ enum PosixFile {
         guard unsafe Glibc.link(path, second) == 0 else { throw .last }
     }
 
+    /// Gives the file at `path` the name `new`, in place of a file of that name.
+    static func rename(_ path: String, to new: String) throws(PosixError) {
+        guard unsafe Glibc.rename(path, new) == 0 else { throw .last }
+    }
+
+    /// The path that symbolic links lead to from `path`; `path` itself if they lead nowhere.
+    static func resolved(_ path: String) -> String {
+        guard let resolved = unsafe realpath(path, nil) else { return path }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
     static func setMode(_ mode: UInt32, of path: String) throws(PosixError) {
         guard unsafe chmod(path, mode) == 0 else { throw .last }
     }
@@ -140,5 +152,31 @@ extension PosixFile {
         guard folder.isFolder else { throw PosixError(code: ENOTDIR) }
         guard folder.owner == geteuid() else { throw PosixError(code: EPERM) }
         if folder.mode & 0o077 != 0 { try setMode(0o700, of: path) }
+    }
+}
+
+extension PosixFile {
+    /// A file held open for writing, whatever becomes of its name.
+    struct Opened: ~Copyable {
+        private let descriptor: Int32
+
+        /// Nil if it cannot be opened for writing.
+        init?(writing path: String) {
+            descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+            guard descriptor >= 0 else { return nil }
+        }
+
+        deinit { close(descriptor) }
+
+        /// Puts zeros in place of all its bytes, on the disk too.
+        ///
+        /// It is done to leave less behind: a file system that writes elsewhere, and a disk that does, keep the old bytes for a while.
+        func overwrite() {
+            var status = stat()
+            guard unsafe fstat(descriptor, &status) == 0, status.st_size > 0, status.st_size <= 4096 else { return }
+            let zeros = [UInt8](repeating: 0, count: Int(status.st_size))
+            _ = unsafe zeros.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+            fsync(descriptor)
+        }
     }
 }

@@ -40,25 +40,29 @@ struct SealedPlace: Hashable {
 ///     n       column, as `SealedColumn` writes it
 ///     1       0
 ///     n       target
+///
+/// While the store's key is being changed there are two of them: everything is sealed with the new one, and what does not open with
+/// it opens with the one before.
 final class Sealer {
     private static let version: UInt8 = 1
-    private static let info = Array("authrefresh account key".utf8)
 
-    /// Several batches of accounts between reading what is due and storing the answers; a few hundred kilobytes.
-    private static let longestMemory = 2_048
+    private let key: SealingKey
+    /// The key before `key`; nil unless the store's key is being changed.
+    private let previous: SealingKey?
 
-    private let extracted: SymmetricKey
-    /// The keys of the accounts at work: deriving one takes longer than sealing a token with it.
-    private var accountKeys: [AccountID: SymmetricKey] = [:]
-
-    init(_ key: StoreKey) {
-        extracted = key.extracted
+    init(_ key: StoreKey, previous: StoreKey? = nil) {
+        self.key = SealingKey(key)
+        self.previous = previous.map(SealingKey.init)
     }
 
     func seal(_ secret: Secret, for place: SealedPlace) throws(StoreError) -> Data {
         do {
             let box = try unsafe secret.withBytes { bytes in
-                try unsafe AES.GCM.seal(bytes, using: accountKey(place), authenticating: Sealer.context(of: place))
+                try unsafe AES.GCM.seal(
+                    bytes,
+                    using: key.accountKey(place.account),
+                    authenticating: Sealer.context(of: place)
+                )
             }
             var sealed = Data([Sealer.version])
             sealed.append(contentsOf: box.nonce)
@@ -72,27 +76,30 @@ final class Sealer {
 
     /// - Throws: `sealBroken` if the value was altered, moved, or sealed with another key.
     func open(_ sealed: Data, at place: SealedPlace) throws(StoreError) -> Secret {
-        guard sealed.first == Sealer.version else { throw .sealBroken(place.account, column: place.column) }
-        do {
-            let box = try AES.GCM.SealedBox(combined: sealed.dropFirst())
-            var bytes = try AES.GCM.open(box, using: accountKey(place), authenticating: Sealer.context(of: place))
-            defer { bytes.resetBytes(in: bytes.startIndex..<bytes.endIndex) }
-            return Secret(bytes)
-        } catch {
-            throw .sealBroken(place.account, column: place.column)
-        }
+        if let secret = Sealer.open(sealed, at: place, with: key) { return secret }
+        if let previous, let secret = Sealer.open(sealed, at: place, with: previous) { return secret }
+        throw .sealBroken(place.account, column: place.column)
     }
 
-    private func accountKey(_ place: SealedPlace) -> SymmetricKey {
-        if let known = accountKeys[place.account] { return known }
-        let derived = HKDF<SHA256>.expand(
-            pseudoRandomKey: extracted,
-            info: Sealer.info + bigEndian(place.account.rawValue),
-            outputByteCount: StoreKey.length
-        )
-        if accountKeys.count >= Sealer.longestMemory { accountKeys.removeAll(keepingCapacity: true) }
-        accountKeys[place.account] = derived
-        return derived
+    /// The value sealed anew with the new key; nil if it is already.
+    ///
+    /// - Throws: `sealBroken` if it opens with neither key.
+    func reseal(_ sealed: Data, at place: SealedPlace) throws(StoreError) -> Data? {
+        guard Sealer.open(sealed, at: place, with: key) == nil else { return nil }
+        return try seal(try open(sealed, at: place), for: place)
+    }
+
+    /// Nil if it does not open: altered, moved, or sealed with another key.
+    private static func open(_ sealed: Data, at place: SealedPlace, with key: SealingKey) -> Secret? {
+        guard sealed.first == version, let box = try? AES.GCM.SealedBox(combined: sealed.dropFirst()),
+            var bytes = try? AES.GCM.open(
+                box,
+                using: key.accountKey(place.account),
+                authenticating: context(of: place)
+            )
+        else { return nil }
+        defer { bytes.resetBytes(in: bytes.startIndex..<bytes.endIndex) }
+        return Secret(bytes)
     }
 
     private static func context(of place: SealedPlace) -> [UInt8] {
@@ -103,6 +110,33 @@ final class Sealer {
         context.append(0)
         context += Array(place.target.utf8)
         return context
+    }
+}
+
+/// One key of the store, and the keys of the accounts that are derived from it.
+private final class SealingKey {
+    private static let info = Array("authrefresh account key".utf8)
+    /// Several batches of accounts between reading what is due and storing the answers; a few hundred kilobytes.
+    private static let longestMemory = 2_048
+
+    private let extracted: SymmetricKey
+    /// The keys of the accounts at work: deriving one takes longer than sealing a token with it.
+    private var accountKeys: [AccountID: SymmetricKey] = [:]
+
+    init(_ key: StoreKey) {
+        extracted = key.extracted
+    }
+
+    func accountKey(_ account: AccountID) -> SymmetricKey {
+        if let known = accountKeys[account] { return known }
+        let derived = HKDF<SHA256>.expand(
+            pseudoRandomKey: extracted,
+            info: SealingKey.info + bigEndian(account.rawValue),
+            outputByteCount: StoreKey.length
+        )
+        if accountKeys.count >= SealingKey.longestMemory { accountKeys.removeAll(keepingCapacity: true) }
+        accountKeys[account] = derived
+        return derived
     }
 }
 

@@ -42,6 +42,8 @@ package enum StoreError: Error, Hashable, Sendable {
 
     /// The backup's file exists already.
     case backupExists(path: String)
+    /// The store is being sealed with a new key: a copy made now would open with neither alone.
+    case beingResealed(path: String)
     /// The copy was found to be damaged, and was removed.
     case backupDamaged(path: String)
 }
@@ -77,6 +79,7 @@ extension StoreError: CustomStringConvertible {
         case .nameTaken(let name): "an account named '\(name)' exists already"
         case .noSuchIssuer(let issuer): "there is no issuer \(issuer.rawValue)"
         case .backupExists(let path): "'\(path)' exists already"
+        case .beingResealed(let path): "the store '\(path)' is being sealed with a new key"
         case .backupDamaged(let path): "the copy at '\(path)' was damaged, and was removed"
         }
     }
@@ -104,6 +107,7 @@ extension StoreError: CustomStringConvertible {
         case .staleGeneration, .refreshTokenMissing, .noSuchAccount, .noSuchIssuer: nil
         case .nameTaken: "choose another name, or change the account with authctl account edit"
         case .backupExists: "name a file that does not exist"
+        case .beingResealed: "repeat the command when that is done: authctl store rekey waits for it"
         case .backupDamaged: "check the disk that the backup went to, and the store: authctl store check"
         }
     }

@@ -16,6 +16,30 @@ package enum StoreKeyError: Error, Hashable, Sendable {
     case malformed(path: String, count: Int)
     /// A new key could not be stored; `code` is an `errno` value.
     case cannotCreate(path: String, code: Int32)
+    /// A key that is used no more could not be destroyed; `code` is an `errno` value.
+    case cannotRemove(path: String, code: Int32)
+    /// The store is sealed with a systemd credential, and no credential is there to follow it.
+    case credentialHasNoSuccessor
+    /// The store is sealed with the credential that followed, and that is not the first one yet.
+    case successorNotInPlace
+    /// The Secret Service does not take or give the key; `reason` is its own word for it.
+    case secretServiceRefused(reason: String)
+    /// The Secret Service has the key, and is locked.
+    case secretServiceLocked
+    /// Nobody answers for the Secret Service now; `reason` says why.
+    case secretServiceUnavailable(reason: String)
+}
+
+extension StoreKeyError {
+    /// Whether it passes without anybody changing a file: the daemon waits for it.
+    package var isPassing: Bool {
+        switch self {
+        case .secretServiceLocked, .secretServiceUnavailable: true
+        case .keyMissing, .unreadable, .tooOpen, .notOurs, .foreignSymbolicLink, .notAFile, .malformed, .cannotCreate,
+            .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .secretServiceRefused:
+            false
+        }
+    }
 }
 
 extension StoreKeyError: CustomStringConvertible {
@@ -32,6 +56,16 @@ extension StoreKeyError: CustomStringConvertible {
         case .notAFile(let path): "the store's key '\(path)' is not a file"
         case .malformed(let path, let count): "the store's key '\(path)' holds \(count) bytes that are not a key"
         case .cannotCreate(let path, let code): "the store's key '\(path)' cannot be created: \(PosixError(code: code))"
+        case .cannotRemove(let path, let code):
+            "the old key '\(path)' cannot be removed: \(PosixError(code: code))"
+        case .credentialHasNoSuccessor:
+            "the store's key is the systemd credential '\(StoreKeySource.name)', which only its owner can replace"
+        case .successorNotInPlace:
+            "the store is sealed with the systemd credential '\(StoreKeySource.nextName)' already"
+        case .secretServiceRefused(let reason): "the Secret Service does not keep the store's key: \(reason)"
+        case .secretServiceLocked: "the store's key is in the Secret Service, which is locked"
+        case .secretServiceUnavailable(let reason):
+            "the store's key is in the Secret Service, which cannot be asked: \(reason)"
         }
     }
 
@@ -39,14 +73,27 @@ extension StoreKeyError: CustomStringConvertible {
     package var hint: String {
         switch self {
         case .keyMissing(let path):
-            "put the key back at '\(path)'; if it is lost, move the store away and import the grants again"
+            "put the key back at '\(path)', or set store_key if the Secret Service has it; if it is lost, move the store away and"
+                + " import the grants again"
         case .unreadable(let path, _): "make '\(path)' readable for this user"
         case .tooOpen(let path, _): "chmod 600 '\(path)'; if others may have read it, import the grants again"
         case .notOurs(let path, _), .foreignSymbolicLink(let path, _):
             "replace '\(path)' by a file of this user, mode 0600"
         case .notAFile(let path): "put a file with the key at '\(path)'"
         case .malformed: "a key is 32 bytes, or their 64 hexadecimal digits, or their base64"
-        case .cannotCreate(let path, _): "make the folder of '\(path)' writable for this user"
+        case .cannotCreate(let path, _), .cannotRemove(let path, _):
+            "make the folder of '\(path)' writable for this user"
+        case .credentialHasNoSuccessor:
+            "pass the new key as the credential '\(StoreKeySource.nextName)' too (LoadCredential= in a drop-in), restart the"
+                + " daemon, and repeat this command"
+        case .successorNotInPlace:
+            "first make that key the credential '\(StoreKeySource.name)', take '\(StoreKeySource.nextName)' away, and restart"
+                + " the daemon"
+        case .secretServiceRefused: "look at the keyring, or take store_key out of the configuration"
+        case .secretServiceLocked:
+            "unlock the keyring: log in to the desktop, or open its passwords program; the daemon goes on by itself"
+        case .secretServiceUnavailable:
+            "start the keyring (gnome-keyring, KeePassXC, KWallet) on the session bus; the daemon goes on by itself"
         }
     }
 }

@@ -1,11 +1,34 @@
-import Foundation
-import Glibc
-import RefreshCore
+/// Where a key of the store is kept.
+package enum StoreKeyPlace: String, Hashable, Sendable {
+    /// The systemd credential `store-key`.
+    case credential
+    /// The systemd credential `store-key.next`: what the store is to be sealed with from the next change of the key on.
+    case nextCredential = "next-credential"
+    /// An item of the Secret Service.
+    case secretService = "secret-service"
+    /// The file `store-key` beside the store.
+    case file
+    /// The file `store-key.next` beside it, while the key is being changed.
+    case nextFile = "next-file"
+}
 
-/// Where the store's key comes from: a systemd credential, else a key file beside the store.
+/// A key, and where it is kept.
+package struct HeldKey: Equatable, Sendable {
+    package var key: StoreKey
+    package var place: StoreKeyPlace
+
+    package init(_ key: StoreKey, in place: StoreKeyPlace) {
+        self.key = key
+        self.place = place
+    }
+}
+
+/// The places of the store's key that need nobody to be asked: systemd credentials, and files beside the store.
 package struct StoreKeySource: Sendable {
     /// The name of the credential, and of the key file.
     package static let name = "store-key"
+    /// The name of the key that follows, as a credential or a file.
+    package static let nextName = "store-key.next"
     /// What is read of a key file at most; 64 digits and some white space fit well.
     package static let longestFile = 256
 
@@ -19,108 +42,65 @@ package struct StoreKeySource: Sendable {
         self.stateDirectory = stateDirectory
     }
 
-    /// The key for the store at `path`; made on first start, when there is neither a key nor a store.
+    /// Where the key file is.
+    package var keyFilePath: String { file.path }
+
+    private var file: StoreKeyFile { .own(stateDirectory + "/" + StoreKeySource.name) }
+    private var nextFile: StoreKeyFile { .own(stateDirectory + "/" + StoreKeySource.nextName) }
+
+    /// The keys that systemd passed.
     ///
-    /// - Throws: why a key that is there may not be used, or `keyMissing` if there is a store but no key for it.
-    package func load(forStoreAt path: String) throws(StoreKeyError) -> StoreKey {
-        if let credentialsDirectory {
-            let credential = credentialsDirectory + "/" + StoreKeySource.name
-            // systemd lets the user in by an access control list, whose mask shows as the group's read bit.
-            if let key = try key(at: credential, forbidden: 0o007, isOwnFile: false) { return key }
-        }
-        let file = stateDirectory + "/" + StoreKeySource.name
-        if let key = try key(at: file, forbidden: 0o077, isOwnFile: true) { return key }
-        let store = try status(of: path)
-        guard (store?.size ?? 0) == 0 else { throw .keyMissing(path: file) }
-        return try create(file)
+    /// - Throws: why one that is there may not be used.
+    package func credentials() throws(StoreKeyError) -> [HeldKey] {
+        guard let folder = credentialsDirectory else { return [] }
+        let key = try StoreKeyFile.credential(folder + "/" + StoreKeySource.name).read()
+        let next = try StoreKeyFile.credential(folder + "/" + StoreKeySource.nextName).read()
+        return [key.map { HeldKey($0, in: .credential) }, next.map { HeldKey($0, in: .nextCredential) }]
+            .compactMap { $0 }
     }
 
-    /// The key at `path`; nil if there is nothing.
-    private func key(at path: String, forbidden: UInt32, isOwnFile: Bool) throws(StoreKeyError) -> StoreKey? {
-        guard let link = try status(of: path) else { return nil }
-        let ourselves = geteuid()
-        if link.isSymbolicLink, link.owner != ourselves {
-            throw .foreignSymbolicLink(path: path, owner: link.owner)
-        }
-        guard link.isSymbolicLink || link.isRegularFile else { throw .notAFile(path: path) }
-        var contents: (bytes: [UInt8], status: PosixFile.Status)
+    /// The keys beside the store.
+    ///
+    /// - Throws: why one that is there may not be used.
+    package func files() throws(StoreKeyError) -> [HeldKey] {
+        [
+            try file.read().map { HeldKey($0, in: .file) },
+            try nextFile.read().map { HeldKey($0, in: .nextFile) },
+        ].compactMap { $0 }
+    }
+
+    /// Whether there is something at `path` that a key was made for; an empty file is what a first start leaves that ended early.
+    func holdsStore(at path: String) throws(StoreKeyError) -> Bool {
         do {
-            contents = try PosixFile.read(path, limit: StoreKeySource.longestFile)
+            return (try PosixFile.status(of: path)?.size ?? 0) > 0
         } catch {
             throw .unreadable(path: path, code: error.code)
         }
-        defer { contents.bytes.erase() }
-        guard contents.status.isRegularFile else { throw .notAFile(path: path) }
-        guard !isOwnFile || contents.status.owner == ourselves else {
-            throw .notOurs(path: path, owner: contents.status.owner)
-        }
-        guard contents.status.mode & forbidden == 0 else { throw .tooOpen(path: path, mode: contents.status.mode) }
-        guard let key = StoreKey(fileContents: contents.bytes) else {
-            throw .malformed(path: path, count: contents.bytes.count)
-        }
-        return key
     }
 
-    /// Makes a key and stores it at `path`, complete or not at all.
-    private func create(_ path: String) throws(StoreKeyError) -> StoreKey {
+    /// Makes a key and stores it as the key file, complete or not at all: the first start.
+    package func createFile() throws(StoreKeyError) -> HeldKey {
         let key = StoreKey.random()
-        var contents = key.fileContents
-        defer { contents.erase() }
-        let draft = path + ".new"
-        do throws(PosixError) {
-            try PosixFile.createFolder(stateDirectory)
-            // Left behind by a crash of an earlier first start: never used, or it would be at `path`.
-            try PosixFile.remove(draft)
-            try PosixFile.create(draft, holding: contents)
-            try PosixFile.link(draft, as: path)
-            try PosixFile.remove(draft)
-            try PosixFile.syncFolder(of: path)
-        } catch {
-            throw .cannotCreate(path: path, code: error.code)
-        }
-        return key
+        try file.create(key)
+        return HeldKey(key, in: .file)
     }
 
-    private func status(of path: String) throws(StoreKeyError) -> PosixFile.Status? {
-        do {
-            return try PosixFile.status(of: path)
-        } catch {
-            throw .unreadable(path: path, code: error.code)
-        }
-    }
-}
-
-extension StoreKey {
-    /// The key in a file: 32 bytes as they are, or 64 hexadecimal digits, or base64, with white space around them.
-    init?(fileContents bytes: [UInt8]) {
-        if bytes.count == StoreKey.length {
-            self.init(Secret(bytes))
-            return
-        }
-        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0d).contains(byte) }
-        let text = bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
-        var decoded = StoreKey.decode(hexadecimal: Array(text)) ?? Data(base64Encoded: Data(text)).map(Array.init) ?? []
-        defer { decoded.erase() }
-        self.init(Secret(decoded))
+    /// Makes a key to follow the present one, and stores it beside it, complete or not at all.
+    package func createNextFile() throws(StoreKeyError) -> HeldKey {
+        let key = StoreKey.random()
+        try nextFile.replace(with: key)
+        return HeldKey(key, in: .nextFile)
     }
 
-    private static func decode(hexadecimal text: [UInt8]) -> [UInt8]? {
-        guard text.count == 2 * StoreKey.length else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: text.count, by: 2) {
-            guard let high = Character(UnicodeScalar(text[index])).hexDigitValue,
-                let low = Character(UnicodeScalar(text[index + 1])).hexDigitValue
-            else { return nil }
-            bytes.append(UInt8(high << 4 | low))
+    /// Destroys the key files but for the one with the key of this identifier, which becomes the key file.
+    ///
+    /// To be called when nothing is sealed with any other key; may be repeated.
+    package func settleFiles(on identifier: String) throws(StoreKeyError) {
+        if let next = try nextFile.read(), next.identifier == identifier {
+            try file.replace(with: next)
+        } else if try file.read()?.identifier != identifier {
+            try file.destroy()
         }
-        return bytes
-    }
-}
-
-extension [UInt8] {
-    /// Overwrites the bytes; not inlined, so that the compiler cannot see that nobody reads them again.
-    @inline(never)
-    fileprivate mutating func erase() {
-        for index in indices { self[index] = 0 }
+        try nextFile.destroy()
     }
 }

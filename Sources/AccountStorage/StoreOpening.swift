@@ -10,21 +10,22 @@ struct StoreOpening {
     private static let longestIdleLog = 8 << 20
 
     let path: String
-    let key: StoreKey
+    /// The keys at hand.
+    let keys: [StoreKey]
 
-    /// - Returns: the database, and how far the deadlines in it are behind the wall clock.
-    func open() throws(StoreError) -> (DatabaseQueue, scheduleOffset: Duration) {
+    /// - Returns: the database, those of the keys that it is sealed with, and how far its deadlines are behind the wall clock.
+    func open() throws(StoreError) -> (DatabaseQueue, keys: SealingKeys, scheduleOffset: Duration) {
         try prepareFile()
         do {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             try queue.writeWithoutTransaction { db in
-                if try checkOrigin(db) { try Meta.checkKey(key, path: path, in: db) }
+                if try checkOrigin(db) { _ = try Meta.findKeys(among: keys, path: path, in: db) }
                 try configure(db)
             }
             try Schema.migrator.migrate(queue)
             return try queue.write { db in
-                try Meta.checkKey(key, path: path, in: db)
-                return (queue, .microseconds(try Meta.scheduleOffset(in: db)))
+                let keys = try Meta.findKeys(among: keys, path: path, in: db)
+                return (queue, keys, .microseconds(try Meta.scheduleOffset(in: db)))
             }
         } catch {
             throw refusal(for: error)

@@ -12,6 +12,7 @@ enum StoreStatement: CaseIterable {
     case meta
     case commit, setAside, rename, remove
     case eraseTokens, eraseTokensOfKind, pruneRefreshTokens
+    case accountsToReseal, tokensToReseal, resealClientSecret, resealToken
 
     var sql: String {
         switch self {
@@ -58,6 +59,14 @@ enum StoreStatement: CaseIterable {
         case .eraseTokensOfKind: "DELETE FROM token WHERE account_id = ? AND kind = ?"
         case .pruneRefreshTokens:
             "DELETE FROM token WHERE account_id = ? AND kind = 'refresh' AND generation NOT IN (?, ?)"
+        case .accountsToReseal: "SELECT id, client_secret FROM account WHERE id > ? ORDER BY id LIMIT ?"
+        case .tokensToReseal:
+            """
+            SELECT rowid, account_id, kind, target, generation, sealed FROM token
+            WHERE account_id > ? AND account_id <= ?
+            """
+        case .resealClientSecret: "UPDATE account SET client_secret = ? WHERE id = ?"
+        case .resealToken: "UPDATE token SET sealed = ? WHERE rowid = ?"
         }
     }
 

@@ -29,4 +29,5 @@ package enum Method: String, CaseIterable, Sendable {
     case signOut = "io.authrefresh.SignOut"
     case backupStore = "io.authrefresh.BackupStore"
     case listProviders = "io.authrefresh.ListProviders"
+    case rekeyStore = "io.authrefresh.RekeyStore"
 }

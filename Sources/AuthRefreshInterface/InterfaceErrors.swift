@@ -138,6 +138,32 @@ package struct StoreUnavailableError: InterfaceError {
     }
 }
 
+/// Parameters of `io.authrefresh.StoreLocked`.
+package struct StoreLockedError: InterfaceError {
+    package static let name = "io.authrefresh.StoreLocked"
+
+    package var reason: String
+    package var hint: String
+
+    package init(reason: String, hint: String) {
+        self.reason = reason
+        self.hint = hint
+    }
+}
+
+/// Parameters of `io.authrefresh.KeyNotReplaced`.
+package struct KeyNotReplacedError: InterfaceError {
+    package static let name = "io.authrefresh.KeyNotReplaced"
+
+    package var reason: String
+    package var hint: String
+
+    package init(reason: String, hint: String) {
+        self.reason = reason
+        self.hint = hint
+    }
+}
+
 /// Parameters of `io.authrefresh.PermissionDenied`.
 package struct PermissionDeniedError: InterfaceError {
     package static let name = "io.authrefresh.PermissionDenied"

@@ -45,6 +45,34 @@ struct DaemonConnection: ~Copyable {
         return try Self.parameters(of: reply)
     }
 
+    /// Calls a method that tells how it gets on, and hands over each reply; the last one ends the call.
+    ///
+    /// - Throws: `refused` with the daemon's error; anything about the connection; `noAnswer` after a silence.
+    mutating func ask<Reply: Decodable>(
+        _ method: Method,
+        _ parameters: some Encodable,
+        forEach type: Reply.Type,
+        _ body: (Reply) -> Void
+    ) throws(AuthctlError) {
+        let patience = Self.refreshPatience
+        var continues = true
+        do throws(VarlinkClientError) {
+            try connection.send(method.rawValue, parameters: WireText.encode(parameters), mode: .more)
+        } catch {
+            throw .connection(ConnectionError(error, patience: patience))
+        }
+        while continues {
+            let reply: VarlinkConnection.Reply
+            do throws(VarlinkClientError) {
+                reply = try connection.receive(timeoutMilliseconds: patience * 1000)
+            } catch {
+                throw .connection(ConnectionError(error, patience: patience))
+            }
+            body(try WireText.decode(type, from: Self.parameters(of: reply)))
+            continues = reply.continues
+        }
+    }
+
     /// The parameters of a reply that is no error.
     static func parameters(of reply: VarlinkConnection.Reply) throws(AuthctlError) -> JSONText {
         if let name = reply.error {

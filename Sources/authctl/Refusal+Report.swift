@@ -12,6 +12,8 @@ extension Refusal {
         case TemporarilyUnavailableError.name: row(TemporarilyUnavailableError.self, Self.temporarilyUnavailable)
         case MisconfiguredError.name: row(MisconfiguredError.self, Self.misconfigured)
         case StoreUnavailableError.name: row(StoreUnavailableError.self, Self.storeUnavailable)
+        case StoreLockedError.name: row(StoreLockedError.self, Self.storeLocked)
+        case KeyNotReplacedError.name: row(KeyNotReplacedError.self, Self.keyNotReplaced)
         case PermissionDeniedError.name: row(PermissionDeniedError.self, Self.permissionDenied)
         case LimitExceededError.name: row(LimitExceededError.self, Self.limitExceeded)
         case "org.varlink.service.PermissionDenied":
@@ -130,6 +132,14 @@ extension Refusal {
             message: "the daemon's store is not available: \(error.reason)",
             hints: [error.hint]
         )
+    }
+
+    private static func storeLocked(_ error: StoreLockedError) -> Report {
+        Report(status: .tryAgainLater, message: "the store is locked: \(error.reason)", hints: [error.hint])
+    }
+
+    private static func keyNotReplaced(_ error: KeyNotReplacedError) -> Report {
+        Report(status: .misconfigured, message: "the key was not changed: \(error.reason)", hints: [error.hint])
     }
 
     private static func permissionDenied(_ error: PermissionDeniedError) -> Report {

@@ -44,12 +44,14 @@ struct Daemon {
         } catch {
             throw .system(error)
         }
-        let store = try openStore()
+        let keyring = keyring()
+        let store = try openStore(keyring)
         let timebase = try timebase()
         let client = OAuthClient(configuration: configuration.client)
         let coordinator = RefreshCoordinator(
             executor: DispatchQueueExecutor(label: "authrefreshd.coordinator"),
             store: store,
+            keyring: keyring,
             client: client,
             settings: configuration.settings,
             timebase: timebase,
@@ -108,20 +110,29 @@ struct Daemon {
         }
     }
 
-    private func openStore() throws(DaemonError) -> sending AccountStore {
-        let path = paths.stateDirectory + "/" + AccountStore.fileName
-        let source = StoreKeySource(
-            credentialsDirectory: paths.credentialsDirectory,
-            stateDirectory: paths.stateDirectory
+    private func keyring() -> StoreKeyring {
+        StoreKeyring(
+            source: StoreKeySource(
+                credentialsDirectory: paths.credentialsDirectory,
+                stateDirectory: paths.stateDirectory
+            ),
+            secretService: SecretServiceKeys(
+                load: { () throws(StoreKeyError) in throw .secretServiceUnavailable(reason: "not built yet") },
+                add: { (_, _) throws(StoreKeyError) in throw .secretServiceUnavailable(reason: "not built yet") },
+                removeOthers: { (_) throws(StoreKeyError) in throw .secretServiceUnavailable(reason: "not built yet") }
+            ),
+            usesSecretService: configuration.settings.usesSecretService
         )
+    }
+
+    private func openStore(_ keyring: StoreKeyring) throws(DaemonError) -> sending AccountStore {
         do {
-            return try AccountStore(path: path, key: try source.load(forStoreAt: path))
-        } catch let error as StoreKeyError {
-            throw .key(error)
-        } catch let error as StoreError {
-            throw .store(error)
+            return try keyring.openStore(at: paths.stateDirectory + "/" + AccountStore.fileName)
         } catch {
-            preconditionFailure("the store fails with its own errors only: \(type(of: error))")
+            switch error {
+            case .key(let error): throw .key(error)
+            case .store(let error): throw .store(error)
+            }
         }
     }
 

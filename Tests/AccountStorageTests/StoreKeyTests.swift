@@ -22,14 +22,16 @@ struct StoreKeyTests {
     }
 
     private func load(_ source: StoreKeySource? = nil) throws -> StoreKey {
-        try (source ?? self.source).load(forStoreAt: folder.store)
+        let source = source ?? self.source
+        if let key = try source.credentials().first ?? source.files().first { return key.key }
+        return try source.createFile().key
     }
 
     @Test func `the first start makes a key, the second one finds it`() throws {
         let state = folder.file("new/state")
         let source = StoreKeySource(credentialsDirectory: nil, stateDirectory: state)
-        let key = try source.load(forStoreAt: "\(state)/accounts.sqlite")
-        #expect(try source.load(forStoreAt: "\(state)/accounts.sqlite") == key)
+        let key = try load(source)
+        #expect(try load(source) == key)
         let mode = { (path: String) in
             try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         }
@@ -94,7 +96,9 @@ struct StoreKeyTests {
         let store = try AccountStore(path: folder.store, key: load())
         try store.close()
         try FileManager.default.removeItem(atPath: keyFile)
-        #expect(throws: StoreKeyError.keyMissing(path: keyFile)) { try load() }
+        #expect(throws: StoreOpeningError.key(.keyMissing(path: keyFile))) {
+            try FakeSecretService().keyring(source, isUsed: false).openStore(at: folder.store)
+        }
         #expect(!FileManager.default.fileExists(atPath: keyFile))
     }
 
@@ -134,7 +138,7 @@ struct StoreKeyTests {
         let errors: [StoreKeyError] = [
             .keyMissing(path: "/k"), .unreadable(path: "/k", code: 13), .tooOpen(path: "/k", mode: 0o644),
             .notOurs(path: "/k", owner: 1), .foreignSymbolicLink(path: "/k", owner: 1), .notAFile(path: "/k"),
-            .malformed(path: "/k", count: 3), .cannotCreate(path: "/k", code: 30),
+            .malformed(path: "/k", count: 3), .cannotCreate(path: "/k", code: 30), .cannotRemove(path: "/k", code: 30),
         ]
         for error in errors {
             #expect(error.description.contains("'/k'"))

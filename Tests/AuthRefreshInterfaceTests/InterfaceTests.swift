@@ -65,6 +65,7 @@ import Testing
         case .signOut: try check(SignOut.Parameters.self, SignOut.Reply.self)
         case .listProviders: try check(ListProviders.Parameters.self, ListProviders.Reply.self)
         case .backupStore: try check(BackupStore.Parameters.self, BackupStore.Reply.self)
+        case .rekeyStore: try check(RekeyStore.Parameters.self, RekeyStore.Reply.self)
         }
     }
 
@@ -83,6 +84,8 @@ import Testing
         try check(TemporarilyUnavailableError.self)
         try check(MisconfiguredError.self)
         try check(StoreUnavailableError.self)
+        try check(StoreLockedError.self)
+        try check(KeyNotReplacedError.self)
         try check(PermissionDeniedError.self)
         try check(LimitExceededError.self)
         #expect(unchecked.map(\.name) == [])

@@ -17,6 +17,8 @@ import Testing
         (TemporarilyUnavailableError.name, #"{"account":"a","reason":"r"}"#, .tryAgainLater),
         (MisconfiguredError.name, #"{"account":"a","reason":"r","hint":"h"}"#, .misconfigured),
         (StoreUnavailableError.name, #"{"reason":"r","hint":"h"}"#, .tryAgainLater),
+        (StoreLockedError.name, #"{"reason":"r","hint":"h"}"#, .tryAgainLater),
+        (KeyNotReplacedError.name, #"{"reason":"r","hint":"h"}"#, .misconfigured),
         (PermissionDeniedError.name, #"{"reason":"r"}"#, .notPermitted),
         (LimitExceededError.name, #"{"limit":"l","maximum":1}"#, .tryAgainLater),
         ("org.varlink.service.InterfaceNotFound", #"{"interface":"i"}"#, .daemonUnreachable),

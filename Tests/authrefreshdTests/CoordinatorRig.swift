@@ -22,10 +22,12 @@ final class CoordinatorRig: Sendable {
         folder = try TemporaryFolder()
         client = OAuthClient()
         var settings = CoordinatorSettings()
+        let keyring = StoreKeyring.onFiles(in: folder.path)
         settings.issuerLimits = limits
         coordinator = RefreshCoordinator(
             executor: DispatchQueueExecutor(label: "test"),
-            store: try AccountStore(path: folder.path + "/accounts.sqlite", key: .random()),
+            store: try keyring.openStore(at: folder.path + "/accounts.sqlite"),
+            keyring: keyring,
             client: client,
             settings: settings,
             timebase: try clock.timebase(),
@@ -76,6 +78,17 @@ final class CoordinatorRig: Sendable {
     private static func name(_ text: String) throws -> AccountName {
         guard let name = AccountName(text) else { throw TestFault.unreadable(text) }
         return name
+    }
+}
+
+extension StoreKeyring {
+    /// A keyring without a Secret Service, which is not asked either.
+    static func onFiles(in folder: String) -> StoreKeyring {
+        StoreKeyring(
+            source: StoreKeySource(credentialsDirectory: nil, stateDirectory: folder),
+            secretService: SecretServiceKeys(load: { [] }, add: { _, _ in }, removeOthers: { _ in }),
+            usesSecretService: false
+        )
     }
 }
 

@@ -6,6 +6,8 @@ struct CoordinatorSettings: Sendable {
     var profiles = ProviderProfiles()
     var issuerLimits = IssuerGate.Limits()
     var maxAccounts = 1_000_000
+    /// Whether the store's key is to be kept in the Secret Service.
+    var usesSecretService = false
 
     func profile(for account: Account) -> ProviderProfile? {
         profiles.profile(provider: account.provider, issuer: account.issuer)

@@ -42,6 +42,7 @@ extension RefreshCoordinator {
     /// Takes over a changed configuration. Policies and limits count from the next decisions on.
     func reload(_ settings: CoordinatorSettings) {
         self.settings = settings
+        keyring.useSecretService(settings.usesSecretService)
         wake()
     }
 
@@ -72,6 +73,7 @@ extension RefreshCoordinator {
         stopped = nil
         timer = nil
         watches = []
+        endRekeying(with: .failure(.interrupted))
         do {
             try store.close()
         } catch {

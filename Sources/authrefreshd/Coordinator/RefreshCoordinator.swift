@@ -47,6 +47,10 @@ actor RefreshCoordinator {
     /// Resumed when nothing is under way any more.
     var stopped: CheckedContinuation<Void, Never>?
     let startedAt: Timestamp
+    /// Where the store's key is.
+    var keyring: StoreKeyring
+    /// The change of the store's key that is under way; nil if there is none.
+    var rekeying: Rekeying?
 
     private var inbox: [Arrival] = []
     private var isTurnScheduled = false
@@ -54,6 +58,7 @@ actor RefreshCoordinator {
     init(
         executor: DispatchQueueExecutor,
         store: sending AccountStore,
+        keyring: StoreKeyring,
         client: OAuthClient,
         settings: CoordinatorSettings,
         timebase: Timebase,
@@ -61,6 +66,7 @@ actor RefreshCoordinator {
     ) {
         self.executor = executor
         self.store = store
+        self.keyring = keyring
         self.client = client
         self.settings = settings
         self.timebase = timebase
@@ -80,6 +86,7 @@ actor RefreshCoordinator {
         if let machine { (watches, isOnline) = machine.begin(on: queue) }
         try reconcileClock()
         try abandonLeases()
+        try resumeRekeying()
         wake()
     }
 

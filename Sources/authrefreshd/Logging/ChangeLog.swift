@@ -26,6 +26,11 @@ struct ChangeLog: Sendable {
         logger.notice("the store can be used again")
     }
 
+    func rekeyed(_ outcome: Rekeying.Outcome) {
+        write(.storeRekeyed, [JournalKey.key: "\(outcome.key)", JournalKey.detail: "\(outcome.place.rawValue)"])
+        if let leftover = outcome.leftover { write(.oldKeyKept, [JournalKey.error: "\(leftover.description)"]) }
+    }
+
     func clockStepped(by step: Duration) {
         write(.clockStepped, [JournalKey.detail: "\(step)"])
     }

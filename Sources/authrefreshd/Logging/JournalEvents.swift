@@ -27,6 +27,9 @@ enum JournalEvent: CaseIterable {
     case storeUnwritable
     case staleAnswerDropped
     case peerRefused
+    case storeRekeyed
+    case oldKeyKept
+    case storeLocked
 
     /// The field that carries the id.
     static let messageIDKey = "MESSAGE_ID"
@@ -55,6 +58,9 @@ enum JournalEvent: CaseIterable {
         case .storeUnwritable: MessageID(0xbfe8_5d95_4897_4edf, 0xa235_7f51_a232_facf)
         case .staleAnswerDropped: MessageID(0x8203_5930_317c_405c, 0x953d_29fc_a300_89f1)
         case .peerRefused: MessageID(0x7599_a9da_26dc_4440, 0x92c6_0719_3a1d_1946)
+        case .storeRekeyed: MessageID(0xd949_b0ae_0eea_460c, 0xbf82_f2d9_3017_9d3a)
+        case .oldKeyKept: MessageID(0x10fd_21fb_85eb_4447, 0xab1a_d765_f535_9352)
+        case .storeLocked: MessageID(0xb6bf_e97b_0cce_4b17, 0xa085_e899_a857_79c8)
         }
     }
 
@@ -62,10 +68,10 @@ enum JournalEvent: CaseIterable {
     var level: Logger.Level {
         switch self {
         case .daemonStarted, .daemonStopping, .accountAdded, .accountUpdated, .accountRemoved, .grantImported,
-            .tokenRefreshed, .signedOut, .resumed, .networkUp, .configurationReloaded:
+            .tokenRefreshed, .signedOut, .resumed, .networkUp, .configurationReloaded, .storeRekeyed:
             .notice
         case .refreshFailed, .outcomeUnknown, .interactionRequired, .misconfigured, .refreshTokenExpiring,
-            .clockStepped, .networkDown, .staleAnswerDropped, .peerRefused:
+            .clockStepped, .networkDown, .staleAnswerDropped, .peerRefused, .oldKeyKept, .storeLocked:
             .warning
         case .configurationRejected, .storeUnwritable: .error
         }
@@ -95,6 +101,9 @@ enum JournalEvent: CaseIterable {
         case .storeUnwritable: "the store cannot be used, retrying; valid tokens are still handed out"
         case .staleAnswerDropped: "an answer for an earlier grant was dropped"
         case .peerRefused: "a caller was refused"
+        case .storeRekeyed: "the store is sealed with a new key"
+        case .oldKeyKept: "the store's old key could not be destroyed"
+        case .storeLocked: "the store's key is locked, waiting for it"
         }
     }
 }
@@ -107,6 +116,8 @@ enum JournalKey {
     static let error = "AUTHREFRESH_ERROR"
     static let correlationID = "AUTHREFRESH_CORRELATION_ID"
     static let generation = "AUTHREFRESH_GENERATION"
+    /// The name of the store's key: 16 hexadecimal digits that tell nothing about it.
+    static let key = "AUTHREFRESH_KEY"
     /// When the daemon tries again, µs since 1970.
     static let retryAt = "AUTHREFRESH_RETRY_AT_USEC"
     /// When the token concerned ends, µs since 1970.

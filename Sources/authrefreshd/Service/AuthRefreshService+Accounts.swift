@@ -92,11 +92,6 @@ extension AuthRefreshService {
         return RemoveAccount.Reply()
     }
 
-    func backup(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> BackupStore.Reply {
-        _ = try call.decodeParameters(as: BackupStore.Parameters.self)
-        return BackupStore.Reply(path: try coordinator.backUpStore())
-    }
-
     /// The named accounts, or a page of all of them; the name to go on after, if there are more.
     private func page(
         _ names: [String]?,

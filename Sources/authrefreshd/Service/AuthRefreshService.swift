@@ -41,6 +41,7 @@ struct AuthRefreshService: Sendable {
             case .signOut: try signOut(call, responder, on: coordinator)
             case .backupStore: responder.reply(try backup(call, on: coordinator))
             case .listProviders: responder.reply(try providers(call, on: coordinator))
+            case .rekeyStore: try rekey(call, responder, on: coordinator)
             }
         } catch let error as VarlinkError {
             responder.fail(error)

@@ -1,0 +1,117 @@
+import Foundation
+import GRDB
+import RefreshCore
+
+/// Changing the store's key while the store is in use.
+///
+/// The store knows of both keys from `beginRekey` on, and of the new one alone from the end of the last `reseal`: whenever the process
+/// ends in between, the store opens if both are at hand, and goes on where it was.
+extension AccountStore {
+    /// Names the key that everything new is sealed with (`StoreKey.identifier`).
+    package var keyIdentifier: String { keys.newest.identifier }
+
+    /// Whether `reseal` has more to do.
+    package var isBeingResealed: Bool { keys.next != nil }
+
+    /// Names the key that the last change replaced, until `forgetRetiredKey`: it has to be destroyed.
+    package func retiredKeyIdentifier() throws(StoreError) -> String? {
+        try read(Meta.retiredKeyID)
+    }
+
+    /// Seals everything new with `key` from now on. Where the key is kept, it must be on disk already.
+    ///
+    /// - Precondition: no change is under way, and `key` is another than the present one.
+    package func beginRekey(to key: StoreKey) throws(StoreError) {
+        precondition(!isBeingResealed, "one change of the key at a time")
+        precondition(key != keys.current, "the key does not change")
+        try write { db in try Meta.setNextKey(key, in: db) }
+        keys.next = key
+        sealer = keys.sealer
+    }
+
+    /// Seals the secrets of the next accounts with the new key, in one transaction; after the last ones the old key is retired.
+    ///
+    /// - Parameter limit: how many accounts; each takes some 20 µs.
+    package func reseal(limit: Int) throws(StoreError) -> ResealedBatch {
+        guard let next = keys.next else { return ResealedBatch(accounts: 0, unreadable: 0, isLast: true) }
+        let batch = try write { db in
+            let batch = try resealNext(limit, in: db)
+            if batch.isLast { try Meta.adoptKey(next, retiring: keys.current, in: db) }
+            return batch
+        }
+        if batch.isLast {
+            keys = SealingKeys(current: next)
+            sealer = keys.sealer
+            // What was sealed with the old key is in the log still.
+            forgetLog()
+        }
+        return batch
+    }
+
+    /// The retired key is destroyed.
+    package func forgetRetiredKey() throws(StoreError) {
+        try write(Meta.forgetRetiredKey)
+    }
+
+    private func resealNext(_ limit: Int, in db: Database) throws -> ResealedBatch {
+        let start = try Meta.resealCursor(in: db)
+        let accounts = try Row.fetchAll(
+            db.cachedStatement(sql: StoreStatement.accountsToReseal.sql),
+            arguments: [start, limit]
+        )
+        guard let last: Int64 = accounts.last?[0] else { return ResealedBatch(accounts: 0, unreadable: 0, isLast: true) }
+        var unreadable = 0
+        for row in accounts {
+            guard let sealed: Data = row[1] else { continue }
+            let place = AccountColumns.clientSecretPlace(AccountID(row[0]))
+            try reseal(sealed, at: place, by: .resealClientSecret, row: row[0], &unreadable, in: db)
+        }
+        let tokens = try Row.fetchAll(
+            db.cachedStatement(sql: StoreStatement.tokensToReseal.sql),
+            arguments: [start, last]
+        )
+        for row in tokens {
+            guard let place = SealedPlace(tokenRow: row) else {
+                unreadable += 1
+                continue
+            }
+            try reseal(row[5], at: place, by: .resealToken, row: row[0], &unreadable, in: db)
+        }
+        try Meta.setResealCursor(last, in: db)
+        return ResealedBatch(accounts: accounts.count, unreadable: unreadable, isLast: false)
+    }
+
+    /// Seals one value anew; one that opens with neither key stays as it is, and is counted.
+    private func reseal(
+        _ sealed: Data,
+        at place: SealedPlace,
+        by statement: StoreStatement,
+        row: Int64,
+        _ unreadable: inout Int,
+        in db: Database
+    ) throws {
+        do {
+            guard let resealed = try sealer.reseal(sealed, at: place) else { return }
+            try db.cachedStatement(sql: statement.sql).execute(arguments: [resealed, row])
+        } catch StoreError.sealBroken {
+            unreadable += 1
+        }
+    }
+}
+
+/// What one step of changing the key has done.
+package struct ResealedBatch: Hashable, Sendable {
+    package var accounts: Int
+    /// Secrets that open with neither key: damaged before, and left as they are.
+    package var unreadable: Int
+    /// Nothing is sealed with the old key any more, but for what is unreadable.
+    package var isLast: Bool
+}
+
+extension SealedPlace {
+    /// The place of a row of `tokensToReseal`; nil if it is of no kind that this version knows.
+    fileprivate init?(tokenRow row: Row) {
+        guard let kind = TokenKind(rawValue: row[2]) else { return nil }
+        self.init(account: AccountID(row[1]), column: kind.column, generation: Generation(row[4]), target: row[3])
+    }
+}

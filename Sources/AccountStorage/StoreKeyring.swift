@@ -1,0 +1,116 @@
+/// Every place where the store's key may be, and what to do with it there.
+///
+/// A store opens with those of the keys at hand that it was sealed with, wherever they are: moving the key to another place is a
+/// change of the key (`next(after:)`, `AccountStore.reseal`, `settle(on:)`) and never makes the store unreadable. New keys are made
+/// in the first place that there is: a systemd credential, the Secret Service if it is wanted, a file.
+///
+/// Calls block: the Secret Service may take its time.
+package struct StoreKeyring: Sendable {
+    package let source: StoreKeySource
+    package let secretService: SecretServiceKeys
+    /// Whether new keys are kept in the Secret Service.
+    package private(set) var usesSecretService: Bool
+    /// Whether it has been wanted, and so may hold keys of this store.
+    private var asksSecretService: Bool
+
+    package init(source: StoreKeySource, secretService: SecretServiceKeys, usesSecretService: Bool) {
+        self.source = source
+        self.secretService = secretService
+        self.usesSecretService = usesSecretService
+        asksSecretService = usesSecretService
+    }
+
+    /// Has the keys that are made from now on kept in the Secret Service, or not; those that are there are still found and removed.
+    package mutating func useSecretService(_ isWanted: Bool) {
+        usesSecretService = isWanted
+        asksSecretService = asksSecretService || isWanted
+    }
+
+    /// Opens the store at `path`; a new one gets a new key, unless there is one already.
+    package func openStore(at path: String) throws(StoreOpeningError) -> sending AccountStore {
+        do {
+            guard try source.holdsStore(at: path) else {
+                return try AccountStore(path: path, keys: [firstKey().key])
+            }
+            return try openExisting(path)
+        } catch let error as StoreKeyError {
+            throw .key(error)
+        } catch let error as StoreError {
+            throw .store(error)
+        } catch {
+            preconditionFailure("the store fails with its own errors only: \(type(of: error))")
+        }
+    }
+
+    /// Asks one place after the other, and the Secret Service only if its answer is needed: it may be locked.
+    private func openExisting(_ path: String) throws -> sending AccountStore {
+        var keys: [StoreKey] = []
+        var refusal: any Error = StoreKeyError.keyMissing(path: source.keyFilePath)
+        for place in [source.credentials, source.files, secretKeys] {
+            let found = try place().map(\.key)
+            guard !found.isEmpty else { continue }
+            keys += found
+            do throws(StoreError) {
+                return try AccountStore(path: path, keys: keys)
+            } catch {
+                guard case .wrongKey = error else { throw error }
+                refusal = error
+            }
+        }
+        throw refusal
+    }
+
+    private func secretKeys() throws(StoreKeyError) -> [HeldKey] {
+        usesSecretService ? try secretService.keys() : []
+    }
+
+    private func firstKey() throws(StoreKeyError) -> HeldKey {
+        if let credential = try source.credentials().first { return credential }
+        if usesSecretService {
+            if let key = try secretService.keys().first { return key }
+            return try secretService.create()
+        }
+        if let file = try source.files().first { return file }
+        return try source.createFile()
+    }
+
+    /// The key that the store is to be sealed with in place of the one of this identifier; it is kept safe when this returns.
+    ///
+    /// - Throws: `credentialHasNoSuccessor` or `successorNotInPlace` if its owner has to provide it first; what keeps a new one from
+    ///   being stored.
+    package func next(after identifier: String) throws(StoreKeyError) -> HeldKey {
+        let credentials = try source.credentials()
+        if credentials.isEmpty {
+            return usesSecretService ? try secretService.create() : try source.createNextFile()
+        }
+        let present = credentials.first { $0.key.identifier == identifier }
+        switch present?.place {
+        case .nextCredential: throw .successorNotInPlace
+        case .credential:
+            guard let next = credentials.first(where: { $0.key.identifier != identifier }) else {
+                throw .credentialHasNoSuccessor
+            }
+            return next
+        case .secretService, .file, .nextFile, nil: return credentials[0]
+        }
+    }
+
+    /// Destroys all keys of the store but the one of this identifier, where they are ours to destroy; nothing must be sealed with them
+    /// any more. May be repeated.
+    package func settle(on identifier: String) throws(StoreKeyError) {
+        try source.settleFiles(on: identifier)
+        if asksSecretService { try secretService.removeOthers(identifier) }
+    }
+
+    /// Where the key of this identifier is, if it is at hand; else it can only be in the Secret Service.
+    package func place(of identifier: String) -> StoreKeyPlace {
+        let held = ((try? source.credentials()) ?? []) + ((try? source.files()) ?? [])
+        return held.first { $0.key.identifier == identifier }?.place ?? .secretService
+    }
+}
+
+/// Why a store cannot be opened.
+package enum StoreOpeningError: Error, Equatable, Sendable {
+    case key(StoreKeyError)
+    case store(StoreError)
+}

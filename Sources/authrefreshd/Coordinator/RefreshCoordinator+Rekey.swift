@@ -1,0 +1,109 @@
+internal import AccountStorage
+internal import Dispatch
+internal import RefreshCore
+
+/// Changing the store's key: the new key is kept safe first, then the secrets are brought over in batches, callers and refreshes
+/// having their turns in between, then the old key is destroyed.
+extension RefreshCoordinator {
+    /// How many accounts are brought over in one turn, which takes some 10 ms: callers hardly notice, and a commit is shared by enough.
+    static let resealBatchSize = 256
+
+    /// Changes the store's key, or joins the change that is under way; `tell` is called as it goes on, on this queue.
+    func rekey(_ tell: @escaping @Sendable (Rekeying.News) -> Void) {
+        if rekeying != nil {
+            rekeying?.followers.append(tell)
+            return
+        }
+        rekeying = Rekeying(followers: [tell])
+        Task { await beginRekeying() }
+    }
+
+    /// Goes on with a change that an earlier daemon began.
+    func resumeRekeying() throws(StoreError) {
+        if store.isBeingResealed {
+            rekeying = Rekeying()
+            reseal()
+        } else if try store.retiredKeyIdentifier() != nil {
+            rekeying = Rekeying()
+            Task { await destroyRetiredKey() }
+        }
+    }
+
+    private func beginRekeying() async {
+        let (keyring, present) = (keyring, store.keyIdentifier)
+        let next = await BlockingCall.result { () throws(StoreKeyError) in try keyring.next(after: present) }
+        guard !isStopping else { return }
+        do {
+            try store.beginRekey(to: next.get().key)
+            reseal()
+        } catch let error as StoreKeyError {
+            endRekeying(with: .failure(.key(error)))
+        } catch let error as StoreError {
+            endRekeying(with: .failure(.store(error)))
+        } catch {
+            preconditionFailure("keys and the store fail with their own errors only: \(type(of: error))")
+        }
+    }
+
+    /// Brings over one batch, and asks for the next turn.
+    private func reseal() {
+        guard !isStopping, rekeying != nil else { return }
+        let now = timebase.now()
+        do throws(StoreError) {
+            guard trouble == nil else { return resealLater() }
+            let batch = try store.reseal(limit: Self.resealBatchSize)
+            rekeying?.progress.accounts += batch.accounts
+            rekeying?.progress.unreadable += batch.unreadable
+            if batch.isLast {
+                Task { await destroyRetiredKey() }
+                return
+            }
+        } catch {
+            storeFailed(error, with: [], at: now)
+            wake()
+            return resealLater()
+        }
+        tellProgress(at: now)
+        queue.async { [weak self] in
+            self?.assumeIsolated { $0.reseal() }
+        }
+    }
+
+    /// The store cannot be written now; it is tried again as often as everything else is.
+    private func resealLater() {
+        let delay = StoreTrouble.retryInterval.components.seconds
+        queue.asyncAfter(deadline: .now() + .seconds(Int(delay))) { [weak self] in
+            self?.assumeIsolated { $0.reseal() }
+        }
+    }
+
+    private func tellProgress(at now: Moment) {
+        guard let rekeying, rekeying.toldAt.map({ now.elapsed(since: $0) >= .seconds(1) }) ?? true else { return }
+        rekeying.tell(.progress(rekeying.progress))
+        self.rekeying?.toldAt = now
+    }
+
+    /// Nothing is sealed with the old key any more.
+    private func destroyRetiredKey() async {
+        let (keyring, present) = (keyring, store.keyIdentifier)
+        let settled = await BlockingCall.result { () throws(StoreKeyError) in try keyring.settle(on: present) }
+        guard !isStopping, let progress = rekeying?.progress else { return }
+        var outcome = Rekeying.Outcome(progress: progress, key: present, place: keyring.place(of: present))
+        switch settled {
+        case .success:
+            // Should this fail, the next daemon destroys once more what is gone already.
+            try? store.forgetRetiredKey()
+        case .failure(let error):
+            outcome.leftover = error
+        }
+        changeLog.rekeyed(outcome)
+        endRekeying(with: .success(outcome))
+    }
+
+    /// Tells those who follow the change that it is over; without one it does nothing.
+    func endRekeying(with result: Result<Rekeying.Outcome, Rekeying.Failure>) {
+        let ended = rekeying
+        rekeying = nil
+        ended?.tell(.end(result))
+    }
+}

@@ -1,0 +1,45 @@
+internal import AccountStorage
+internal import RefreshCore
+
+/// A change of the store's key that is under way.
+struct Rekeying: Sendable {
+    /// How far it is.
+    struct Progress: Hashable, Sendable {
+        /// Accounts that are sealed with the new key.
+        var accounts = 0
+        /// Secrets that open with no key.
+        var unreadable = 0
+    }
+
+    /// How it ended.
+    struct Outcome: Hashable, Sendable {
+        var progress: Progress
+        /// The new key's name.
+        var key: String
+        var place: StoreKeyPlace
+        /// What kept the old key from being destroyed; nil if it is.
+        var leftover: StoreKeyError?
+    }
+
+    enum Failure: Error, Hashable, Sendable {
+        case key(StoreKeyError)
+        case store(StoreError)
+        /// The daemon stops; the change goes on when it is started again.
+        case interrupted
+    }
+
+    /// What those who wait for it are told.
+    enum News: Sendable {
+        case progress(Progress)
+        case end(Result<Outcome, Failure>)
+    }
+
+    var progress = Progress()
+    var followers: [@Sendable (News) -> Void] = []
+    /// When the followers were told last.
+    var toldAt: Moment?
+
+    func tell(_ news: News) {
+        for follower in followers { follower(news) }
+    }
+}

@@ -1,0 +1,72 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import Varlink
+
+/// The methods about the store as a whole.
+extension AuthRefreshService {
+    func backup(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> BackupStore.Reply {
+        _ = try call.decodeParameters(as: BackupStore.Parameters.self)
+        return BackupStore.Reply(path: try coordinator.backUpStore())
+    }
+
+    func rekey(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws {
+        _ = try call.decodeParameters(as: RekeyStore.Parameters.self)
+        let total = try coordinator.overview().accounts
+        let wantsMore = call.wantsMore
+        coordinator.rekey { news in
+            switch news {
+            case .progress(let progress):
+                guard wantsMore else { return }
+                responder.reply(RekeyStore.Reply(progress, total: total), continues: true)
+            case .end(.success(let outcome)): responder.reply(RekeyStore.Reply(outcome))
+            case .end(.failure(let failure)): responder.fail(VarlinkError(failure))
+            }
+        }
+    }
+}
+
+extension RekeyStore.Reply {
+    fileprivate init(_ progress: Rekeying.Progress, total: Int) {
+        self.init(
+            accounts: Int64(progress.accounts),
+            total: Int64(max(total, progress.accounts)),
+            unreadable: Int64(progress.unreadable)
+        )
+    }
+
+    fileprivate init(_ outcome: Rekeying.Outcome) {
+        self.init(outcome.progress, total: outcome.progress.accounts)
+        key = outcome.key
+        place = outcome.place.wireName
+        leftover = outcome.leftover?.description
+    }
+}
+
+extension StoreKeyPlace {
+    fileprivate var wireName: String {
+        switch self {
+        case .credential, .nextCredential, .secretService, .file: rawValue
+        // It becomes the key file as soon as that can be written.
+        case .nextFile: StoreKeyPlace.file.rawValue
+        }
+    }
+}
+
+extension VarlinkError {
+    fileprivate init(_ failure: Rekeying.Failure) {
+        switch failure {
+        case .key(let error) where error.isPassing:
+            self.init(StoreLockedError(reason: error.description, hint: error.hint))
+        case .key(let error):
+            self.init(KeyNotReplacedError(reason: error.description, hint: error.hint))
+        case .store(let error): self.init(error)
+        case .interrupted:
+            self.init(
+                StoreUnavailableError(
+                    reason: "the daemon is stopping; the change of the key goes on when it is started again",
+                    hint: "authctl store rekey waits for it then"
+                )
+            )
+        }
+    }
+}

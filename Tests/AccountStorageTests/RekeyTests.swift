@@ -1,0 +1,152 @@
+import Foundation
+import GRDB
+import RefreshCore
+import Testing
+
+@testable import AccountStorage
+
+/// Changing the store's key while it is in use, and ending at any moment of it.
+struct RekeyTests {
+    private let folder: TemporaryFolder
+    private let old: StoreKey
+    private let new: StoreKey
+
+    init() throws {
+        folder = try TemporaryFolder()
+        (old, new) = (try Sample.key(1), try Sample.key(2))
+    }
+
+    /// A store with accounts `a0`, `a1`, …, each with a client secret and all kinds of tokens.
+    private func filled(_ count: Int) throws -> (store: AccountStore, ids: [AccountID]) {
+        let store = try folder.open(key: old)
+        let accounts = try (0..<count).map { index in
+            var account = try Sample.scheduled("a\(index)", due: 10)
+            account.registration.clientSecret = Secret("client-\(index)")
+            account.tokens?.accessToken = Sample.accessToken("access-\(index)")
+            account.tokens?.idToken = Secret("id-\(index)")
+            return account
+        }
+        return (store, try store.add(accounts))
+    }
+
+    private func expectSecrets(_ ids: [AccountID], in store: AccountStore) throws {
+        for (index, id) in ids.enumerated() {
+            #expect(try store.record(id)?.account.registration.clientSecret == Secret("client-\(index)"))
+            #expect(try store.refreshToken(of: id, generation: Generation(1)) == Sample.refreshToken("a\(index)-1"))
+            #expect(try store.accessToken(of: id) == Sample.accessToken("access-\(index)"))
+            #expect(try store.idToken(of: id) == Secret("id-\(index)"))
+        }
+    }
+
+    @Test func `every secret opens with the new key alone, whatever the size of a batch`() throws {
+        for size in [1, 3, 100] {
+            let (store, ids) = try filled(7)
+            try store.beginRekey(to: new)
+            var batches = 0
+            while try !store.reseal(limit: size).isLast { batches += 1 }
+            #expect(batches == (7 + size - 1) / size)
+            #expect(!store.isBeingResealed)
+            #expect(store.keyIdentifier == new.identifier)
+            #expect(try store.retiredKeyIdentifier() == old.identifier)
+            try store.close()
+            #expect(
+                throws: StoreError.wrongKey(path: folder.store, expected: new.identifier, given: old.identifier)
+            ) {
+                try folder.open(key: old)
+            }
+            let reopened = try folder.open(key: new)
+            try expectSecrets(ids, in: reopened)
+            try reopened.close()
+            try FileManager.default.removeItem(atPath: folder.store)
+        }
+    }
+
+    @Test func `ended after any step, the store opens with both keys and goes on`() throws {
+        var (store, ids) = try filled(5)
+        try store.beginRekey(to: new)
+        var steps = 0
+        while true {
+            try store.close()
+            for (key, missing) in [(old, new), (new, old)] {
+                let wrong = StoreError.wrongKey(path: folder.store, expected: missing.identifier, given: key.identifier)
+                #expect(throws: wrong) { try folder.open(key: key) }
+            }
+            store = try AccountStore(path: folder.store, keys: [new, old])
+            #expect(store.isBeingResealed)
+            try expectSecrets(ids, in: store)
+            steps += 1
+            if try store.reseal(limit: 1).isLast { break }
+        }
+        #expect(steps == 6)
+        try expectSecrets(ids, in: store)
+    }
+
+    @Test func `what is written meanwhile is sealed with the new key`() throws {
+        let (store, ids) = try filled(4)
+        try store.beginRekey(to: new)
+        _ = try store.reseal(limit: 2)
+        // One account that is done, one that is not, and one that is new.
+        for id in [ids[0], ids[3]] {
+            let state = RefreshState(generation: Generation(2), phase: .scheduled, deadline: Sample.start)
+            let tokens = StoredTokens(
+                accessToken: Sample.accessToken("later"),
+                refreshToken: Sample.refreshToken("later")
+            )
+            try store.commit([StateWrite(account: id, base: Generation(1), state: state, tokens: .store(tokens))])
+        }
+        let added = try store.add(Sample.scheduled("added", due: 1)).account.id
+        while try !store.reseal(limit: 2).isLast {}
+        try store.close()
+        let reopened = try folder.open(key: new)
+        for id in [ids[0], ids[3]] {
+            #expect(try reopened.refreshToken(of: id, generation: Generation(2)) == Sample.refreshToken("later"))
+            #expect(try reopened.accessToken(of: id) == Sample.accessToken("later"))
+        }
+        #expect(try reopened.refreshToken(of: added, generation: Generation(1)) == Sample.refreshToken("added-1"))
+        #expect(try reopened.accessToken(of: ids[1]) == Sample.accessToken("access-1"))
+    }
+
+    @Test func `a secret that opens with no key is counted, and stops nothing`() throws {
+        let (store, ids) = try filled(3)
+        try store.write { db in
+            try db.execute(sql: "UPDATE token SET sealed = zeroblob(40) WHERE account_id = 2 AND kind = 'access'")
+            try db.execute(sql: "UPDATE account SET client_secret = zeroblob(40) WHERE id = 3")
+        }
+        try store.beginRekey(to: new)
+        let batch = try store.reseal(limit: 9)
+        #expect(batch == ResealedBatch(accounts: 3, unreadable: 2, isLast: false))
+        #expect(try store.reseal(limit: 9).isLast)
+        #expect(try store.refreshToken(of: ids[1], generation: Generation(1)) == Sample.refreshToken("a1-1"))
+    }
+
+    @Test func `nothing that the old key opens is left in the files`() throws {
+        let (store, _) = try filled(20)
+        let sealed = try store.read { db in
+            try Data.fetchAll(db, sql: "SELECT sealed FROM token UNION ALL SELECT client_secret FROM account")
+        }
+        #expect(sealed.count == 80)
+        try store.beginRekey(to: new)
+        while try !store.reseal(limit: 8).isLast {}
+        let files = try rawFiles(of: folder.store)
+        for value in sealed { #expect(files.range(of: value) == nil) }
+    }
+
+    @Test func `no backup is made meanwhile`() throws {
+        let (store, _) = try filled(2)
+        try store.beginRekey(to: new)
+        #expect(throws: StoreError.beingResealed(path: folder.store)) { try store.backup(to: folder.file("backup")) }
+        #expect(!FileManager.default.fileExists(atPath: folder.file("backup")))
+        while try !store.reseal(limit: 8).isLast {}
+        try store.backup(to: folder.file("backup"))
+    }
+
+    @Test func `an empty store changes its key too`() throws {
+        let store = try folder.open(key: old)
+        try store.beginRekey(to: new)
+        #expect(try store.reseal(limit: 1) == ResealedBatch(accounts: 0, unreadable: 0, isLast: true))
+        try store.forgetRetiredKey()
+        #expect(try store.retiredKeyIdentifier() == nil)
+        try store.close()
+        try folder.open(key: new).close()
+    }
+}

@@ -1,0 +1,211 @@
+import Foundation
+import RefreshCore
+import Testing
+
+@testable import AccountStorage
+
+/// Where the store's key is looked for, made, moved to and destroyed.
+struct StoreKeyringTests {
+    private let folder: TemporaryFolder
+    private let service = FakeSecretService()
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.file("credentials"),
+            withIntermediateDirectories: false
+        )
+    }
+
+    private var source: StoreKeySource {
+        StoreKeySource(credentialsDirectory: folder.file("credentials"), stateDirectory: folder.path)
+    }
+
+    private var withSecretService: StoreKeyring { service.keyring(source) }
+    private var withoutSecretService: StoreKeyring { service.keyring(source, isUsed: false) }
+
+    /// Passes a key as systemd does.
+    private func pass(_ key: StoreKey, as name: String = "store-key") throws {
+        try Data(key.fileContents).write(to: URL(fileURLWithPath: folder.file("credentials/\(name)")))
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o440],
+            ofItemAtPath: folder.file("credentials/\(name)")
+        )
+    }
+
+    private func withdraw(_ name: String) throws {
+        try FileManager.default.removeItem(atPath: folder.file("credentials/\(name)"))
+    }
+
+    private var keyFiles: [String] {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("store-key") }
+        }
+    }
+
+    /// Opens the store, and gives it one account if it is new.
+    private func open(_ keyring: StoreKeyring) throws -> AccountStore {
+        let store = try keyring.openStore(at: folder.store)
+        if try store.counts().total == 0 { _ = try store.add(Sample.scheduled("a", due: 1)) }
+        #expect(try store.refreshToken(of: AccountID(1), generation: Generation(1)) == Sample.refreshToken("a-1"))
+        return store
+    }
+
+    /// Changes the key of the store to what `keyring` gives, from beginning to end.
+    private func rekey(_ keyring: StoreKeyring) throws -> HeldKey {
+        let store = try open(keyring)
+        let next = try keyring.next(after: store.keyIdentifier)
+        try store.beginRekey(to: next.key)
+        while try !store.reseal(limit: 9).isLast {}
+        try store.close()
+        try keyring.settle(on: next.key.identifier)
+        return next
+    }
+
+    @Test func `a first start makes the key in the first place that there is`() throws {
+        try open(withSecretService).close()
+        #expect(service.identifiers.count == 1)
+        #expect(try keyFiles == [])
+        try FileManager.default.removeItem(atPath: folder.store)
+        try open(withoutSecretService).close()
+        #expect(try keyFiles == ["store-key"])
+        try FileManager.default.removeItem(atPath: folder.store)
+        let key = StoreKey.random()
+        try pass(key)
+        #expect(try open(withSecretService).keyIdentifier == key.identifier)
+    }
+
+    @Test func `a key that another place holds opens the store, and the Secret Service is not asked then`() throws {
+        try open(withoutSecretService).close()
+        service.fail(with: .secretServiceLocked)
+        try pass(StoreKey.random())
+        try open(withSecretService).close()
+        #expect(service.calls == 0)
+    }
+
+    @Test func `a locked Secret Service is told by its own error, which passes`() throws {
+        try open(withSecretService).close()
+        service.fail(with: .secretServiceLocked)
+        #expect(throws: StoreOpeningError.key(.secretServiceLocked)) { try open(withSecretService) }
+        #expect(StoreKeyError.secretServiceLocked.isPassing)
+        service.fail(with: nil)
+        try open(withSecretService).close()
+    }
+
+    @Test func `without the option the Secret Service is never asked`() throws {
+        try open(withSecretService).close()
+        let calls = service.calls
+        #expect(throws: StoreOpeningError.key(.keyMissing(path: folder.file("store-key")))) {
+            try open(withoutSecretService)
+        }
+        #expect(service.calls == calls)
+    }
+
+    @Test func `a changed key replaces the key file`() throws {
+        try open(withoutSecretService).close()
+        let before = try source.files()
+        let next = try rekey(withoutSecretService)
+        #expect(try source.files() == [HeldKey(next.key, in: .file)])
+        #expect(try source.files() != before)
+        #expect(try keyFiles == ["store-key"])
+        #expect(try open(withoutSecretService).keyIdentifier == next.key.identifier)
+    }
+
+    @Test func `the key file of a symbolic link is replaced where it lies`() throws {
+        try FileManager.default.createDirectory(atPath: folder.file("vault"), withIntermediateDirectories: false)
+        try StoreKeyFile.own(folder.file("vault/key")).create(StoreKey.random())
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file("store-key"),
+            withDestinationPath: folder.file("vault/key")
+        )
+        let next = try rekey(withoutSecretService)
+        #expect(try StoreKeyFile.own(folder.file("vault/key")).read() == next.key)
+        #expect(
+            try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("store-key")) == folder.file("vault/key")
+        )
+    }
+
+    @Test func `the key moves from the file into the Secret Service, and back`() throws {
+        try open(withoutSecretService).close()
+        var keyring = withSecretService
+        let there = try rekey(keyring)
+        #expect(there.place == .secretService)
+        #expect(service.identifiers == [there.key.identifier])
+        #expect(try keyFiles == [])
+        keyring.useSecretService(false)
+        // The daemon has the store open while the configuration changes.
+        let store = try open(withSecretService)
+        let back = try keyring.next(after: store.keyIdentifier)
+        try store.beginRekey(to: back.key)
+        while try !store.reseal(limit: 9).isLast {}
+        try store.close()
+        try keyring.settle(on: back.key.identifier)
+        #expect(service.identifiers == [])
+        #expect(try source.files() == [HeldKey(back.key, in: .file)])
+    }
+
+    @Test func `a key in the Secret Service is changed there`() throws {
+        let first = try open(withSecretService)
+        let before = first.keyIdentifier
+        try first.close()
+        let next = try rekey(withSecretService)
+        #expect(service.identifiers == [next.key.identifier])
+        #expect(next.key.identifier != before)
+    }
+
+    @Test func `the key moves from the file to a credential`() throws {
+        try open(withoutSecretService).close()
+        let key = StoreKey.random()
+        try pass(key)
+        #expect(try rekey(withoutSecretService) == HeldKey(key, in: .credential))
+        #expect(try keyFiles == [])
+    }
+
+    @Test func `a credential is followed by the one that its owner passes beside it`() throws {
+        try pass(StoreKey.random())
+        let store = try open(withoutSecretService)
+        #expect(throws: StoreKeyError.credentialHasNoSuccessor) {
+            try withoutSecretService.next(after: store.keyIdentifier)
+        }
+        try store.close()
+        let next = StoreKey.random()
+        try pass(next, as: "store-key.next")
+        #expect(try rekey(withoutSecretService) == HeldKey(next, in: .nextCredential))
+        // Until the new key has moved up, changing again would change back.
+        let reopened = try open(withoutSecretService)
+        #expect(throws: StoreKeyError.successorNotInPlace) {
+            try withoutSecretService.next(after: reopened.keyIdentifier)
+        }
+        try reopened.close()
+        try withdraw("store-key.next")
+        try pass(next)
+        #expect(try open(withoutSecretService).keyIdentifier == next.identifier)
+    }
+
+    @Test func `ended before the new key has moved up, the store opens, and settling is finished later`() throws {
+        let keyring = withoutSecretService
+        let store = try open(keyring)
+        let old = try source.files()[0]
+        let next = try keyring.next(after: store.keyIdentifier)
+        #expect(try source.files() == [old, next])
+        try store.beginRekey(to: next.key)
+        while try !store.reseal(limit: 9).isLast {}
+        try store.close()
+        let reopened = try open(keyring)
+        #expect(reopened.keyIdentifier == next.key.identifier)
+        #expect(try reopened.retiredKeyIdentifier() == old.key.identifier)
+        for _ in 0..<2 {
+            try keyring.settle(on: next.key.identifier)
+            #expect(try source.files() == [HeldKey(next.key, in: .file)])
+        }
+    }
+
+    @Test func `the old key is overwritten, not only let go of`() throws {
+        try open(withoutSecretService).close()
+        // A second name keeps the old file in sight.
+        try FileManager.default.linkItem(atPath: folder.file("store-key"), toPath: folder.file("seen"))
+        _ = try rekey(withoutSecretService)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file("seen")))
+        #expect(bytes == Data(repeating: 0, count: 65))
+    }
+}

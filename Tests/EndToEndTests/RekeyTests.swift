@@ -1,0 +1,127 @@
+import AuthRefreshInterface
+import DemoIssuer
+import Foundation
+import TestSupport
+import Testing
+
+/// `authctl store rekey` on a daemon at work, also one that is killed in the middle of it.
+struct RekeyTests {
+    /// Accounts beside the one at work: several batches of the daemon's.
+    private static let accounts = 700
+
+    private func fill(_ stage: DaemonStage) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<4 {
+                group.addTask {
+                    for number in stride(from: lane, to: Self.accounts, by: 4) {
+                        let settings = AccountSettings(
+                            name: "a\(number)",
+                            issuer: "https://login.example.com",
+                            clientId: "app"
+                        )
+                        let parameters = AddAccount.Parameters(settings: settings, clientSecret: "secret-\(number)")
+                        _ = try await stage.ask(.addAccount, parameters, for: AddAccount.Reply.self)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func expectSecrets(_ stage: DaemonStage) async throws {
+        for number in 0..<Self.accounts {
+            let parameters = ExportGrant.Parameters(account: "a\(number)")
+            let grant = try await stage.ask(.exportGrant, parameters, for: ExportGrant.Reply.self)
+            #expect(grant.clientSecret == "secret-\(number)")
+        }
+    }
+
+    private func rekey(_ stage: DaemonStage) async throws -> RekeyStore.Reply {
+        try await stage.ask(.rekeyStore, RekeyStore.Parameters(), for: RekeyStore.Reply.self)
+    }
+
+    @Test func `a new key replaces the old one while tokens are handed out and refreshed`() async throws {
+        try await FreshAccount.with { account in
+            let stage = account.stage
+            let daemon = try await stage.start()
+            try await fill(stage)
+            let old = try Data(contentsOf: URL(fileURLWithPath: stage.key))
+            async let outcome = stage.authctl("store", "rekey")
+            for _ in 0..<5 { #expect(try await stage.acquire("work") == account.token) }
+            let told = try await outcome
+            #expect(told.end == .exited(0), "\(told.errors)")
+            #expect(told.output.hasPrefix("\(Self.accounts + 1) accounts sealed with the new key "), "\(told.output)")
+            #expect(told.output.hasSuffix(", kept in the key file"), "\(told.output)")
+            let new = try Data(contentsOf: URL(fileURLWithPath: stage.key))
+            #expect(new != old && new.count == 65)
+            let left = try FileManager.default.contentsOfDirectory(atPath: stage.stateDirectory)
+            #expect(left.filter { $0.hasPrefix("store-key") } == ["store-key"])
+            #expect(try await daemon.terminate() == .exited(0))
+            #expect(!daemon.logText.contains(String(decoding: new, as: UTF8.self).dropLast()))
+
+            let again = try await stage.start()
+            try await expectSecrets(stage)
+            #expect(try await again.terminate() == .exited(0))
+            try old.write(to: URL(fileURLWithPath: stage.key))
+            try await account.expectRefusal(status: 78, says: "was sealed with key")
+            try new.write(to: URL(fileURLWithPath: stage.key))
+        }
+    }
+
+    @Test func `killed at any moment of it, the store opens and the change is finished`() async throws {
+        try await FreshAccount.with { account in
+            let stage = account.stage
+            let first = try await stage.start()
+            try await fill(stage)
+            #expect(try await first.terminate() == .exited(0))
+            var keys: Set<Data> = []
+            var finished = 0
+            for kill in 0..<24 {
+                let daemon = try await stage.start()
+                let outcome = Task { try await rekey(stage) }
+                // The moment of death is what varies here: nothing is waited for. The change takes some 50 ms.
+                try await Task.sleep(for: .milliseconds(kill * 4))
+                try await daemon.kill()
+                if (try? await outcome.value) != nil { finished += 1 }
+                keys.insert(try Data(contentsOf: URL(fileURLWithPath: stage.key)))
+            }
+            // Neither always too early nor always too late.
+            #expect(finished < 24 && keys.count > 1, "\(finished) finished, \(keys.count) keys")
+            let last = try await stage.start()
+            let end = try await rekey(stage)
+            #expect(end.unreadable == 0 && end.leftover == nil && end.place == "file", "\(end)")
+            try await expectSecrets(stage)
+            #expect(try await stage.acquire("work") == account.token)
+            #expect(try await last.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `a key that is a credential is followed by the one passed beside it, and never overwritten`() async throws {
+        let stage = try DaemonStage()
+        let credentials = ["CREDENTIALS_DIRECTORY": stage.folder.path + "/credentials"]
+        try stage.folder.write(String(repeating: "1", count: 64), to: "credentials/store-key")
+        let daemon = try await stage.start(environment: credentials)
+        try await fill(stage)
+        let refused = try await stage.authctl("store", "rekey")
+        #expect(refused.end == .exited(78))
+        #expect(refused.errors.contains("systemd credential 'store-key'"), "\(refused.errors)")
+        #expect(refused.errors.contains("hint: pass the new key as the credential 'store-key.next'"), "\(refused.errors)")
+        #expect(try await daemon.terminate() == .exited(0))
+
+        try stage.folder.write(String(repeating: "2", count: 64), to: "credentials/store-key.next")
+        let both = try await stage.start(environment: credentials)
+        let told = try await stage.authctl("store", "rekey")
+        #expect(told.end == .exited(0), "\(told.errors)")
+        #expect(told.output.contains("the systemd credential 'store-key.next'"), "\(told.output)")
+        #expect(try await both.terminate() == .exited(0))
+
+        try FileManager.default.removeItem(atPath: stage.folder.path + "/credentials/store-key")
+        try FileManager.default.moveItem(
+            atPath: stage.folder.path + "/credentials/store-key.next",
+            toPath: stage.folder.path + "/credentials/store-key"
+        )
+        let last = try await stage.start(environment: credentials)
+        try await expectSecrets(stage)
+        #expect(try await last.terminate() == .exited(0))
+    }
+}
