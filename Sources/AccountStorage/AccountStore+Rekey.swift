@@ -59,7 +59,9 @@ extension AccountStore {
             db.cachedStatement(sql: StoreStatement.accountsToReseal.sql),
             arguments: [start, limit]
         )
-        guard let last: Int64 = accounts.last?[0] else { return ResealedBatch(accounts: 0, unreadable: 0, isLast: true) }
+        guard let last: Int64 = accounts.last?[0] else {
+            return ResealedBatch(accounts: 0, unreadable: 0, isLast: true)
+        }
         var unreadable = 0
         for row in accounts {
             guard let sealed: Data = row[1] else { continue }

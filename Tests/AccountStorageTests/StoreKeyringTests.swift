@@ -121,7 +121,8 @@ struct StoreKeyringTests {
         let next = try rekey(withoutSecretService)
         #expect(try StoreKeyFile.own(folder.file("vault/key")).read() == next.key)
         #expect(
-            try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("store-key")) == folder.file("vault/key")
+            try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("store-key"))
+                == folder.file("vault/key")
         )
     }
 

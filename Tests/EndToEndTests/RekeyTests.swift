@@ -96,7 +96,9 @@ struct RekeyTests {
         }
     }
 
-    @Test func `a key that is a credential is followed by the one passed beside it, and never overwritten`() async throws {
+    @Test func `a key that is a credential is followed by the one passed beside it, and never overwritten`()
+        async throws
+    {
         let stage = try DaemonStage()
         let credentials = ["CREDENTIALS_DIRECTORY": stage.folder.path + "/credentials"]
         try stage.folder.write(String(repeating: "1", count: 64), to: "credentials/store-key")
@@ -105,7 +107,10 @@ struct RekeyTests {
         let refused = try await stage.authctl("store", "rekey")
         #expect(refused.end == .exited(78))
         #expect(refused.errors.contains("systemd credential 'store-key'"), "\(refused.errors)")
-        #expect(refused.errors.contains("hint: pass the new key as the credential 'store-key.next'"), "\(refused.errors)")
+        #expect(
+            refused.errors.contains("hint: pass the new key as the credential 'store-key.next'"),
+            "\(refused.errors)"
+        )
         #expect(try await daemon.terminate() == .exited(0))
 
         try stage.folder.write(String(repeating: "2", count: 64), to: "credentials/store-key.next")

@@ -71,7 +71,8 @@ enum StoreFilling {
         let path = stateDirectory + "/" + AccountStore.fileName
         do {
             let source = StoreKeySource(credentialsDirectory: nil, stateDirectory: stateDirectory)
-            let store = try AccountStore(path: path, key: try source.load(forStoreAt: path))
+            let held = try source.files().first ?? source.createFile()
+            let store = try AccountStore(path: path, key: held.key)
             for start in stride(from: 0, to: count, by: batch) {
                 _ = try store.add(try (start..<min(start + batch, count)).map(account))
             }

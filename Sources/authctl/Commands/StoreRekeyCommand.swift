@@ -16,8 +16,14 @@ struct StoreRekeyCommand: ParsableCommand {
             'store-key.next' beside the old one, restart the daemon, run this, then make it 'store-key'.
 
             Backups made before open with the old key only.
+
+            Examples:
+
+              authctl store rekey
             """
     )
+
+    @OptionGroup var output: OutputOptions
 
     @OptionGroup var connection: ConnectionOptions
 
@@ -27,8 +33,10 @@ struct StoreRekeyCommand: ParsableCommand {
         try daemon.ask(.rekeyStore, RekeyStore.Parameters(), forEach: RekeyStore.Reply.self) { last = $0 }
         guard let last, let key = last.key, let place = last.place else { throw .connection(.unreadableReply) }
         let noun = last.accounts == 1 ? "account" : "accounts"
-        try StandardOutput.write(
-            "\(last.accounts) \(noun) sealed with the new key \(PlainText.line(key)), kept in \(Self.words(for: place))\n"
+        try output.print(
+            last,
+            or:
+                "\(last.accounts) \(noun) sealed with the new key \(PlainText.line(key)), kept in \(Self.words(for: place))\n"
         )
         if last.unreadable > 0 {
             StandardError.note("\(last.unreadable) secrets open with no key and stay as they are: authctl status")
