@@ -11,9 +11,8 @@ enum AccountColumns {
     ]
 
     /// Everything that makes a `Record`, in the order `record(from:)` reads.
-    static let recordColumns = (["id", "issuer_id", "created_usec"] + names + StateColumns.names).joined(
-        separator: ", "
-    )
+    static let recordNames = ["id", "issuer_id", "created_usec"] + names + StateColumns.names
+    static let recordColumns = recordNames.joined(separator: ", ")
 
     static func values(of account: Account, sealer: Sealer) throws -> ColumnValues {
         let registration = account.registration
@@ -44,26 +43,26 @@ enum AccountColumns {
         from reader: inout ColumnReader,
         sealer: Sealer
     ) throws(StoreError) -> Account {
-        let name = try reader.required(reader.text().flatMap(AccountName.init), "name")
+        let name = try reader.required(reader.text().flatMap(AccountName.init), "name", .malformed)
         let provider = reader.text()
         let clientID = try reader.required(reader.text(), "client_id")
-        let authentication = try reader.choice(ClientAuthentication.self, "authentication")
+        let authentication = try reader.choice(ClientAuthentication.self)
         var clientSecret: Secret?
         if let sealed = reader.bytes() { clientSecret = try sealer.open(sealed, at: clientSecretPlace(id)) }
         let scopes = try reader.required(reader.text(), "scopes")
         let parameters = try reader.required(reader.text(), "refresh_parameters")
-        let encoding = try reader.choice(BasicCredentialEncoding.self, "basic_encoding")
+        let encoding = try reader.choice(BasicCredentialEncoding.self)
         let policy = RefreshPolicy(
-            leadTime: reader.duration(),
-            rotationGrace: reader.duration(),
-            refreshTokenLifetime: reader.duration()
+            leadTime: try reader.duration(),
+            rotationGrace: try reader.duration(),
+            refreshTokenLifetime: try reader.duration()
         )
         let registration = ClientRegistration(
             clientID: clientID,
             authentication: authentication,
             clientSecret: clientSecret,
             scopes: scopes.split(separator: "\n").map(String.init),
-            refreshParameters: try reader.required(JSONColumn.map(from: parameters), "refresh_parameters")
+            refreshParameters: try reader.required(JSONColumn.map(from: parameters), "refresh_parameters", .notJSON)
         )
         return Account(
             id: id,

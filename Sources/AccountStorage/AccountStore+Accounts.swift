@@ -9,10 +9,10 @@ extension AccountStore {
     package func add(_ account: NewAccount) throws(StoreError) -> Record {
         try write { db in
             let id = try insert(account, in: db)
-            guard let record = try records(.recordByID, [id.rawValue], in: db).first else {
+            guard let entry = try entries(.recordByID, [id.rawValue], in: db).first else {
                 throw StoreError.noSuchAccount(id)
             }
-            return record
+            return try entry.record()
         }
     }
 
@@ -25,26 +25,30 @@ extension AccountStore {
     }
 
     /// Nil if there is none.
-    package func record(_ id: AccountID) throws(StoreError) -> Record? {
-        try read { db in try records(.recordByID, [id.rawValue], in: db).first }
+    package func entry(_ id: AccountID) throws(StoreError) -> AccountEntry? {
+        try read { db in try entries(.recordByID, [id.rawValue], in: db).first }
     }
 
-    /// Nil if there is none.
-    package func record(named name: AccountName) throws(StoreError) -> Record? {
-        try read { db in try records(.recordByName, [name.text], in: db).first }
-    }
-
-    /// The number of the account, without reading the rest of it: works for a damaged one, too. Nil if there is none.
-    package func id(named name: AccountName) throws(StoreError) -> AccountID? {
-        try read { db in
-            try Int64.fetchOne(db.cachedStatement(sql: StoreStatement.idByName.sql), arguments: [name.text])
-                .map(AccountID.init)
-        }
+    /// Nil if there is none. A text that is no account name may be that of a damaged account.
+    package func entry(named name: String) throws(StoreError) -> AccountEntry? {
+        try read { db in try entries(.recordByName, [name], in: db).first }
     }
 
     /// One page of all accounts, ordered by the bytes of their names: those after `name`, or the first ones.
-    package func records(after name: AccountName?, limit: Int) throws(StoreError) -> [Record] {
-        try read { db in try records(.recordsAfterName, [name?.text ?? "", limit], in: db) }
+    package func entries(after name: String?, limit: Int) throws(StoreError) -> [AccountEntry] {
+        try read { db in try entries(.recordsAfterName, [name ?? "", limit], in: db) }
+    }
+
+    /// Nil if there is none.
+    ///
+    /// - Throws: `damagedRow` or `sealBroken` for one that cannot be read.
+    package func record(_ id: AccountID) throws(StoreError) -> Record? {
+        try entry(id)?.record()
+    }
+
+    /// The same by name.
+    package func record(named name: AccountName) throws(StoreError) -> Record? {
+        try entry(named: name.text)?.record()
     }
 
     /// How many accounts are in which phase; costs the same for one and for a million.
@@ -53,9 +57,10 @@ extension AccountStore {
             var counts = PhaseCounts()
             let rows = try Row.fetchCursor(db.cachedStatement(sql: "SELECT tally, accounts FROM phase_count"))
             while let row = try rows.next() {
-                guard let tally = Tally(rawValue: row[0]) else { throw StoreError.corrupt(path: path) }
-                counts[keyPath: tally.count] = row[1]
+                // A phase that is not known is that of damaged accounts.
+                counts[keyPath: Tally(rawValue: row[0])?.count ?? \.unknown] += row[1]
             }
+            counts.setAside = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM set_aside")) ?? 0
             return counts
         }
     }

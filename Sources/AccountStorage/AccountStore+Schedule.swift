@@ -9,7 +9,7 @@ extension AccountStore {
     /// entries take about a millisecond.
     static let longestWalk = 4_096
 
-    /// The accounts that are due at `wall`, the longest overdue first.
+    /// The accounts that are due at `wall`, the longest overdue first; they are not read.
     ///
     /// - Parameters:
     ///   - closed: issuers that may not be sent anything now. With more than `longestWalk` of their accounts in the way, the
@@ -19,12 +19,10 @@ extension AccountStore {
         online: Bool,
         excluding closed: Set<IssuerID> = [],
         limit: Int
-    ) throws(StoreError) -> [Record] {
+    ) throws(StoreError) -> [AccountID] {
         try read { db in
-            let ids =
-                try walkDue(at: wall, online: online, excluding: closed, limit: limit, in: db)
+            try walkDue(at: wall, online: online, excluding: closed, limit: limit, in: db)
                 ?? dueByIssuer(at: wall, online: online, excluding: closed, limit: limit, in: db)
-            return try ids.flatMap { try records(.recordByID, [$0], in: db) }
         }
     }
 
@@ -34,11 +32,8 @@ extension AccountStore {
         at wall: Timestamp,
         online: Bool,
         limit: Int
-    ) throws(StoreError) -> [Record] {
-        try read { db in
-            try dueIDs(of: issuer, at: wall, online: online, limit: limit, in: db)
-                .flatMap { try records(.recordByID, [$0.id], in: db) }
-        }
+    ) throws(StoreError) -> [AccountID] {
+        try read { db in try dueIDs(of: issuer, at: wall, online: online, limit: limit, in: db).map(\.id) }
     }
 
     /// The earliest deadline later than `wall`; nil if there is none.
@@ -51,16 +46,16 @@ extension AccountStore {
     }
 
     /// The accounts whose refresh token is being spent, in the order of their numbers; at start-up, those of the daemon before.
-    package func leased(after id: AccountID = AccountID(0), limit: Int) throws(StoreError) -> [Record] {
-        try read { db in try records(.leased, [id.rawValue, limit], in: db) }
+    package func leased(after id: AccountID = AccountID(0), limit: Int) throws(StoreError) -> [AccountID] {
+        try read { db in try ids(.leased, after: id, limit: limit, in: db) }
     }
 
     /// The accounts in a back-off that a network coming up may end, in the order of their numbers.
     package func awaitingConnectivity(
         after id: AccountID = AccountID(0),
         limit: Int
-    ) throws(StoreError) -> [Record] {
-        try read { db in try records(.awaitingConnectivity, [id.rawValue, limit], in: db) }
+    ) throws(StoreError) -> [AccountID] {
+        try read { db in try ids(.awaitingConnectivity, after: id, limit: limit, in: db) }
     }
 
     /// Moves all deadlines by `step`, because the wall clock was, and notes the clock's new offset with it.
@@ -73,15 +68,43 @@ extension AccountStore {
         scheduleOffset = offset
     }
 
-    /// Takes an account out of the schedule without reading it, until its next commit.
+    /// Takes accounts that cannot be read out of the schedule, which would come upon them again and again.
     ///
-    /// For an account that cannot be read (`sealBroken`, `damagedRow`): it would stop all that are due with it.
-    package func setAside(_ id: AccountID) throws(StoreError) {
+    /// - Returns: those that were in it until now.
+    package func setAside(_ ids: [AccountID]) throws(StoreError) -> [AccountID] {
         try write { db in
-            try db.cachedStatement(sql: StoreStatement.setAside.sql)
-                .execute(arguments: [id.rawValue])
-            guard db.changesCount == 1 else { throw StoreError.noSuchAccount(id) }
+            try ids.filter { id in
+                try db.cachedStatement(sql: StoreStatement.setAside.sql).execute(arguments: [id.rawValue])
+                let isNew = db.changesCount == 1
+                try db.cachedStatement(sql: StoreStatement.unschedule.sql).execute(arguments: [id.rawValue])
+                return isNew
+            }
         }
+    }
+
+    /// Gives those of the accounts set aside that can be read again their deadlines back: their rows were mended, or were written
+    /// by a newer version, which is this one.
+    ///
+    /// - Parameter limit: how many are looked at, from the lowest number on.
+    package func takeBack(limit: Int) throws(StoreError) -> [AccountID] {
+        try write { db in
+            let aside = try ids(.aside, after: AccountID(0), limit: limit, in: db)
+            return try aside.filter { id in
+                guard case .intact? = try entries(.recordByID, [id.rawValue], in: db).first else { return false }
+                try db.cachedStatement(sql: StoreStatement.reschedule.sql).execute(arguments: [id.rawValue])
+                try db.execute(sql: "DELETE FROM set_aside WHERE account_id = ?", arguments: [id.rawValue])
+                return true
+            }
+        }
+    }
+
+    private func ids(
+        _ query: StoreStatement,
+        after id: AccountID,
+        limit: Int,
+        in db: Database
+    ) throws -> [AccountID] {
+        try Int64.fetchAll(db.cachedStatement(sql: query.sql), arguments: [id.rawValue, limit]).map(AccountID.init)
     }
 
     /// Follows the deadlines of all issuers together; nil if closed issuers are too much in the way.
@@ -91,14 +114,14 @@ extension AccountStore {
         excluding closed: Set<IssuerID>,
         limit: Int,
         in db: Database
-    ) throws -> [Int64]? {
+    ) throws -> [AccountID]? {
         let query: StoreStatement = online ? .dueOnline : .dueOffline
         let cursor = try Row.fetchCursor(db.cachedStatement(sql: query.sql), arguments: [onSchedule(wall)])
-        var ids: [Int64] = []
+        var ids: [AccountID] = []
         var passed = 0
         while ids.count < limit, let row = try cursor.next() {
             if !closed.contains(IssuerID(row[1])) {
-                ids.append(row[0])
+                ids.append(AccountID(row[0]))
                 continue
             }
             passed += 1
@@ -114,7 +137,7 @@ extension AccountStore {
         excluding closed: Set<IssuerID>,
         limit: Int,
         in db: Database
-    ) throws -> [Int64] {
+    ) throws -> [AccountID] {
         var found: [DueAccount] = []
         var last = IssuerID(0)
         while found.count < limit,
@@ -143,7 +166,7 @@ extension AccountStore {
         )
         var found: [DueAccount] = []
         while let row = try cursor.next() {
-            found.append(DueAccount(id: row[0], deadline: row[1]))
+            found.append(DueAccount(id: AccountID(row[0]), deadline: row[1]))
         }
         return found
     }
@@ -155,6 +178,6 @@ extension AccountStore {
 }
 
 private struct DueAccount {
-    let id: Int64
+    let id: AccountID
     let deadline: Int64
 }

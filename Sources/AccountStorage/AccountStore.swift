@@ -68,14 +68,14 @@ package final class AccountStore {
         }
     }
 
-    /// The issuer with this number; the latest ones are remembered, because reading a record asks for it.
-    func issuer(_ id: IssuerID, in db: Database) throws -> Issuer {
+    /// The issuer with this number, nil if there is none; the latest ones are remembered, because reading a record asks for it.
+    ///
+    /// - Throws: `IssuerError` if the stored URL is none of an issuer.
+    func issuer(_ id: IssuerID, in db: Database) throws -> Issuer? {
         if let known = issuers[id] { return known }
         let statement = try db.cachedStatement(sql: StoreStatement.issuer.sql)
-        guard let url = try String.fetchOne(statement, arguments: [id.rawValue]) else {
-            throw StoreError.noSuchIssuer(id)
-        }
-        guard let issuer = try? Issuer(url: url) else { throw StoreError.corrupt(path: path) }
+        guard let url = try String.fetchOne(statement, arguments: [id.rawValue]) else { return nil }
+        let issuer = try Issuer(url: url)
         // A thousand issuers are a few hundred kilobytes; whoever has more pays one look-up for each.
         if issuers.count >= 1_000 { issuers.removeAll() }
         issuers[id] = issuer
@@ -83,11 +83,16 @@ package final class AccountStore {
     }
 
     /// The record in a row of `AccountColumns.recordColumns`.
-    func record(from row: Row, in db: Database) throws -> Record {
+    private func record(from row: Row, in db: Database) throws -> Record {
         let id = AccountID(row[0])
         let issuerID = IssuerID(row[1])
         var reader = ColumnReader(row, account: id, from: 3)
-        let issuer = try issuer(issuerID, in: db)
+        let issuer: Issuer
+        do {
+            issuer = try reader.required(self.issuer(issuerID, in: db), "issuer_id")
+        } catch is IssuerError {
+            throw StoreError.damagedRow(id, column: "issuer.url", .malformed)
+        }
         let account = try AccountColumns.account(id, issuer: issuer, from: &reader, sealer: sealer)
         let state = try StateColumns.state(from: &reader, offset: scheduleOffset)
         return Record(
@@ -98,12 +103,22 @@ package final class AccountStore {
         )
     }
 
-    func records(_ query: StoreStatement, _ arguments: StatementArguments, in db: Database) throws -> [Record] {
+    /// The accounts in the rows of a query, the damaged ones among them.
+    func entries(_ query: StoreStatement, _ arguments: StatementArguments, in db: Database) throws -> [AccountEntry] {
         let cursor = try Row.fetchCursor(db.cachedStatement(sql: query.sql), arguments: arguments)
-        var records: [Record] = []
+        var entries: [AccountEntry] = []
         while let row = try cursor.next() {
-            records.append(try record(from: row, in: db))
+            entries.append(try entry(from: row, in: db))
         }
-        return records
+        return entries
+    }
+
+    private func entry(from row: Row, in db: Database) throws -> AccountEntry {
+        do {
+            return .intact(try record(from: row, in: db))
+        } catch let cause as StoreError where cause.damagedAccount != nil {
+            let issuer = try? issuer(IssuerID(row[1]), in: db)
+            return .damaged(DamagedAccount(id: AccountID(row[0]), name: row[3] ?? "", issuer: issuer, cause: cause))
+        }
     }
 }

@@ -4,11 +4,16 @@ import RefreshCore
 
 /// Reads the columns of a row one after the other, in the order in which they are written.
 struct ColumnReader {
+    /// The farthest time and the longest length of time that are taken, in µs: 36,000 years. Sums of two of them fit 64 bits.
+    private static let farthest: Int64 = 1 << 60
+    /// The highest count that is taken: far above what is reached, and one more of it can always be counted.
+    private static let highest: Int64 = 1 << 53
+
     private let row: Row
     private let account: AccountID
     private var index: Int
 
-    /// Reads `row` from column `index` on; `account` is named if a column is damaged.
+    /// Reads `row`, which holds `AccountColumns.recordNames`, from column `index` on; `account` is named if a column is damaged.
     init(_ row: Row, account: AccountID, from index: Int) {
         self.row = row
         self.account = account
@@ -30,16 +35,24 @@ struct ColumnReader {
         return row[index]
     }
 
-    mutating func duration() -> Duration? {
-        integer().map { .microseconds($0) }
+    mutating func duration() throws(StoreError) -> Duration? {
+        guard let count = try integer(in: -Self.farthest...Self.farthest) else { return nil }
+        return .microseconds(count)
     }
 
-    mutating func timestamp() -> Timestamp? {
-        integer().map(Timestamp.init(microseconds:))
+    mutating func timestamp() throws(StoreError) -> Timestamp? {
+        guard let count = try integer(in: -Self.farthest...Self.farthest) else { return nil }
+        return Timestamp(microseconds: count)
     }
 
-    mutating func generation() -> Generation? {
-        integer().map(Generation.init)
+    mutating func generation() throws(StoreError) -> Generation? {
+        guard let count = try integer(in: 0...Self.highest) else { return nil }
+        return Generation(count)
+    }
+
+    mutating func count() throws(StoreError) -> Int? {
+        guard let count = try integer(in: 0...Self.highest) else { return nil }
+        return Int(count)
     }
 
     mutating func flag() -> Bool? {
@@ -47,28 +60,39 @@ struct ColumnReader {
     }
 
     /// The three columns of a moment; nil unless all of them are there.
-    mutating func moment() -> Moment? {
-        let (wall, bootID, boot) = (integer(), integer(), integer())
+    mutating func moment() throws(StoreError) -> Moment? {
+        let (wall, bootID, boot) = (try timestamp(), integer(), integer())
         guard let wall, let bootID, let boot else { return nil }
-        return Moment(
-            wall: Timestamp(microseconds: wall),
-            boot: BootTime(bootID: bootID, microseconds: boot)
-        )
+        return Moment(wall: wall, boot: BootTime(bootID: bootID, microseconds: boot))
     }
 
     /// The value that a column must have.
-    func required<Value>(_ value: Value?, _ column: String) throws(StoreError) -> Value {
-        guard let value else { throw .damagedRow(account, column: column) }
+    func required<Value>(
+        _ value: Value?,
+        _ column: String,
+        _ flaw: ColumnFlaw = .missing
+    ) throws(StoreError) -> Value {
+        guard let value else { throw .damagedRow(account, column: column, flaw) }
         return value
     }
 
     /// The case whose raw value the next column holds; nil if it is NULL.
-    mutating func choice<Choice: RawRepresentable<String>>(
-        _: Choice.Type,
-        _ column: String
-    ) throws(StoreError) -> Choice? {
+    mutating func choice<Choice: RawRepresentable<String>>(_: Choice.Type) throws(StoreError) -> Choice? {
+        let column = index
         guard let text = text() else { return nil }
-        return try required(Choice(rawValue: text), column)
+        guard let choice = Choice(rawValue: text) else { throw damage(of: column, .unknownWord) }
+        return choice
+    }
+
+    private mutating func integer(in range: ClosedRange<Int64>) throws(StoreError) -> Int64? {
+        let column = index
+        guard let number = integer() else { return nil }
+        guard range.contains(number) else { throw damage(of: column, .outOfRange) }
+        return number
+    }
+
+    private func damage(of column: Int, _ flaw: ColumnFlaw) -> StoreError {
+        .damagedRow(account, column: AccountColumns.recordNames[column], flaw)
     }
 }
 

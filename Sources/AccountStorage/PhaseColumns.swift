@@ -40,20 +40,20 @@ struct PhaseColumns {
     /// Reads what follows `deadline_usec`.
     init(_ name: Name, from reader: inout ColumnReader) throws(StoreError) {
         self.name = name
-        leaseGeneration = reader.generation()
-        wall = reader.timestamp()
+        leaseGeneration = try reader.generation()
+        wall = try reader.timestamp()
         let (bootID, bootTime) = (reader.integer(), reader.integer())
         if let bootID, let bootTime { boot = BootTime(bootID: bootID, microseconds: bootTime) }
-        delay = reader.duration()
-        kind = try reader.choice(BackOff.Kind.self, "back_off_kind")
-        reason = try reader.choice(InteractionReason.self, "interaction_reason")
-        let failureClass = try reader.choice(FailureClass.self, "failure_class")
-        let (retryAfter, detail) = (reader.duration(), reader.text())
+        delay = try reader.duration()
+        kind = try reader.choice(BackOff.Kind.self)
+        reason = try reader.choice(InteractionReason.self)
+        let failureClass = try reader.choice(FailureClass.self)
+        let (retryAfter, detail) = (try reader.duration(), reader.text())
         guard let failureClass else { return }
         let stored = JSONColumn.value(StoredFailureDetail.self, from: try reader.required(detail, "failure_detail"))
         failure = RefreshFailure(
             failureClass,
-            detail: try reader.required(stored, "failure_detail").detail,
+            detail: try reader.required(stored, "failure_detail", .notJSON).detail,
             retryAfter: retryAfter
         )
     }

@@ -109,11 +109,15 @@ package struct PhaseCounts: Hashable, Sendable {
     /// Waiting after a failure that a person has to mend.
     package var misconfigured = 0
     package var interactionRequired = 0
+    /// In a phase that this version does not know: their rows are damaged.
+    package var unknown = 0
+    /// Out of the schedule because they cannot be read; each is counted by its phase, too.
+    package var setAside = 0
 
     package init() {}
 
     package var total: Int {
-        signedOut + scheduled + refreshing + backingOff + misconfigured + interactionRequired
+        signedOut + scheduled + refreshing + backingOff + misconfigured + interactionRequired + unknown
     }
 }
 

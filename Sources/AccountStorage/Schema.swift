@@ -7,11 +7,15 @@ enum Schema {
     /// `application_id` of our files ("ARFR"): tells them from another program's.
     static let applicationID = 0x4152_4652
     /// `user_version` after the last migration.
-    static let latest = 1
+    static let latest = 2
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("accounts, tokens, schedule", migrate: createFirst)
+        migrator.registerMigration("accounts set aside") { db in
+            try db.execute(sql: setAside)
+            try db.execute(sql: "PRAGMA user_version = 2")
+        }
         return migrator
     }
 
@@ -97,6 +101,14 @@ enum Schema {
             type TEXT,                             -- of an access token: how it is presented
             sealed BLOB NOT NULL,
             PRIMARY KEY (account_id, kind, target, generation)
+        ) STRICT;
+        """
+
+    /// Accounts that cannot be read, out of the schedule; `deadline_usec` is what they get back when they can be.
+    private static let setAside = """
+        CREATE TABLE set_aside (
+            account_id INTEGER PRIMARY KEY REFERENCES account (id) ON DELETE CASCADE,
+            deadline_usec INTEGER
         ) STRICT;
         """
 

@@ -50,8 +50,8 @@ enum StateColumns {
 
     static func state(from reader: inout ColumnReader, offset: Duration) throws(StoreError) -> RefreshState {
         let generation = try reader.required(reader.generation(), "generation")
-        let name = try reader.required(reader.choice(PhaseColumns.Name.self, "phase"), "phase")
-        let deadline = reader.timestamp().map { $0 + offset }
+        let name = try reader.required(reader.choice(PhaseColumns.Name.self), "phase")
+        let deadline = try reader.timestamp().map { $0 + offset }
         let phase = try PhaseColumns(name, from: &reader).phase(reader)
         return RefreshState(
             generation: generation,
@@ -61,14 +61,14 @@ enum StateColumns {
             refreshToken: try refreshToken(from: &reader),
             previous: try previous(from: &reader),
             isOutcomeUnknown: try reader.required(reader.flag(), "outcome_unknown"),
-            failures: Int(try reader.required(reader.integer(), "failures")),
-            refusals: Int(try reader.required(reader.integer(), "refusals")),
+            failures: try reader.required(reader.count(), "failures"),
+            refusals: try reader.required(reader.count(), "refusals"),
             hasRefreshed: try reader.required(reader.flag(), "has_refreshed")
         )
     }
 
     private static func accessToken(from reader: inout ColumnReader) throws(StoreError) -> AccessTokenTimes? {
-        let (issuedAt, lifetime, refreshAfter) = (reader.moment(), reader.duration(), reader.duration())
+        let (issuedAt, lifetime, refreshAfter) = (try reader.moment(), try reader.duration(), try reader.duration())
         guard let issuedAt else { return nil }
         return AccessTokenTimes(
             issuedAt: issuedAt,
@@ -78,7 +78,7 @@ enum StateColumns {
     }
 
     private static func refreshToken(from reader: inout ColumnReader) throws(StoreError) -> RefreshTokenTimes? {
-        let (issuedAt, lifetime) = (reader.moment(), reader.duration())
+        let (issuedAt, lifetime) = (try reader.moment(), try reader.duration())
         let (isExtendedByUse, isEndAnnounced) = (reader.flag(), reader.flag())
         guard let issuedAt else { return nil }
         return RefreshTokenTimes(
@@ -90,7 +90,7 @@ enum StateColumns {
     }
 
     private static func previous(from reader: inout ColumnReader) throws(StoreError) -> PreviousRefreshToken? {
-        let (generation, replacedAt) = (reader.generation(), reader.moment())
+        let (generation, replacedAt) = (try reader.generation(), try reader.moment())
         guard let generation else { return nil }
         return PreviousRefreshToken(
             generation: generation,

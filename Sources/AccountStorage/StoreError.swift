@@ -31,7 +31,7 @@ package enum StoreError: Error, Hashable, Sendable {
     /// A secret does not open: it was altered, or moved here from another row.
     case sealBroken(AccountID, column: SealedColumn)
     /// A column holds what this version never writes.
-    case damagedRow(AccountID, column: String)
+    case damagedRow(AccountID, column: String, ColumnFlaw)
     /// The write was decided on a state that is no longer the stored one; `base` is the generation it was decided on.
     case staleGeneration(AccountID, stored: Generation, base: Generation)
     /// The write would leave the account's generation without its refresh token.
@@ -68,9 +68,9 @@ extension StoreError: CustomStringConvertible {
         case .notOurs(let path, let owner): "'\(path)' belongs to another user (uid \(owner))"
         case .refused(let path, let code): "the store '\(path)' refused a statement (SQLite \(code))"
         case .sealBroken(let account, let column):
-            "the sealed column '\(column.rawValue)' of account \(account) was altered"
-        case .damagedRow(let account, let column):
-            "the column '\(column)' of account \(account) holds an unknown value"
+            "the sealed column '\(column.rawValue)' of account \(account) does not open: it was altered or moved"
+        case .damagedRow(let account, let column, let flaw):
+            "the column '\(column)' of account \(account) \(flaw)"
         case .staleGeneration(let account, let stored, let base):
             "account \(account) is at generation \(stored), a write for generation \(base) was refused"
         case .refreshTokenMissing(let account, let generation):
@@ -89,8 +89,10 @@ extension StoreError: CustomStringConvertible {
         switch self {
         case .inUse:
             "stop the other daemon first: systemctl --user stop authrefreshd.service authrefreshd.socket"
-        case .corrupt(let path), .notADatabase(let path), .damagedRow(_, column: let path):
-            StoreError.restoreHint(self, path: path)
+        case .corrupt(let path), .notADatabase(let path):
+            "stop the daemon and put a backup made by authctl store backup in place of '\(path)'; without one,"
+                + " move the file away and import the grants again"
+        case .damagedRow: "restore a backup made by authctl store backup"
         case .notAStore(let path):
             "move '\(path)' away, or name another folder with --state-dir"
         case .newerSchema:
@@ -111,10 +113,17 @@ extension StoreError: CustomStringConvertible {
         case .backupDamaged: "check the disk that the backup went to, and the store: authctl store check"
         }
     }
+}
 
-    private static func restoreHint(_ error: StoreError, path: String) -> String {
-        if case .damagedRow = error { return "restore a backup made by authctl store backup" }
-        return "stop the daemon and put a backup made by authctl store backup in place of '\(path)'; without one,"
-            + " move the file away and import the grants again"
+extension ColumnFlaw: CustomStringConvertible {
+    /// Completes "the column …".
+    package var description: String {
+        switch self {
+        case .missing: "is empty, or refers to nothing"
+        case .unknownWord: "holds a word that this version does not know"
+        case .notJSON: "holds JSON that does not parse"
+        case .malformed: "holds a text that breaks its rule"
+        case .outOfRange: "holds a number that is out of range"
+        }
     }
 }

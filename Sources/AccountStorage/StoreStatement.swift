@@ -2,15 +2,15 @@
 ///
 /// They stand together so that a test can read every plan.
 enum StoreStatement: CaseIterable {
-    case recordByID, recordByName, idByName, recordsAfterName
+    case recordByID, recordByName, recordsAfterName
     case dueOnline, dueOffline, dueOfIssuer
     case nextDeadlineOnline, nextDeadlineOffline
     case nextIssuer
-    case leased, awaitingConnectivity
+    case leased, awaitingConnectivity, aside
     case token, tokenGeneration
     case issuer, issuerByURL
     case meta
-    case commit, setAside, rename, remove
+    case commit, setAside, unschedule, reschedule, rename, remove
     case eraseTokens, eraseTokensOfKind, pruneRefreshTokens
     case accountsToReseal, tokensToReseal, resealClientSecret, resealToken
 
@@ -18,7 +18,6 @@ enum StoreStatement: CaseIterable {
         switch self {
         case .recordByID: StoreStatement.recordByIDText
         case .recordByName: StoreStatement.recordByNameText
-        case .idByName: "SELECT id FROM account WHERE name = ?"
         case .recordsAfterName: StoreStatement.recordsAfterNameText
         case .dueOnline:
             "SELECT id, issuer_id FROM account WHERE deadline_usec <= ? ORDER BY deadline_usec"
@@ -52,7 +51,19 @@ enum StoreStatement: CaseIterable {
         case .issuerByURL: "SELECT id FROM issuer WHERE url = ?"
         case .meta: "SELECT value FROM meta WHERE key = ?"
         case .commit: StoreStatement.commitText
-        case .setAside: "UPDATE account SET deadline_usec = NULL WHERE id = ?"
+        case .aside: "SELECT account_id FROM set_aside WHERE account_id > ? ORDER BY account_id LIMIT ?"
+        case .setAside:
+            """
+            INSERT INTO set_aside (account_id, deadline_usec) SELECT id, deadline_usec FROM account WHERE id = ?
+            ON CONFLICT DO NOTHING
+            """
+        case .unschedule: "UPDATE account SET deadline_usec = NULL WHERE id = ? AND deadline_usec IS NOT NULL"
+        case .reschedule:
+            """
+            UPDATE account SET deadline_usec =
+                coalesce(deadline_usec, (SELECT deadline_usec FROM set_aside WHERE account_id = ?1))
+            WHERE id = ?1
+            """
         case .rename: "UPDATE account SET name = ? WHERE id = ?"
         case .remove: "DELETE FROM account WHERE id = ?"
         case .eraseTokens: "DELETE FROM token WHERE account_id = ?"
@@ -82,10 +93,10 @@ enum StoreStatement: CaseIterable {
         WHERE id = ? AND generation <= ?
         """
     private static let leasedText = """
-        \(record) WHERE phase = 'refreshing' AND deadline_usec IS NOT NULL AND id > ? ORDER BY id LIMIT ?
+        SELECT id FROM account WHERE phase = 'refreshing' AND deadline_usec IS NOT NULL AND id > ? ORDER BY id LIMIT ?
         """
     private static let awaitingConnectivityText = """
-        \(record) WHERE back_off_kind IN ('transient', 'misconfigured') AND deadline_usec IS NOT NULL AND id > ?
+        SELECT id FROM account WHERE back_off_kind IN ('transient', 'misconfigured') AND deadline_usec IS NOT NULL AND id > ?
         ORDER BY id LIMIT ?
         """
 }

@@ -16,10 +16,12 @@ package enum ListAccounts {
     /// What it answers.
     package struct Reply: Codable, Hashable, Sendable {
         package var accounts: [AccountSettings]
+        package var damaged: [AccountStatus]?
         package var next: String?
 
-        package init(accounts: [AccountSettings], next: String? = nil) {
+        package init(accounts: [AccountSettings], damaged: [AccountStatus]? = nil, next: String? = nil) {
             self.accounts = accounts
+            self.damaged = damaged
             self.next = next
         }
     }

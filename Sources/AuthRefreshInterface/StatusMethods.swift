@@ -14,6 +14,7 @@ package enum GetInfo {
         package var nextDeadlineUSec: Int64?
         package var online: Bool
         package var trouble: String?
+        package var damaged: Int64?
 
         package init(
             version: String,
@@ -22,7 +23,8 @@ package enum GetInfo {
             interactionRequired: Int64,
             nextDeadlineUSec: Int64? = nil,
             online: Bool,
-            trouble: String? = nil
+            trouble: String? = nil,
+            damaged: Int64? = nil
         ) {
             self.version = version
             self.startedAtUSec = startedAtUSec
@@ -31,6 +33,7 @@ package enum GetInfo {
             self.nextDeadlineUSec = nextDeadlineUSec
             self.online = online
             self.trouble = trouble
+            self.damaged = damaged
         }
     }
 }

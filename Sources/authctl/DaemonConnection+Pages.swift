@@ -15,17 +15,18 @@ extension DaemonConnection {
         return statuses
     }
 
-    /// How accounts are set up, all pages of them.
+    /// How accounts are set up, all pages of them; those that the store cannot read stand apart.
     ///
     /// - Parameter accounts: empty means all.
-    mutating func allSettings(accounts: [String]) throws(AuthctlError) -> [AccountSettings] {
-        var settings: [AccountSettings] = []
+    mutating func allSettings(accounts: [String]) throws(AuthctlError) -> ListAccounts.Reply {
+        var all = ListAccounts.Reply(accounts: [])
         var page = ListAccounts.Parameters(accounts: accounts.isEmpty ? nil : accounts)
         repeat {
             let reply = try ask(.listAccounts, page, for: ListAccounts.Reply.self)
-            settings += reply.accounts
+            all.accounts += reply.accounts
+            if let damaged = reply.damaged { all.damaged = (all.damaged ?? []) + damaged }
             page.after = reply.next
         } while page.after != nil
-        return settings
+        return all
     }
 }

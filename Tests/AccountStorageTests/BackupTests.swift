@@ -17,7 +17,7 @@ struct BackupTests {
     @Test func `a backup put in place of the store brings everything back`() throws {
         let ids = try store.add((0..<300).map { try Sample.scheduled("a\($0)", due: 10) })
         try store.shiftDeadlines(by: .seconds(5), clock: ClockOffset(at: Sample.moment(1)))
-        let before = try store.records(after: nil, limit: 999)
+        let before = try store.entries(after: nil, limit: 999)
         try store.backup(to: folder.file("backup"))
         for id in ids { try store.remove(id) }
         try store.close()
@@ -27,7 +27,7 @@ struct BackupTests {
         }
         try FileManager.default.moveItem(atPath: folder.file("backup"), toPath: folder.store)
         let restored = try folder.open()
-        #expect(try restored.records(after: nil, limit: 999) == before)
+        #expect(try restored.entries(after: nil, limit: 999) == before)
         #expect(try restored.refreshToken(of: ids[299], generation: Generation(1)) == Sample.refreshToken("a299-1"))
         #expect(try restored.counts().scheduled == 300)
     }

@@ -126,7 +126,7 @@ struct OpeningTests {
             do {
                 let store = try folder.open()
                 defer { try? store.close() }
-                _ = try store.records(after: nil, limit: 1000)
+                _ = try store.entries(after: nil, limit: 1000)
                 for id in 1...200 {
                     _ = try store.refreshToken(of: AccountID(Int64(id)), generation: Generation(1))
                 }

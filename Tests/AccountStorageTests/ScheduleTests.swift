@@ -1,3 +1,4 @@
+import GRDB
 import RefreshCore
 import Testing
 
@@ -14,7 +15,7 @@ struct ScheduleTests {
 
     private func at(_ seconds: Int64) -> Timestamp { Sample.start + .seconds(seconds) }
 
-    private func names(_ records: [Record]) -> [String] { records.map(\.account.name.text) }
+    private func names(_ ids: [AccountID]) throws -> [String] { try ids.compactMap { try store.entry($0)?.name } }
 
     @Test func `what is due comes in the order of deadlines, up to the limit`() throws {
         _ = try store.add([
@@ -79,9 +80,10 @@ struct ScheduleTests {
         ])
         try store.close()
         let reopened = try folder.open()
-        let first = try reopened.leased(limit: 1)
-        #expect(names(first) == ["a"])
-        #expect(try names(reopened.leased(after: #require(first.last?.account.id), limit: 9)) == ["c"])
+        let first = try #require(try reopened.leased(limit: 1).first)
+        #expect(try reopened.entry(first)?.name == "a")
+        let rest = try reopened.leased(after: first, limit: 9)
+        #expect(try rest.map { try reopened.entry($0)?.name } == ["c"])
     }
 
     @Test func `only back-offs that a network may end wait for one`() throws {
@@ -92,7 +94,7 @@ struct ScheduleTests {
         }
         _ = try store.add(waiting + [Sample.scheduled("fine", due: 1)])
         #expect(try names(store.awaitingConnectivity(limit: 9)) == ["transient", "misconfigured"])
-        let first = try #require(try store.awaitingConnectivity(limit: 1).last?.account.id)
+        let first = try #require(try store.awaitingConnectivity(limit: 1).last)
         #expect(try names(store.awaitingConnectivity(after: first, limit: 9)) == ["misconfigured"])
     }
 
@@ -108,20 +110,40 @@ struct ScheduleTests {
 
     private func expectShifted(_ store: AccountStore, first: AccountID, clock: ClockOffset) throws {
         #expect(try store.record(first)?.state.deadline == at(-3500))
-        #expect(try names(store.due(at: at(-3500), online: true, limit: 9)) == ["a"])
-        #expect(try names(store.due(at: at(-3400), online: true, limit: 9)) == ["a", "b"])
+        let due = { seconds in
+            try store.due(at: at(seconds), online: true, limit: 9).compactMap { try store.entry($0)?.name }
+        }
+        #expect(try due(-3500) == ["a"])
+        #expect(try due(-3400) == ["a", "b"])
         #expect(try store.nextDeadline(after: at(-3500), online: true) == at(-3400))
         #expect(try store.clockOffset() == clock)
     }
 
-    @Test func `an account set aside is neither due nor leased until its next commit`() throws {
+    @Test func `an account set aside is neither due nor leased, and gets its deadline back once it can be read`() throws
+    {
         let lease = Phase.refreshing(Lease(generation: Generation(1), startedAt: Sample.moment(0)))
         let state = RefreshState(generation: Generation(1), phase: lease, deadline: at(0))
         let id = try store.add(Sample.account("a", state: state)).account.id
-        try store.setAside(id)
-        #expect(try store.due(at: at(9), online: true, limit: 9) == [])
+        let other = try store.add(Sample.scheduled("b", due: 0)).account.id
+        try store.write { db in try db.execute(sql: "UPDATE account SET failures = -1 WHERE name = 'a'") }
+        #expect(try store.setAside([id]) == [id])
+        #expect(try store.setAside([id]) == [])
+        #expect(try store.due(at: at(9), online: true, limit: 9) == [other])
         #expect(try store.leased(limit: 9) == [])
-        try store.commit([StateWrite(account: id, base: Generation(1), state: state)])
-        #expect(try store.leased(limit: 9).count == 1)
+        #expect(try store.counts().setAside == 1)
+        #expect(try store.takeBack(limit: 9) == [])
+        try store.write { db in try db.execute(sql: "UPDATE account SET failures = 0 WHERE name = 'a'") }
+        #expect(try store.takeBack(limit: 9) == [id])
+        #expect(try store.leased(limit: 9) == [id])
+        #expect(try store.record(id)?.state == state)
+        #expect(try store.counts().setAside == 0)
+    }
+
+    @Test func `an account set aside can be removed`() throws {
+        let id = try store.add(Sample.scheduled("a", due: 0)).account.id
+        _ = try store.setAside([id])
+        try store.remove(id)
+        #expect(try store.counts().setAside == 0)
+        #expect(try store.setAside([id]) == [])
     }
 }

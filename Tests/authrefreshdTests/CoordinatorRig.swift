@@ -51,7 +51,8 @@ final class CoordinatorRig: Sendable {
     }
 
     func state(of name: String) async throws -> AccountSnapshot? {
-        try await coordinator.snapshot(of: try Self.name(name))
+        guard case .whole(let snapshot)? = try await coordinator.account(named: name) else { return nil }
+        return snapshot
     }
 
     /// Waits as a caller of `AcquireToken` does.
@@ -68,6 +69,13 @@ final class CoordinatorRig: Sendable {
     func pass(_ time: Duration) async {
         clock.pass(time)
         await coordinator.wake()
+    }
+
+    /// Does something on the coordinator's queue, in one turn with nothing else.
+    func inside<Result: Sendable>(
+        _ body: @Sendable (isolated RefreshCoordinator) throws -> Result
+    ) async rethrows -> Result {
+        try await body(coordinator)
     }
 
     func stop() async {

@@ -20,13 +20,13 @@ struct AccountListCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
-        let accounts = try daemon.allSettings(accounts: [])
-        try output.print(ListAccounts.Reply(accounts: accounts), or: Self.text(accounts))
-        if accounts.isEmpty { StandardError.note("'authctl account add --help' tells how to add one") }
+        let all = try daemon.allSettings(accounts: [])
+        let isEmpty = all.accounts.isEmpty && all.damaged == nil
+        try output.print(all, or: isEmpty ? "no accounts\n" : Self.text(all.accounts, damaged: all.damaged ?? []))
+        if isEmpty { StandardError.note("'authctl account add --help' tells how to add one") }
     }
 
-    private static func text(_ accounts: [AccountSettings]) -> String {
-        guard !accounts.isEmpty else { return "no accounts\n" }
+    private static func text(_ accounts: [AccountSettings], damaged: [AccountStatus]) -> String {
         var table = TextTable(header: ["ACCOUNT", "ISSUER", "CLIENT ID", "SCOPE"], cuttable: [3, 2, 1, 0])
         table.rows = accounts.map { settings in
             [
@@ -36,6 +36,12 @@ struct AccountListCommand: ParsableCommand {
                 TextTable.Cell(text: PlainText.line(settings.scopes?.joined(separator: " ") ?? "-")),
             ]
         }
-        return table.render(.standardOutput)
+        table.rows += damaged.map { status in
+            let cells = [status.account, status.issuer.isEmpty ? "-" : status.issuer, status.state, "-"]
+            return cells.map { TextTable.Cell(text: PlainText.line($0), colour: .red) }
+        }
+        table.rows.sort { $0[0].text.utf8.lexicographicallyPrecedes($1[0].text.utf8) }
+        let notes = damaged.compactMap { StatusNote($0, .now)?.render(.standardOutput) }.map { "\n" + $0 }
+        return table.render(.standardOutput) + notes.joined()
     }
 }

@@ -22,10 +22,9 @@ struct AccountShowCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
-        guard let settings = try daemon.allSettings(accounts: [account]).first else {
-            throw .connection(.unreadableReply)
-        }
+        let settings = try daemon.allSettings(accounts: [account]).accounts.first
         let status = try daemon.allStatuses(accounts: [account]).first
+        guard settings != nil || status != nil else { throw .connection(.unreadableReply) }
         try output.print(
             AccountAnswer(settings: settings, status: status),
             or: SettingsView(settings: settings, status: status, time: .now).text

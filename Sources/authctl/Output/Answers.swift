@@ -10,7 +10,8 @@ struct StatusAnswer: Encodable {
 
 /// Of `authctl account show`.
 struct AccountAnswer: Encodable {
-    let settings: AccountSettings
+    /// Nil if the store cannot read them.
+    let settings: AccountSettings?
     let status: AccountStatus?
 }
 

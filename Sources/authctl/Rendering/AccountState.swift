@@ -15,6 +15,9 @@ extension AccountStatus {
     /// Nil if the daemon is newer than this program and has states that it does not know.
     var knownState: AccountState? { AccountState(rawValue: state) }
 
+    /// Whether the store cannot read the account.
+    var isDamaged: Bool { reason == "damaged" }
+
     /// Whether there is an access token that has not ended.
     func isValid(at nowUSec: Int64) -> Bool {
         expiresAtUSec.map { $0 > nowUSec } ?? false

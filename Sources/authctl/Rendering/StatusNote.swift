@@ -12,6 +12,8 @@ struct StatusNote {
         switch status.knownState {
         case .interactionRequired:
             title = "needs you: " + Wording.reason(status.reason)
+        case .misconfigured where status.isDamaged:
+            title = "cannot be used" + Self.because(status)
         case .misconfigured:
             title = "cannot be refreshed as it is set up" + Self.because(status)
         case .signedOut:

@@ -4,12 +4,12 @@ internal import RefreshCore
 /// What was decided about one account: what is committed, and what is done once it is.
 struct Decision {
     var record: Record
+    let arrival: Arrival
+    /// What was made of the arrival's event.
     let event: Event
     let effects: [Effect]
     /// What the effects ask to be committed; nil if nothing changed.
     let write: StateWrite?
-    /// The exchange that it ends; nil for any other decision.
-    let correlationID: String?
     /// What the account was suffering from before; nil if nothing.
     let failureBefore: RefreshFailure?
 

@@ -33,9 +33,9 @@ extension RefreshCoordinator {
     func update(_ account: Account) throws(StoreError) -> AccountSnapshot? {
         let now = timebase.now()
         try store.update(account)
-        try decide([Arrival(account: account.id, event: .accountUpdated)], at: now)
+        try decideNow(Arrival(account: account.id, event: .accountUpdated), at: now)
         wake()
-        guard let record = try record(of: account.id) else { return nil }
+        guard let record = try entry(of: account.id)?.record() else { return nil }
         announce(.updated, of: record, at: now)
         return snapshot(of: record, at: now)
     }
@@ -44,20 +44,25 @@ extension RefreshCoordinator {
     ///
     /// - Throws: `StoreError.nameTaken` if there is one of that name.
     func rename(_ account: AccountID, to name: AccountName) throws(StoreError) {
-        let previous = try record(of: account)?.account.name
+        let previous = try entry(of: account)?.record().account.name
         try store.rename(account, to: name)
-        guard let record = try record(of: account), let previous else { return }
+        guard let record = try entry(of: account)?.record(), let previous else { return }
         announce(.renamed(from: previous), of: record, at: timebase.now())
     }
 
     /// Forgets an account and its tokens. An answer that is still on its way is dropped.
     func remove(_ account: AccountID) throws(StoreError) {
-        // A damaged row cannot be read, and can be removed all the same.
-        let record = try? record(of: account)
+        let entry = try entry(of: account)
         try store.remove(account)
         unsaved[account] = nil
         answerWaiters(of: account, with: .removed)
-        if let record { announce(.removed, of: record, at: timebase.now()) }
+        let now = timebase.now()
+        switch entry {
+        case .intact(let record): announce(.removed, of: record, at: now)
+        // A damaged row cannot be read, and can be removed all the same.
+        case .damaged(let damaged): announceRemoval(of: damaged, at: now)
+        case nil: break
+        }
         onStatusChange()
     }
 
@@ -68,13 +73,13 @@ extension RefreshCoordinator {
             event: .grantImported(refreshTokenLifetime: nil),
             tokens: StoredTokens(refreshToken: grant)
         )
-        try decide([arrival], at: timebase.now())
+        try decideNow(arrival, at: timebase.now())
         wake()
     }
 
     /// Erases an account's tokens.
     func signOut(_ account: AccountID) throws(StoreError) {
-        try decide([Arrival(account: account, event: .signedOut)], at: timebase.now())
+        try decideNow(Arrival(account: account, event: .signedOut), at: timebase.now())
     }
 
     /// The current refresh token, for revocation and export; nil if the account is signed out.

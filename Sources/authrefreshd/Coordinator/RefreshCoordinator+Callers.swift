@@ -6,17 +6,26 @@ internal import Varlink
 
 /// Those who ask, wait and follow.
 extension RefreshCoordinator {
-    /// Where an account stands now; nil if there is none of this name.
-    func snapshot(of name: AccountName) throws(StoreError) -> AccountSnapshot? {
-        guard let record = try store.record(named: name) else { return nil }
-        return snapshot(of: asKept(record), at: timebase.now())
+    /// The account of this name as it stands now; nil if there is none.
+    func account(named name: String) throws(StoreError) -> ShownAccount? {
+        guard let entry = try store.entry(named: name) else { return nil }
+        return shown(entry, at: timebase.now())
     }
 
     /// A page of all accounts in the order of their names.
-    func snapshots(after name: AccountName?, limit: Int) throws(StoreError) -> [AccountSnapshot] {
+    func accounts(after name: String?, limit: Int) throws(StoreError) -> [ShownAccount] {
         let now = timebase.now()
-        return try store.records(after: name, limit: limit).map { record in
-            snapshot(of: asKept(record), at: now)
+        return try store.entries(after: name, limit: limit).map { shown($0, at: now) }
+    }
+
+    private func shown(_ entry: AccountEntry, at now: Moment) -> ShownAccount {
+        switch entry {
+        case .intact(let record):
+            return .whole(snapshot(of: asKept(record), at: now))
+        case .damaged(let account):
+            // The next turn comes upon the damage by itself, and sets the account aside if that has not been done.
+            submit(.deadlineReached, for: account.id)
+            return .damaged(account)
         }
     }
 
@@ -117,6 +126,18 @@ extension RefreshCoordinator {
             ),
             of: record.account.id
         )
+    }
+
+    /// The same for the removal of an account that could not be read.
+    func announceRemoval(of account: DamagedAccount, at now: Moment) {
+        changeLog.removed(account)
+        let change = Subscribe.Reply(
+            event: "account-removed",
+            atUSec: now.wall.microseconds,
+            accounts: [],
+            account: account.name
+        )
+        subscribers.publish(change, of: account.id)
     }
 
     /// Adds a subscriber, whose present state has been sent in the same turn of the queue.

@@ -7,17 +7,17 @@ extension RefreshCoordinator {
     ///
     /// What could not be committed earlier goes first. With nothing to write a store that failed is tried with a write of its own.
     ///
+    /// - Returns: the accounts whose arrivals came to nothing, and why: they cannot be read, or what was decided contradicts the store.
     /// - Throws: `StoreError` if nothing could be committed; answers of the server are then kept in memory, and everything else is as
     ///   if it had not happened.
-    func decide(_ arrivals: [Arrival], at now: Moment) throws(StoreError) {
-        let decisions = try decisions(on: arrivals, at: now)
+    @discardableResult
+    func decide(_ arrivals: [Arrival], at now: Moment) throws(StoreError) -> [AccountID: StoreError] {
+        let (decisions, damaged) = try decisions(on: arrivals, at: now)
         let arrears = unsaved.values.sorted { $0.record.account.id < $1.record.account.id }
-        let all = arrears + decisions
-        let writes = all.compactMap(\.write)
+        let outcome: (committed: [Decision], refused: [AccountID: StoreError])
         do throws(StoreError) {
-            // A commit of nothing proves nothing.
-            if trouble != nil && writes.isEmpty { try store.probe() }
-            try store.commit(writes)
+            try setAside(damaged, at: now)
+            outcome = try commit(arrears + decisions)
         } catch {
             // They may carry the only refresh tokens that the server still takes.
             for decision in decisions where decision.carriesAnswer {
@@ -31,23 +31,62 @@ extension RefreshCoordinator {
             changeLog.storeRecovered()
             onStatusChange()
         }
-        act(on: all, at: now)
+        act(on: outcome.committed, at: now)
+        dismiss((arrears + decisions).filter { outcome.refused[$0.record.account.id] != nil }, outcome.refused, at: now)
+        return damaged.mapValues(\.cause).merging(outcome.refused) { damage, _ in damage }
+    }
+
+    /// Decides on what a person wants at once.
+    ///
+    /// - Throws: `StoreError` if it was not committed.
+    func decideNow(_ arrival: Arrival, at now: Moment) throws(StoreError) {
+        if let refusal = try decide([arrival], at: now)[arrival.account] { throw refusal }
+    }
+
+    /// Commits all decisions but those of accounts for which the store says that they can never be right: they would be refused
+    /// again and again, and every other account's with them.
+    private func commit(
+        _ decisions: [Decision]
+    ) throws(StoreError) -> (committed: [Decision], refused: [AccountID: StoreError]) {
+        var rest = decisions
+        var refused: [AccountID: StoreError] = [:]
+        while true {
+            let writes = rest.compactMap(\.write)
+            do throws(StoreError) {
+                // A commit of nothing proves nothing.
+                if trouble != nil && writes.isEmpty { try store.probe() }
+                try store.commit(writes)
+                return (rest, refused)
+            } catch {
+                guard let account = error.contradictedAccount, refused[account] == nil else { throw error }
+                refused[account] = error
+                rest.removeAll { $0.record.account.id == account }
+            }
+        }
     }
 
     /// The account and its state: as it will be stored, if that could not be done yet.
-    func record(of account: AccountID) throws(StoreError) -> Record? {
-        if let kept = unsaved[account] { return kept.record }
-        return try store.record(account)
+    func entry(of account: AccountID) throws(StoreError) -> AccountEntry? {
+        if let kept = unsaved[account] { return .intact(kept.record) }
+        return try store.entry(account)
     }
 
-    private func decisions(on arrivals: [Arrival], at now: Moment) throws(StoreError) -> [Decision] {
+    private func decisions(
+        on arrivals: [Arrival],
+        at now: Moment
+    ) throws(StoreError) -> ([Decision], damaged: [AccountID: DamagedAccount]) {
         var decisions: [Decision] = []
+        var damaged: [AccountID: DamagedAccount] = [:]
         var records: [AccountID: Record] = [:]
         var starting: [IssuerID: Int] = [:]
         for arrival in arrivals {
-            let known = records[arrival.account]
+            let known = records[arrival.account].map(AccountEntry.intact)
             // An account that was removed meanwhile has nothing to be decided.
-            guard let record = if let known { known } else { try record(of: arrival.account) } else { continue }
+            guard let entry = if let known { known } else { try entry(of: arrival.account) } else { continue }
+            guard case .intact(let record) = entry else {
+                if case .damaged(let account) = entry { damaged[arrival.account] = account }
+                continue
+            }
             guard isStillWanted(arrival, of: record, at: now) else { continue }
             let decision = decision(on: arrival, of: record, at: now)
             if decision.sends, decision.event.waitsForGate {
@@ -62,7 +101,7 @@ extension RefreshCoordinator {
             records[arrival.account] = decision.record
             decisions.append(decision)
         }
-        return decisions
+        return (decisions, damaged)
     }
 
     private func decision(on arrival: Arrival, of record: Record, at now: Moment) -> Decision {
@@ -85,10 +124,10 @@ extension RefreshCoordinator {
         }
         return Decision(
             record: after,
+            arrival: arrival,
             event: event,
             effects: effects,
             write: write,
-            correlationID: arrival.correlationID,
             failureBefore: record.state.phase.failure
         )
     }
@@ -138,7 +177,12 @@ extension RefreshCoordinator {
                 case .persist: break
                 case .send(let lease): send(lease, for: decision.record, after: decision.failureBefore, at: now)
                 case .publish(let change):
-                    announce(.changed(change), of: decision.record, at: now, correlationID: decision.correlationID)
+                    announce(
+                        .changed(change),
+                        of: decision.record,
+                        at: now,
+                        correlationID: decision.arrival.correlationID
+                    )
                 }
             }
         }
@@ -147,59 +191,11 @@ extension RefreshCoordinator {
         }
         if !decisions.isEmpty { onStatusChange() }
     }
-
-    /// Notes that the store has failed, and tells those who wait for `arrivals`.
-    func storeFailed(_ error: StoreError, with arrivals: [Arrival], at now: Moment) {
-        if let damaged = error.damagedAccount {
-            return setAside(damaged, because: error, with: arrivals, at: now)
-        }
-        let trouble = StoreTrouble(error: error, since: now)
-        if self.trouble == nil { changeLog.storeFailed(error) }
-        self.trouble = trouble
-        for arrival in arrivals {
-            if let kept = unsaved[arrival.account] {
-                settleWaiters(of: kept.record, at: now)
-            } else if arrival.event.isAnswer {
-                putBack(arrival)
-            } else {
-                answerWaiters(of: arrival.account, with: .storeFailed(trouble))
-            }
-        }
-        onStatusChange()
-    }
-
-    /// Takes an account whose row cannot be read out of the schedule, so that it does not stop all others.
-    private func setAside(_ account: AccountID, because error: StoreError, with arrivals: [Arrival], at now: Moment) {
-        changeLog.storeFailed(error)
-        do throws(StoreError) {
-            try store.setAside(account)
-        } catch {
-            // It would come up again in the next turn, and in every one after.
-            trouble = StoreTrouble(error: error, since: now)
-        }
-        let trouble = StoreTrouble(error: error, since: now)
-        answerWaiters(of: account, with: .storeFailed(trouble))
-        for arrival in arrivals where arrival.account != account && arrival.event != .deadlineReached {
-            putBack(arrival)
-        }
-        wake()
-    }
-}
-
-extension StoreError {
-    /// The account whose row is damaged; nil if it is not about one account.
-    var damagedAccount: AccountID? {
-        switch self {
-        case .sealBroken(let account, _), .damagedRow(let account, _): account
-        // All other cases are about the file as a whole, or about the call.
-        default: nil
-        }
-    }
 }
 
 extension Event {
     /// Whether it is the end of an exchange, which happens once.
-    fileprivate var isAnswer: Bool {
+    var isAnswer: Bool {
         switch self {
         case .tokensIssued, .refreshFailed: true
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .exchangeContinues,

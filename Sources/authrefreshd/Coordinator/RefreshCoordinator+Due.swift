@@ -17,7 +17,7 @@ extension RefreshCoordinator {
         let room = Self.batchSize - arrivals.count
         if room > 0 {
             let due = try store.due(at: now.wall, online: isOnline, excluding: gates.backlogged, limit: room)
-            arrivals += due.map { Arrival(account: $0.account.id, event: .deadlineReached) }
+            arrivals += due.map { Arrival(account: $0, event: .deadlineReached) }
         }
         return arrivals + (try connectivityArrivals())
     }
@@ -29,14 +29,14 @@ extension RefreshCoordinator {
         let due = try store.due(issuer: issuer, at: now.wall, online: isOnline, limit: slots - waiting.count)
         if waiting.count + due.count < slots { gates.markServed(issuer) }
         return waiting.map { Arrival(account: $0.account, event: $0.event) }
-            + due.map { Arrival(account: $0.account.id, event: .deadlineReached) }
+            + due.map { Arrival(account: $0, event: .deadlineReached) }
     }
 
     /// The next accounts in the walk over those that back off for want of a network.
     private func connectivityArrivals() throws(StoreError) -> [Arrival] {
         guard let cursor = connectivityCursor else { return [] }
-        let records = try store.awaitingConnectivity(after: cursor, limit: Self.batchSize)
-        connectivityCursor = records.count < Self.batchSize ? nil : records.last?.account.id
-        return records.map { Arrival(account: $0.account.id, event: .connectivityRestored) }
+        let accounts = try store.awaitingConnectivity(after: cursor, limit: Self.batchSize)
+        connectivityCursor = accounts.count < Self.batchSize ? nil : accounts.last
+        return accounts.map { Arrival(account: $0, event: .connectivityRestored) }
     }
 }

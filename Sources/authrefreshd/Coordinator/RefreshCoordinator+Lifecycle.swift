@@ -13,6 +13,7 @@ extension RefreshCoordinator {
         var trouble: StoreError?
 
         var accounts: Int { counts.total }
+        var damaged: Int { counts.setAside }
         var interactionRequired: Int { counts.interactionRequired }
     }
 
@@ -32,6 +33,7 @@ extension RefreshCoordinator {
         var parts = [overview.accounts == 1 ? "1 account" : "\(overview.accounts) accounts"]
         let counts = overview.counts
         if counts.interactionRequired > 0 { parts.append("\(counts.interactionRequired) need a person") }
+        if counts.setAside > 0 { parts.append("\(counts.setAside) damaged") }
         if counts.misconfigured > 0 { parts.append("\(counts.misconfigured) misconfigured") }
         if counts.backingOff > 0 { parts.append("\(counts.backingOff) retrying") }
         if !overview.isOnline { parts.append("offline") }

@@ -85,24 +85,13 @@ actor RefreshCoordinator {
         }
         if let machine { (watches, isOnline) = machine.begin(on: queue) }
         try reconcileClock()
-        try abandonLeases()
+        _ = try store.takeBack(limit: Self.batchSize)
+        // Whoever held the leases in the store is dead: the store's lock says so.
+        for account in try store.leased(limit: .max) {
+            submit(.exchangeAbandoned, for: account)
+        }
         try resumeRekeying()
         wake()
-    }
-
-    /// Whoever held the leases in the store is dead: the store's lock says so.
-    private func abandonLeases() throws(StoreError) {
-        do throws(StoreError) {
-            for record in try store.leased(limit: .max) {
-                submit(.exchangeAbandoned, for: record.account.id)
-            }
-        } catch {
-            // One account that cannot be read must not keep the others from being served.
-            guard let damaged = error.damagedAccount else { throw error }
-            changeLog.storeFailed(error)
-            try store.setAside(damaged)
-            try abandonLeases()
-        }
     }
 
     /// Puts an event before the machine of `account`; it is decided on in the queue's next turn, together with all that has come until
@@ -185,4 +174,6 @@ struct Arrival {
     var learnedEncoding: BasicCredentialEncoding?
     /// The exchange that it is the end of.
     var correlationID: String?
+    /// Whether what was decided on it before contradicted the store.
+    var isSecondTry = false
 }

@@ -1,3 +1,4 @@
+internal import AccountStorage
 internal import RefreshCore
 
 /// A caller that waits for what becomes of an account.
@@ -50,6 +51,8 @@ enum WaitOutcome: Sendable {
     case removed
     /// No attempt is made now, for a reason that is none of the account's; this is where it stands.
     case notNow(String, AccountSnapshot)
+    /// Its row in the store cannot be read.
+    case damaged(DamagedAccount)
     /// The store could not be read or written.
     case storeFailed(StoreTrouble)
 }
@@ -59,7 +62,7 @@ extension WaitOutcome {
     var snapshot: AccountSnapshot? {
         switch self {
         case .settled(let snapshot), .notNow(_, let snapshot): snapshot
-        case .timedOut, .removed, .storeFailed: nil
+        case .timedOut, .removed, .damaged, .storeFailed: nil
         }
     }
 }

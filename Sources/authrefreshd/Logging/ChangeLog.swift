@@ -22,6 +22,20 @@ struct ChangeLog: Sendable {
         write(.storeUnwritable, [JournalKey.error: "\(error.description)"])
     }
 
+    /// An account cannot be read, and is set aside.
+    func damaged(_ account: DamagedAccount) {
+        write(.accountDamaged, [JournalKey.account: "\(account.name)", JournalKey.error: "\(account.cause)"])
+    }
+
+    func removed(_ account: DamagedAccount) {
+        write(.accountRemoved, [JournalKey.account: "\(account.name)", JournalKey.event: "account-removed"])
+    }
+
+    /// What was decided on an account contradicts what is stored of it.
+    func contradicted(_ error: StoreError, _ account: AccountName) {
+        write(.decisionRefused, [JournalKey.account: "\(account)", JournalKey.error: "\(error)"])
+    }
+
     func storeRecovered() {
         logger.notice("the store can be used again")
     }

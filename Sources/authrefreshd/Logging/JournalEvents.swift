@@ -25,6 +25,8 @@ enum JournalEvent: CaseIterable {
     case configurationReloaded
     case configurationRejected
     case storeUnwritable
+    case accountDamaged
+    case decisionRefused
     case staleAnswerDropped
     case peerRefused
     case storeRekeyed
@@ -56,6 +58,8 @@ enum JournalEvent: CaseIterable {
         case .configurationReloaded: MessageID(0xe8eb_b52a_6458_4a9e, 0xa8fc_e0b9_5ade_140c)
         case .configurationRejected: MessageID(0xb7da_f6d5_6579_47fe, 0xb51f_d150_babe_a238)
         case .storeUnwritable: MessageID(0xbfe8_5d95_4897_4edf, 0xa235_7f51_a232_facf)
+        case .accountDamaged: MessageID(0x5e0f_29d7_7a0b_4b0c, 0x9c3b_1f6a_84d2_6e17)
+        case .decisionRefused: MessageID(0xc1a4_7b52_0d8e_4f39, 0xa6e2_53f0_97bc_418d)
         case .staleAnswerDropped: MessageID(0x8203_5930_317c_405c, 0x953d_29fc_a300_89f1)
         case .peerRefused: MessageID(0x7599_a9da_26dc_4440, 0x92c6_0719_3a1d_1946)
         case .storeRekeyed: MessageID(0xd949_b0ae_0eea_460c, 0xbf82_f2d9_3017_9d3a)
@@ -71,9 +75,9 @@ enum JournalEvent: CaseIterable {
             .tokenRefreshed, .signedOut, .resumed, .networkUp, .configurationReloaded, .storeRekeyed:
             .notice
         case .refreshFailed, .outcomeUnknown, .interactionRequired, .misconfigured, .refreshTokenExpiring,
-            .clockStepped, .networkDown, .staleAnswerDropped, .peerRefused, .oldKeyKept, .storeLocked:
+            .clockStepped, .networkDown, .staleAnswerDropped, .decisionRefused, .peerRefused, .oldKeyKept, .storeLocked:
             .warning
-        case .configurationRejected, .storeUnwritable: .error
+        case .configurationRejected, .storeUnwritable, .accountDamaged: .error
         }
     }
 
@@ -99,6 +103,8 @@ enum JournalEvent: CaseIterable {
         case .configurationReloaded: "configuration reloaded"
         case .configurationRejected: "the new configuration cannot be used, the old one stays"
         case .storeUnwritable: "the store cannot be used, retrying; valid tokens are still handed out"
+        case .accountDamaged: "an account cannot be read from the store, and is set aside; the others are served"
+        case .decisionRefused: "what was decided contradicts the store, and was not stored"
         case .staleAnswerDropped: "an answer for an earlier grant was dropped"
         case .peerRefused: "a caller was refused"
         case .storeRekeyed: "the store is sealed with a new key"

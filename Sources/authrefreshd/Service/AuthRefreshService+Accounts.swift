@@ -15,7 +15,8 @@ extension AuthRefreshService {
             interactionRequired: Int64(overview.interactionRequired),
             nextDeadlineUSec: overview.nextDeadline?.microseconds,
             online: overview.isOnline,
-            trouble: overview.trouble?.description
+            trouble: overview.trouble?.description,
+            damaged: overview.damaged > 0 ? Int64(overview.damaged) : nil
         )
     }
 
@@ -28,7 +29,14 @@ extension AuthRefreshService {
     func list(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> ListAccounts.Reply {
         let asked = try call.decodeParameters(as: ListAccounts.Parameters.self)
         let page = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator)
-        return ListAccounts.Reply(accounts: page.accounts.map { AccountSettings($0.account) }, next: page.next)
+        var reply = ListAccounts.Reply(accounts: [], next: page.next)
+        for account in page.accounts {
+            switch account {
+            case .whole(let snapshot): reply.accounts.append(AccountSettings(snapshot.account))
+            case .damaged(let account): reply.damaged = (reply.damaged ?? []) + [account.wireStatus]
+            }
+        }
+        return reply
     }
 
     func add(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> AddAccount.Reply {
@@ -85,10 +93,7 @@ extension AuthRefreshService {
 
     func remove(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> RemoveAccount.Reply {
         let asked = try call.decodeParameters(as: RemoveAccount.Parameters.self)
-        guard let name = AccountName(asked.account), let id = try coordinator.store.id(named: name) else {
-            throw VarlinkError(NoSuchAccountError(account: asked.account))
-        }
-        try coordinator.remove(id)
+        try coordinator.remove(try shownAccount(asked.account, on: coordinator).id)
         return RemoveAccount.Reply()
     }
 
@@ -98,24 +103,19 @@ extension AuthRefreshService {
         after: String?,
         limit: Int64?,
         on coordinator: isolated RefreshCoordinator
-    ) throws -> (accounts: [AccountSnapshot], next: String?) {
+    ) throws -> (accounts: [ShownAccount], next: String?) {
         let largest = Interface.largestPage
         if let names {
             guard names.count <= largest else {
                 throw VarlinkError(LimitExceededError(limit: "largestPage", maximum: Int64(largest)))
             }
-            return (try names.map { try account($0, on: coordinator) }, nil)
+            return (try names.map { try shownAccount($0, on: coordinator) }, nil)
         }
         guard let limit = Int(exactly: limit ?? Int64(largest)), limit >= 1 else {
             throw VarlinkError.invalidParameter("limit")
         }
-        var start: AccountName?
-        if let after {
-            guard let name = AccountName(after) else { throw VarlinkError.invalidParameter("after") }
-            start = name
-        }
         let count = min(limit, largest)
-        let accounts = try coordinator.snapshots(after: start, limit: count)
-        return (accounts, accounts.count < count ? nil : accounts.last?.account.name.text)
+        let accounts = try coordinator.accounts(after: after, limit: count)
+        return (accounts, accounts.count < count ? nil : accounts.last?.name)
     }
 }

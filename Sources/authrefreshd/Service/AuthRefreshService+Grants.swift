@@ -175,7 +175,7 @@ extension AuthRefreshService {
                 )
             )
         } catch {
-            responder.fail(VarlinkError(error))
+            responder.fail(VarlinkError(error, of: snapshot.account.name.text))
         }
     }
 
@@ -185,6 +185,7 @@ extension AuthRefreshService {
         case .notNow(let reason, _):
             responder.fail(VarlinkError(TemporarilyUnavailableError(account: name, reason: reason)))
         case .removed: responder.fail(VarlinkError(NoSuchAccountError(account: name)))
+        case .damaged(let account): responder.fail(VarlinkError(account))
         case .storeFailed(let trouble): responder.fail(VarlinkError(trouble.error))
         case .timedOut:
             let seconds = Waiter.timeLimit.components.seconds

@@ -23,16 +23,15 @@ extension AuthRefreshService {
             responder.reply(Subscribe.Reply(event: "present", atUSec: now, accounts: page), continues: true)
         }
         responder.reply(Subscribe.Reply(event: "ready", atUSec: now, accounts: []), continues: true)
-        coordinator.subscribe(responder, to: asked.accounts.map { _ in Set(present.map(\.account.id)) })
+        coordinator.subscribe(responder, to: asked.accounts.map { _ in Set(present.map(\.id)) })
     }
 
-    private func snapshots(_ names: [String]?, on coordinator: isolated RefreshCoordinator) throws -> [AccountSnapshot]
-    {
+    private func snapshots(_ names: [String]?, on coordinator: isolated RefreshCoordinator) throws -> [ShownAccount] {
         if let names {
             guard names.count <= Self.largestSubscription else { throw tooMany }
-            return try names.map { try account($0, on: coordinator) }
+            return try names.map { try shownAccount($0, on: coordinator) }
         }
-        let all = try coordinator.snapshots(after: nil, limit: Self.largestSubscription + 1)
+        let all = try coordinator.accounts(after: nil, limit: Self.largestSubscription + 1)
         guard all.count <= Self.largestSubscription else { throw tooMany }
         return all
     }

@@ -54,12 +54,22 @@ struct AuthRefreshService: Sendable {
 
     /// The account of this name.
     ///
-    /// - Throws: `NoSuchAccount`, also for a text that cannot be a name.
+    /// - Throws: `NoSuchAccount`, also for a text that cannot be a name; `Misconfigured` if it cannot be read.
     func account(_ name: String, on coordinator: isolated RefreshCoordinator) throws -> AccountSnapshot {
-        guard let name = AccountName(name), let snapshot = try coordinator.snapshot(of: name) else {
+        switch try shownAccount(name, on: coordinator) {
+        case .whole(let snapshot): return snapshot
+        case .damaged(let account): throw VarlinkError(account)
+        }
+    }
+
+    /// The account of this name, even if it cannot be read.
+    ///
+    /// - Throws: `NoSuchAccount`.
+    func shownAccount(_ name: String, on coordinator: isolated RefreshCoordinator) throws -> ShownAccount {
+        guard let account = try coordinator.account(named: name) else {
             throw VarlinkError(NoSuchAccountError(account: name))
         }
-        return snapshot
+        return account
     }
 
     /// - Throws: `InvalidSettings` if a secret is empty or too long to be one.

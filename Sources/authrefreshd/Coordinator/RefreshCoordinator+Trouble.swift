@@ -1,0 +1,84 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import RefreshCore
+
+/// What is done when the store fails, as a whole or for one account.
+extension RefreshCoordinator {
+    /// Notes that the store has failed, and tells those who wait for `arrivals`.
+    func storeFailed(_ error: StoreError, with arrivals: [Arrival], at now: Moment) {
+        let trouble = StoreTrouble(error: error, since: now)
+        if self.trouble == nil { changeLog.storeFailed(error) }
+        self.trouble = trouble
+        for arrival in arrivals {
+            if let kept = unsaved[arrival.account] {
+                settleWaiters(of: kept.record, at: now)
+            } else if arrival.event.isAnswer {
+                putBack(arrival)
+            } else {
+                answerWaiters(of: arrival.account, with: .storeFailed(trouble))
+            }
+        }
+        onStatusChange()
+    }
+
+    /// Takes accounts whose rows cannot be read out of the schedule, which would come upon them again and again; tells those who
+    /// wait for them and, once, everybody else.
+    ///
+    /// An answer for such an account cannot be kept: where it would be is what is damaged.
+    func setAside(_ damaged: [AccountID: DamagedAccount], at now: Moment) throws(StoreError) {
+        guard !damaged.isEmpty else { return }
+        let new = try store.setAside(damaged.keys.sorted())
+        for account in new.compactMap({ damaged[$0] }) {
+            changeLog.damaged(account)
+            let change = Subscribe.Reply(
+                event: "misconfigured",
+                atUSec: now.wall.microseconds,
+                accounts: [account.wireStatus],
+                account: account.name
+            )
+            subscribers.publish(change, of: account.id)
+        }
+        for account in damaged.values {
+            answerWaiters(of: account.id, with: .damaged(account))
+        }
+        if !new.isEmpty { onStatusChange() }
+    }
+
+    /// Ends decisions that contradict the store, each by its cause.
+    ///
+    /// - Parameter causes: why, by account.
+    func dismiss(_ decisions: [Decision], _ causes: [AccountID: StoreError], at now: Moment) {
+        for decision in decisions {
+            let account = decision.record.account.id
+            guard let cause = causes[account] else { continue }
+            if case .noSuchAccount = cause {
+                answerWaiters(of: account, with: .removed)
+                continue
+            }
+            changeLog.contradicted(cause, decision.record.account.name)
+            // 1. The state that was decided on was never stored, or another has been since: the machine decides on the stored one
+            //    what becomes of the answer, for the tokens in it may be the only ones the server still takes.
+            // 2. If that contradicts the store, too, nothing will heal it.
+            if decision.carriesAnswer, !decision.arrival.isSecondTry {
+                var arrival = decision.arrival
+                arrival.isSecondTry = true
+                submit(arrival)
+            } else {
+                answerWaiters(of: account, with: .storeFailed(StoreTrouble(error: cause, since: now)))
+            }
+        }
+    }
+}
+
+extension StoreError {
+    /// The account whose write contradicts what is stored, so that it will be refused however often it is tried; nil if the
+    /// store has failed otherwise.
+    var contradictedAccount: AccountID? {
+        switch self {
+        case .noSuchAccount(let account), .staleGeneration(let account, _, _), .refreshTokenMissing(let account, _):
+            account
+        // All other cases are about the file as a whole, about reading, or about another call.
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import GRDB
+import RefreshCore
+import Testing
+
+@testable import AccountStorage
+
+/// One row that cannot be read is found as such, and takes no other down.
+struct DamageTests {
+    private let folder: TemporaryFolder
+    private let store: AccountStore
+
+    /// `a` and `c` are whole whatever is done to `b`, which has a value in every column that a test damages.
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try folder.open()
+        var middle = try Sample.account("b", state: StateSamples.full)
+        middle.registration.clientSecret = Secret("s")
+        _ = try store.add([Sample.account("a"), middle, Sample.account("c", issuer: Sample.loopbackURL)])
+    }
+
+    private func damage(_ assignment: String) throws {
+        // What another program does to a database asks nobody.
+        try store.queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA foreign_keys = OFF; UPDATE account SET \(assignment) WHERE name = 'b'")
+        }
+    }
+
+    private func expectDamage(_ column: String, _ flaw: ColumnFlaw, name: String = "b") throws {
+        let page = try store.entries(after: nil, limit: 9)
+        #expect(page.map(\.name).sorted() == ["a", name, "c"].sorted())
+        for entry in page where entry.name != name { _ = try entry.record() }
+        let entry = try #require(page.first { $0.name == name })
+        let cause = StoreError.damagedRow(entry.id, column: column, flaw)
+        #expect(throws: cause) { try entry.record() }
+        #expect(cause.damagedAccount == entry.id)
+        #expect(try store.entry(named: name) == entry)
+        #expect(try store.entry(entry.id) == entry)
+    }
+
+    @Test(arguments: [
+        ("phase = 'dreaming'", "phase", ColumnFlaw.unknownWord),
+        ("authentication = 'by heart'", "authentication", .unknownWord),
+        ("basic_encoding = 'morse'", "basic_encoding", .unknownWord),
+        ("failure_class = 'bad luck', failure_detail = '{}'", "failure_class", .unknownWord),
+        ("refresh_parameters = '{\"a\": '", "refresh_parameters", .notJSON),
+        ("refresh_parameters = '{\"a\": 1}'", "refresh_parameters", .notJSON),
+        ("failure_class = 'unreachable', failure_detail = 'oops'", "failure_detail", .notJSON),
+        ("failure_class = 'unreachable', failure_detail = NULL", "failure_detail", .missing),
+        ("phase = 'refreshing', lease_generation = NULL", "lease_generation", .missing),
+        ("access_lifetime_usec = NULL", "access_lifetime_usec", .missing),
+        ("access_lifetime_usec = 9223372036854775807", "access_lifetime_usec", .outOfRange),
+        ("deadline_usec = -9223372036854775808", "deadline_usec", .outOfRange),
+        ("generation = 9223372036854775807", "generation", .outOfRange),
+        ("failures = -1", "failures", .outOfRange),
+        ("issuer_id = 4711", "issuer_id", .missing),
+    ])
+    func `damage is named by its column and its kind`(assignment: String, column: String, flaw: ColumnFlaw) throws {
+        try damage(assignment)
+        try expectDamage(column, flaw)
+    }
+
+    @Test func `a name that is none is found under the text that is stored`() throws {
+        try damage("name = 'b and more'")
+        try expectDamage("name", .malformed, name: "b and more")
+    }
+
+    @Test func `an issuer that is none damages its own accounts only`() throws {
+        try store.write { db in
+            try db.execute(sql: "UPDATE issuer SET url = 'nowhere' WHERE url = ?", arguments: [Sample.loopbackURL])
+        }
+        let reopened = try reopen()
+        let page = try reopened.entries(after: nil, limit: 9)
+        _ = try page[0].record()
+        _ = try page[1].record()
+        let cause = StoreError.damagedRow(page[2].id, column: "issuer.url", .malformed)
+        #expect(page[2] == .damaged(DamagedAccount(id: page[2].id, name: "c", issuer: nil, cause: cause)))
+    }
+
+    private func reopen() throws -> AccountStore {
+        try store.close()
+        return try folder.open()
+    }
+
+    @Test func `an unknown phase is counted among all accounts`() throws {
+        try damage("phase = 'dreaming'")
+        let counts = try store.counts()
+        #expect(counts.total == 3)
+        #expect(counts.unknown == 1)
+    }
+
+    /// Every column with every value that is hard to bear: whatever is read must not trap, here or in the machine.
+    @Test func `no value of any column stops the store, the machine or another account`() throws {
+        let numbers = ["0", "-1", "9223372036854775807", "-9223372036854775808", "1152921504606846976", "NULL"]
+        let texts = ["''", "'x'", "char(0)", "'\u{1F600}'", "'[]'", "'{}'", "x''", "zeroblob(29)"]
+        var taken = 0
+        try store.queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            for column in AccountColumns.recordNames {
+                for value in numbers + texts {
+                    try db.inTransaction {
+                        // The schema refuses most; those are no damage that can happen this way.
+                        let statement = "UPDATE account SET \(column) = \(value) WHERE name = 'b'"
+                        guard (try? db.execute(sql: statement)) != nil else { return .rollback }
+                        taken += 1
+                        let page = try store.entries(.recordsAfterName, ["", 9], in: db)
+                        for entry in page { if case .intact(let record) = entry { exercise(record.state) } }
+                        #expect(page.filter { (try? $0.record()) != nil }.count >= 2, "\(statement)")
+                        return .rollback
+                    }
+                }
+            }
+        }
+        #expect(taken > 200)
+    }
+
+    private func exercise(_ state: RefreshState) {
+        for now in [Sample.moment(0), Sample.moment(1 << 40)] {
+            _ = state.shown(at: now)
+            _ = state.accessToken?.expiresAt(at: now)
+            for event in [Event.deadlineReached, .exchangeAbandoned, .tokenNeeded, .accountUpdated] {
+                var machine = RefreshMachine(state: state, policy: RefreshPolicy())
+                _ = machine.handle(event, at: now, jitter: 0.5)
+            }
+        }
+    }
+}

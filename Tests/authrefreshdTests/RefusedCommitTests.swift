@@ -1,0 +1,126 @@
+import AccountStorage
+import DemoIssuer
+import RefreshCore
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// Decisions that contradict the store: they end by their cause, and hold up nobody else's.
+struct RefusedCommitTests {
+    /// A decision about `record` that was kept because it could not be stored, and never can be.
+    private static func poison(_ owner: AccountID, _ record: Record, _ write: StateWrite) -> Decision {
+        let account = Account(
+            id: owner,
+            name: record.account.name,
+            issuer: record.account.issuer,
+            registration: record.account.registration
+        )
+        return Decision(
+            record: Record(
+                account: account,
+                issuerID: record.issuerID,
+                state: record.state,
+                createdAt: record.createdAt
+            ),
+            arrival: Arrival(account: owner, event: .deadlineReached),
+            event: .deadlineReached,
+            effects: [],
+            write: write,
+            failureBefore: nil
+        )
+    }
+
+    /// Plants what `write` makes of the record of `first`, then has `second` refreshed.
+    ///
+    /// - Parameter owner: whose decision it is; nil for `first`.
+    private func expectSecondServed(
+        owner: AccountID? = nil,
+        after write: @escaping @Sendable (Record) -> StateWrite,
+        says line: String?
+    ) async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig()
+            try await rig.start()
+            let first = try await rig.add("first", url, try await issuer.issueGrant(clientID: "app"))
+            _ = await rig.waitForToken(of: first)
+            try await rig.inside { coordinator in
+                guard let record = try coordinator.store.record(first) else { return }
+                let poison = Self.poison(owner ?? first, record, write(record))
+                coordinator.unsaved[owner ?? first] = poison
+            }
+            let second = try await rig.add("second", url, try await issuer.issueGrant(clientID: "app"))
+            let outcome = await rig.waitForToken(of: second)
+            #expect(outcome.snapshot?.shown == .fresh)
+            #expect(await rig.inside { $0.unsaved.isEmpty && $0.trouble == nil })
+            // The account itself goes on from what is stored.
+            #expect(try await rig.state(of: "first")?.shown == .fresh)
+            if let line { try await rig.log.first("the line") { $0.contains(line) } }
+            await rig.stop()
+        }
+    }
+
+    @Test func `an answer for a generation that never was is dropped, and said so`() async throws {
+        try await expectSecondServed(
+            after: { record in
+                var state = record.state
+                state.generation = Generation(9)
+                return StateWrite(account: record.account.id, base: record.state.generation, state: state)
+            },
+            says: "brought no refresh token of generation 9"
+        )
+    }
+
+    @Test func `a decision on an older generation than the stored one is dropped, and said so`() async throws {
+        try await expectSecondServed(
+            after: { StateWrite(account: $0.account.id, base: Generation(0), state: $0.state) },
+            says: "a write for generation 0 was refused"
+        )
+    }
+
+    @Test func `a decision on an account that is gone is dropped without a word`() async throws {
+        try await expectSecondServed(
+            owner: AccountID(4711),
+            after: { StateWrite(account: AccountID(4711), base: Generation(0), state: $0.state) },
+            says: nil
+        )
+    }
+
+    @Test func `the answer in a refused decision is decided on once more, on what is stored`() async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig()
+            try await rig.start()
+            let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
+            _ = await rig.waitForToken(of: id)
+            let tokens = StoredTokens(
+                accessToken: AccessToken(Secret("late-access"), type: "Bearer"),
+                refreshToken: RefreshToken(Secret("late-refresh"))
+            )
+            try await rig.inside { coordinator in
+                guard let record = try coordinator.store.record(id) else { return }
+                let answer = Event.tokensIssued(
+                    record.state.generation,
+                    Issuance(lifetime: .seconds(3600), isRotated: true)
+                )
+                let arrival = Arrival(account: id, event: answer, tokens: tokens)
+                let write = StateWrite(account: id, base: Generation(0), state: record.state, tokens: .store(tokens))
+                coordinator.unsaved[id] = Decision(
+                    record: record,
+                    arrival: arrival,
+                    event: answer,
+                    effects: [],
+                    write: write,
+                    failureBefore: nil
+                )
+                coordinator.submit(.deadlineReached, for: id)
+            }
+            let refused = "what was decided contradicts the store"
+            try await rig.log.first("the refusal") { $0.hasPrefix(refused) }
+            let index = try #require(rig.log.all.firstIndex { $0.hasPrefix(refused) })
+            try await rig.log.first("the second try", from: index) { $0.hasPrefix("access token refreshed") }
+            #expect(try await rig.inside { try $0.accessToken(of: id)?.secret.reveal() } == "late-access")
+            #expect(await rig.inside { $0.unsaved.isEmpty })
+            await rig.stop()
+        }
+    }
+}
