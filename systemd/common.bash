@@ -12,7 +12,15 @@ profile_dir=${XDG_DATA_HOME:-$HOME/.local/share}/authrefreshd/providers.d
 # Not below /usr/lib, which belongs to the distribution's packages.
 catalog=/usr/local/lib/systemd/catalog/authrefreshd.catalog
 binaries=(authrefreshd authctl)
+# Where shells look for what completes a command: bash and fish by themselves, zsh if its fpath says so.
+data_dir=${XDG_DATA_HOME:-$HOME/.local/share}
+completion_bash=$data_dir/bash-completion/completions/authctl
+completion_fish=$data_dir/fish/vendor_completions.d/authctl.fish
+completion_zsh=$data_dir/zsh/site-functions/_authctl
 units=(authrefreshd.service authrefreshd.socket)
+
+# man(1) finds the pages beside the folder in PATH that the programs are in.
+man_dir() { printf '%s' "$prefix/share/man"; }
 
 say() { printf '%s\n' "$*"; }
 fail() { # STATUS MESSAGE
@@ -25,6 +33,12 @@ set_prefix() { # DIR
     [[ $1 =~ ^/[A-Za-z0-9._/+@-]+$ ]] ||
         fail 64 "--prefix needs an absolute path of letters, digits and ._/+@-, not \"$1\""
     prefix=${1%/}
+}
+
+# The pages of all our commands, of this version and of those before it.
+remove_manual() {
+    rm -f "$(man_dir)"/man1/authctl.1 "$(man_dir)"/man1/authctl-*.1 "$(man_dir)"/man1/authrefreshd.1 \
+        "$(man_dir)"/man5/authrefreshd.yaml.5
 }
 
 # Finds the user manager also from a shell that came by su or ssh without its variables.

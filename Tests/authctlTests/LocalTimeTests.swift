@@ -31,3 +31,27 @@ import Testing
         #expect(time.clock(tomorrow).wholeMatch(of: /2027-01-1[56] [0-9]{2}:[0-9]{2}/) != nil)
     }
 }
+
+@Suite struct WordsOfTimeTests {
+    /// For instants around each change of unit: the words stay until the moment that was told, and differ at it.
+    @Test(arguments: [0, 1, 59, 119, 120, 121, 3599, 7199, 7200, 7201, 172_799, 172_800, 864_000])
+    func `the moment is known at which words change`(seconds: Int64) throws {
+        for offset: Int64 in [-1_000_000, -999_999, -1, 0, 1, 500_000] {
+            for instant in [seconds * 1_000_000 + offset, -(seconds * 1_000_000 + offset)] {
+                let wait = LocalTime(nowUSec: 0).untilWordsChange([instant])
+                #expect(wait > 0)
+                let words = LocalTime(nowUSec: 0).relative(instant)
+                #expect(LocalTime(nowUSec: wait - 1).relative(instant) == words, "\(instant)")
+                // "now" stands on both sides of its instant.
+                guard abs(instant) >= 1_000_000 else { continue }
+                #expect(LocalTime(nowUSec: wait).relative(instant) != words, "\(instant)")
+            }
+        }
+    }
+
+    @Test func `the earliest change counts, and none never comes`() {
+        let time = LocalTime(nowUSec: 0)
+        #expect(time.untilWordsChange([]) == .max)
+        #expect(time.untilWordsChange([10_500_000, 7_000_000_000_000]) == 500_001)
+    }
+}

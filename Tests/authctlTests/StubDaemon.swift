@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Plays recorded replies over a Unix socket, one connection after the other, on a queue of its own.
+/// Plays recorded replies over a Unix socket; connections may overlap, the calls come in the order recorded.
 final class StubDaemon: Sendable {
     /// A call that must come, and what follows.
     struct Exchange: Sendable {
@@ -46,7 +46,8 @@ final class StubDaemon: Sendable {
     }
 
     private let listener: Int32
-    private let queue = DispatchQueue(label: "StubDaemon")
+    private let queue = DispatchQueue(label: "StubDaemon", attributes: .concurrent)
+    private let connections = DispatchGroup()
     private let state: Mutex<State>
 
     init(path: String, exchanges: [Exchange]) throws {
@@ -60,14 +61,14 @@ final class StubDaemon: Sendable {
             unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(listener, $0, size) == 0 }
         }
         guard isBound, listen(listener, 8) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        queue.async { self.serve() }
+        queue.async(group: connections) { self.serve() }
     }
 
     /// Stops, and tells what did not go as recorded.
     func finish() -> [String] {
         // On Linux this ends a waiting accept.
         shutdown(listener, Int32(SHUT_RDWR))
-        queue.sync {}
+        connections.wait()
         close(listener)
         return state.withLock { $0.problems + $0.rest.map { "a call did not come: \($0.call)" } }
     }
@@ -76,8 +77,10 @@ final class StubDaemon: Sendable {
         while true {
             let connection = accept(listener, nil, nil)
             guard connection >= 0 else { return }
-            while let call = readMessage(connection), answer(call, on: connection) {}
-            close(connection)
+            queue.async(group: connections) { [self] in
+                while let call = readMessage(connection), answer(call, on: connection) {}
+                close(connection)
+            }
         }
     }
 

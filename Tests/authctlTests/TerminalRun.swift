@@ -5,16 +5,40 @@ struct TerminalRun {
     private let master: Int32
     private let slave: Int32
 
-    init() throws {
+    /// What is done when something has been shown since the step before.
+    struct Step {
+        let prompt: String
+        var action: (TerminalRun) throws -> Void
+
+        /// Types keys.
+        static func typing(_ keys: String, at prompt: String) -> Step {
+            Step(prompt: prompt) { terminal in
+                _ = unsafe write(terminal.master, keys, keys.utf8.count)
+            }
+        }
+
+        /// Makes the terminal another size; whoever runs on it is told by SIGWINCH.
+        static func resizing(columns: UInt16, at prompt: String) -> Step {
+            Step(prompt: prompt) { $0.resize(columns: columns) }
+        }
+    }
+
+    init(columns: UInt16 = 80) throws {
         var ends: (master: Int32, slave: Int32) = (-1, -1)
         guard unsafe openpty(&ends.master, &ends.slave, nil, nil, nil) == 0 else { throw POSIXError(.ENODEV) }
         (master, slave) = ends
         // A command that inherits the master would keep its own terminal alive.
         for end in [master, slave] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        resize(columns: columns)
     }
 
-    /// All that the terminal shows until the command has ended; `keys` are typed when `prompt` has been shown.
-    func run(_ command: String, in run: CommandRun, typing keys: String, at prompt: String) throws -> String {
+    private func resize(columns: UInt16) {
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
+    }
+
+    /// All that the terminal shows until the command has ended.
+    func run(_ command: String, in run: CommandRun, _ steps: [Step]) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
         // setsid makes the terminal the one that /dev/tty means.
@@ -28,20 +52,32 @@ struct TerminalRun {
         try startTakingSignals(process)
         // With our end closed, reading ends when the command's last process has.
         close(slave)
-        defer { close(master) }
 
         var shown = ""
-        var hasTyped = false
+        var rest = steps[...]
+        var seen = shown.startIndex
         var chunk = [UInt8](repeating: 0, count: 4096)
-        while case let count = unsafe read(master, &chunk, chunk.count), count > 0 {
+        while hasOutput, case let count = unsafe read(master, &chunk, chunk.count), count > 0 {
             shown += String(decoding: chunk[..<count], as: UTF8.self)
-            if !hasTyped, shown.contains(prompt) {
-                hasTyped = true
-                _ = unsafe write(master, keys, keys.utf8.count)
+            while let step = rest.first, let found = shown[seen...].firstRange(of: step.prompt) {
+                seen = found.upperBound
+                rest.removeFirst()
+                try step.action(self)
             }
         }
+        // Whoever still waits for a key loses the terminal, and ends by SIGHUP.
+        close(master)
         process.waitUntilExit()
         return shown
+    }
+
+    /// Whether something has come, or the end, before the limit of every wait.
+    private var hasOutput: Bool {
+        var interest = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+        while true {
+            let ready = unsafe poll(&interest, 1, 20_000)
+            if ready >= 0 || errno != EINTR { return ready > 0 }
+        }
     }
 
     /// Starts `process` with no signal blocked.

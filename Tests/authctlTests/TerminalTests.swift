@@ -22,7 +22,7 @@ import Testing
         let run = try CommandRun()
         defer { run.remove() }
         let daemon = try StubDaemon(path: run.socket, exchanges: exchanges)
-        let shown = try TerminalRun().run(command, in: run, typing: keys, at: prompt)
+        let shown = try TerminalRun().run(command, in: run, [.typing(keys, at: prompt)])
         return (shown, daemon.finish())
     }
 

@@ -11,6 +11,15 @@ struct LiveStatus {
         case signal(Int32)
     }
 
+    /// What a wait ended with.
+    private enum Happening {
+        /// The time was over, or there is something to read.
+        case nothing
+        /// The terminal has another size, or is ours again.
+        case redraw
+        case ending(Ending)
+    }
+
     /// µs between two drawings: a thousand changes a second are not a thousand screens.
     private static let pace: Int64 = 100_000
     /// µs. The wall clock may be stepped, and nobody tells: words are looked over at least this often.
@@ -36,34 +45,37 @@ struct LiveStatus {
             try screen.draw(text(accounts, feed.info, time), footer: footer)
             let next = min(time.untilWordsChange(accounts.flatMap(\.shownInstants)), Self.longestWait)
             // Changes are left in the socket for the first moment: they are drawn together.
-            if let ending = try wait(for: screen.keyDescriptors, Self.pace, &screen, signals) { return ending }
-            guard try !feed.takeChanges() else { continue }
-            let descriptors = screen.keyDescriptors + [feed.pollDescriptor]
-            if let ending = try wait(for: descriptors, next - Self.pace, &screen, signals) { return ending }
-            try feed.takeChanges()
+            var happening = try wait(for: screen.keyDescriptors, Self.pace, &screen, signals)
+            if case .nothing = happening, try !feed.takeChanges() {
+                let descriptors = screen.keyDescriptors + [feed.pollDescriptor]
+                happening = try wait(for: descriptors, next - Self.pace, &screen, signals)
+                try feed.takeChanges()
+            }
+            if case .ending(let ending) = happening { return ending }
         }
     }
 
-    /// Waits for something to happen, and takes what was typed and which signals came; nil to go on.
+    /// Waits for something to happen, and takes what was typed and which signals came.
     private func wait(
         for descriptors: [Int32],
         _ microseconds: Int64,
         _ screen: inout TerminalScreen,
         _ signals: borrowing CaughtSignals
-    ) throws(AuthctlError) -> Ending? {
+    ) throws(AuthctlError) -> Happening {
         let ready = signals.wait(for: descriptors, microseconds: max(0, microseconds))
         if ready.contains(STDIN_FILENO) {
             // A terminal that hangs up sends SIGHUP, if it can.
-            guard let keys = screen.takeKeys() else { return .signal(SIGHUP) }
-            if keys.contains(UInt8(ascii: "q")) || keys.contains(UInt8(ascii: "Q")) { return .quit }
+            guard let keys = screen.takeKeys() else { return .ending(.signal(SIGHUP)) }
+            if keys.contains(UInt8(ascii: "q")) || keys.contains(UInt8(ascii: "Q")) { return .ending(.quit) }
         }
         let arrived = signals.take()
+        if let number = arrived.first(where: Self.ending.contains) { return .ending(.signal(number)) }
         if arrived.contains(SIGTSTP) {
             screen.close()
             CaughtSignals.passOn(SIGTSTP)
             try screen.open()
         }
-        return arrived.first(where: Self.ending.contains).map(Ending.signal)
+        return arrived.isEmpty ? .nothing : .redraw
     }
 
     private func text(_ accounts: [AccountStatus], _ info: GetInfo.Reply?, _ time: LocalTime) -> String {

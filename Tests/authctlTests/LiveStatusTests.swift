@@ -1,0 +1,158 @@
+import AuthRefreshInterface
+import Foundation
+import Testing
+
+@testable import authctl
+
+/// `authctl status --watch` on a terminal.
+@Suite struct LiveStatusTests {
+    private static let subscribe = #"{"method":"io.authrefresh.Subscribe","parameters":{},"more":true}"#
+    private static let info = StubDaemon.Exchange(
+        call: #"{"method":"io.authrefresh.GetInfo","parameters":{}}"#,
+        replies: [
+            #"""
+            {"parameters":{"version":"1","startedAtUSec":1,"accounts":1,"interactionRequired":0,"online":true}}
+            """#
+        ]
+    )
+
+    private static func present(_ fields: String) -> [String] {
+        [
+            #"{"continues":true,"parameters":{"event":"present","atUSec":0,"accounts":[\#(status(fields))]}}"#,
+            #"{"continues":true,"parameters":{"event":"ready","atUSec":0,"accounts":[]}}"#,
+        ]
+    }
+
+    private static func status(_ fields: String) -> String {
+        #"{"account":"work","issuer":"https://issuer.example.org","generation":1,"failures":0,\#(fields)}"#
+    }
+
+    private static let command = """
+        before=$(stty -g); trap : INT TERM QUIT
+        authctl status --watch; echo "exit $?"
+        test "$before" = "$(stty -g)" && echo restored
+        """
+
+    private func show(
+        _ exchanges: [StubDaemon.Exchange],
+        _ steps: [TerminalRun.Step],
+        columns: UInt16 = 80
+    ) throws -> (shown: String, problems: [String]) {
+        let run = try CommandRun()
+        defer { run.remove() }
+        let daemon = try StubDaemon(path: run.socket, exchanges: exchanges)
+        let shown = try TerminalRun(columns: columns).run(Self.command, in: run, steps)
+        return (shown, daemon.finish())
+    }
+
+    private func isGivenBack(_ shown: String) -> Bool {
+        guard let end = shown.firstRange(of: "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l") else { return false }
+        return shown.contains("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l")
+            && shown[end.upperBound...].contains("restored") && !shown[..<end.lowerBound].contains("exit")
+    }
+
+    @Test(arguments: [("q", "exit 0"), ("Q", "exit 0"), ("\u{3}", "exit 130"), ("\u{1C}", "exit 131")])
+    func `a key ends it and the screen comes back`(key: String, ending: String) throws {
+        let exchange = StubDaemon.Exchange(call: Self.subscribe, replies: Self.present(#""state":"signed-out""#))
+        let (shown, problems) = try show([exchange, Self.info], [.typing(key, at: "q quits")])
+        #expect(problems == [])
+        #expect(shown.contains("work is signed out"))
+        #expect(shown.contains(ending))
+        #expect(isGivenBack(shown))
+    }
+
+    /// The recorded daemon takes a third call for a mistake: what ages is drawn from what is known.
+    @Test func `words age without a question to the daemon`() throws {
+        let exchange = StubDaemon.Exchange(
+            call: Self.subscribe,
+            replies: Self.present(#""state":"fresh","expiresAtUSec":@now+30,"nextAttemptAtUSec":@now+20"#)
+        )
+        let steps = [
+            TerminalRun.Step.typing("", at: "in 28 s"), .typing("", at: "in 27 s"), .typing("q", at: "in 26 s"),
+        ]
+        let (shown, problems) = try show([exchange, Self.info], steps)
+        #expect(problems == [])
+        #expect(shown.contains("exit 0"))
+    }
+
+    @Test func `a change is drawn in place when it comes`() throws {
+        let change = #"""
+            {"continues":true,"parameters":{"event":"signed-out","account":"work","atUSec":0,"accounts":
+            [\#(Self.status(#""state":"signed-out""#))]}}
+            """#
+        let exchange = StubDaemon.Exchange(
+            call: Self.subscribe,
+            replies: Self.present(#""state":"fresh""#) + [change]
+        )
+        let steps = [TerminalRun.Step.typing("", at: "1 fresh"), .typing("q", at: "1 signed-out")]
+        let (shown, problems) = try show([exchange, Self.info, Self.info], steps)
+        #expect(problems == [])
+        #expect(shown.contains("exit 0"))
+        // From the corner, not below what was there.
+        #expect(shown.contains("\u{1B}[J\u{1B}[H"))
+    }
+
+    @Test func `a terminal made narrower is drawn anew with what fits`() throws {
+        let exchange = StubDaemon.Exchange(call: Self.subscribe, replies: Self.present(#""state":"fresh""#))
+        let steps = [
+            TerminalRun.Step.resizing(columns: 50, at: "issuer.example.org"), .typing("q", at: "issuer.exa…"),
+        ]
+        let (shown, problems) = try show([exchange, Self.info], steps)
+        #expect(problems == [])
+        #expect(shown.contains("exit 0"))
+    }
+
+    @Test func `a daemon that was restarted is followed further`() throws {
+        let first = StubDaemon.Exchange(
+            call: Self.subscribe,
+            replies: Self.present(#""state":"fresh""#),
+            closes: true
+        )
+        let second = StubDaemon.Exchange(call: Self.subscribe, replies: Self.present(#""state":"misconfigured""#))
+        let steps = [TerminalRun.Step.typing("q", at: "1 misconfigured")]
+        let (shown, problems) = try show([first, Self.info, second, Self.info], steps)
+        #expect(problems == [])
+        #expect(shown.contains("exit 0"))
+    }
+
+    @Test func `a daemon that refuses is told of below the restored screen`() throws {
+        let refusal = #"{"error":"io.authrefresh.LimitExceeded","parameters":{"limit":"subscribers","maximum":256}}"#
+        let exchange = StubDaemon.Exchange(
+            call: Self.subscribe,
+            replies: Self.present(#""state":"fresh""#) + [refusal]
+        )
+        let (shown, problems) = try show([exchange, Self.info], [])
+        #expect(problems == [])
+        #expect(isGivenBack(shown))
+        #expect(shown.contains("authctl: error: the daemon's limit 'subscribers' is reached (256)"))
+        #expect(shown.contains("exit 75"))
+    }
+}
+
+@Suite struct AccountStatesTests {
+    private func states(_ changes: String...) throws -> AccountStates {
+        try changes.reduce(into: AccountStates()) { states, change in
+            let text = change.replacing("@", with: #""issuer":"i","state":"fresh","generation":1,"failures":0"#)
+            states.apply(try JSONDecoder().decode(Subscribe.Reply.self, from: Data(text.utf8)))
+        }
+    }
+
+    @Test func `an account under a new name is not there twice`() throws {
+        let states = try states(
+            #"{"event":"present","atUSec":0,"accounts":[{"account":"b",@},{"account":"a",@}]}"#,
+            #"{"event":"ready","atUSec":0,"accounts":[]}"#,
+            #"{"event":"account-renamed","atUSec":0,"account":"c","previousName":"a","accounts":[{"account":"c",@}]}"#
+        )
+        #expect(states.isComplete)
+        #expect(states.sorted.map(\.account) == ["b", "c"])
+    }
+
+    @Test func `an account that was removed is gone, and ready removes none`() throws {
+        let states = try states(
+            #"{"event":"present","atUSec":0,"accounts":[{"account":"b",@},{"account":"a",@}]}"#,
+            #"{"event":"account-removed","atUSec":0,"account":"a","accounts":[]}"#
+        )
+        #expect(!states.isComplete)
+        #expect(states.sorted.map(\.account) == ["b"])
+    }
+}
