@@ -17,10 +17,19 @@ let staticRuntime: (swift: [SwiftSetting], linker: [LinkerSetting]) = (
     [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]
 )
 
-/// `authctl` is started thousands of times a day: a fully static executable starts four times as fast as a dynamic one.
+/// `authctl` is started thousands of times a day: a fully static executable starts four times as fast as a dynamic one, and
+/// faster still if what `authctl token` runs through stands side by side (`functions.order`). Only lld can do that.
 let staticExecutable: (swift: [SwiftSetting], linker: [LinkerSetting]) = (
-    [.unsafeFlags(["-static-executable"], .when(configuration: .release))],
-    [.unsafeFlags(["-static-executable"], .when(configuration: .release))]
+    [.unsafeFlags(["-static-executable", "-Xfrontend", "-function-sections"], .when(configuration: .release))],
+    [
+        .unsafeFlags(
+            [
+                "-static-executable", "-use-ld=lld", "-Xlinker", "--no-warn-symbol-ordering", "-Xlinker",
+                "--symbol-ordering-file=\(Context.packageDirectory)/Sources/authctl/HotPath/functions.order",
+            ],
+            .when(configuration: .release)
+        )
+    ]
 )
 
 let package = Package(
@@ -119,6 +128,7 @@ let package = Package(
                 "AuthRefreshInterface", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            exclude: ["HotPath/functions.order", "HotPath/order-functions"],
             swiftSettings: strict + staticExecutable.swift,
             linkerSettings: staticExecutable.linker
         ),

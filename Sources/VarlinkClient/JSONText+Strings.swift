@@ -26,10 +26,9 @@ extension JSONText {
     ///
     /// `JSONText.object([("account", JSONText.quote(name)), ("force", force ? "true" : nil)])`
     package static func object(_ members: [(name: String, value: String?)]) -> String {
-        let present = members.compactMap { member in
-            member.value.map { "\(quote(member.name)):\($0)" }
-        }
-        return "{\(present.joined(separator: ","))}"
+        var object = JSONObjectText()
+        for (name, value) in members { object.add(name, value) }
+        return object.text
     }
 
     /// What `raw`, the bytes between two quotes, stands for; nil for half a surrogate pair and bytes that are not UTF-8.

@@ -24,6 +24,7 @@ package struct JSONText: Equatable, Sendable {
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     package var isNull: Bool { bytes.first == UInt8(ascii: "n") }
+    package var isObject: Bool { bytes.first == UInt8(ascii: "{") }
 
     /// nil unless the value is `true` or `false`.
     package var bool: Bool? {
@@ -65,7 +66,7 @@ package struct JSONText: Equatable, Sendable {
 
     /// The members of an object in the order they came; nil for anything else.
     package var members: [(name: String, value: JSONText)]? {
-        guard bytes.first == UInt8(ascii: "{") else { return nil }
+        guard isObject else { return nil }
         var members: [(name: String, value: JSONText)] = []
         eachMember { name, value in
             if let name = JSONText(checked: name).string { members.append((name, value)) }

@@ -136,14 +136,15 @@ package struct VarlinkConnection: ~Copyable {
     }
 
     private static func parse(_ message: ArraySlice<UInt8>) throws(VarlinkClientError) -> Reply {
-        guard let reply = try? JSONText(message), reply.members != nil else { throw .malformedReply }
-        let error = reply["error"].flatMap { $0.isNull ? nil : $0 }
-        guard error == nil || error?.string != nil else { throw .malformedReply }
-        var parameters = reply["parameters"].flatMap { $0.isNull ? nil : $0 }
-        if parameters == nil {
-            parameters = try? JSONText("{}")
+        guard let reply = try? JSONText(message), reply.isObject else { throw .malformedReply }
+        var error: String?
+        if let name = reply["error"], !name.isNull {
+            error = name.string
+            guard error != nil else { throw .malformedReply }
         }
-        guard let parameters, parameters.members != nil else { throw .malformedReply }
-        return Reply(parameters: parameters, error: error?.string, continues: reply["continues"]?.bool ?? false)
+        var parameters = reply["parameters"]
+        if parameters?.isNull ?? true { parameters = try? JSONText("{}") }
+        guard let parameters, parameters.isObject else { throw .malformedReply }
+        return Reply(parameters: parameters, error: error, continues: reply["continues"]?.bool ?? false)
     }
 }

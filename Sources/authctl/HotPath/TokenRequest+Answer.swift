@@ -11,10 +11,10 @@ extension TokenRequest {
     }
 
     private var parameters: String {
-        JSONText.object([
-            ("account", JSONText.quote(account)),
-            ("force", force ? "true" : nil),
-            ("minimumValiditySec", minimumValidity.map { String($0) }),
-        ])
+        var object = JSONObjectText()
+        object.add("account", JSONText.quote(account))
+        object.add("force", force ? "true" : nil)
+        object.add("minimumValiditySec", minimumValidity.map { String($0) })
+        return object.text
     }
 }
