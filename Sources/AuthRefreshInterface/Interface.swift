@@ -7,7 +7,8 @@ package enum Interface {
         String(decoding: PackageResources.io_authrefresh_varlink, as: UTF8.self)
     }
 
-    /// The largest page that `GetStatus` and `ListAccounts` give: about 300 KiB of JSON.
+    /// Accounts in the largest page that `GetStatus` and `ListAccounts` give: about 300 KiB of JSON, and never more than the
+    /// 16 MiB that `authctl` reads, for an account's settings have a limit too (`Limit.settingsBytes`).
     package static let largestPage = 500
 }
 

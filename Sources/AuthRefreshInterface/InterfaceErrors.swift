@@ -175,6 +175,17 @@ package struct PermissionDeniedError: InterfaceError {
     }
 }
 
+/// Parameters of `io.authrefresh.SubscriberFellBehind`.
+package struct SubscriberFellBehindError: InterfaceError {
+    package static let name = "io.authrefresh.SubscriberFellBehind"
+
+    package var unreadBytesMax: Int64
+
+    package init(unreadBytesMax: Int) {
+        self.unreadBytesMax = Int64(unreadBytesMax)
+    }
+}
+
 /// Parameters of `io.authrefresh.LimitExceeded`.
 package struct LimitExceededError: InterfaceError {
     package static let name = "io.authrefresh.LimitExceeded"
@@ -182,8 +193,8 @@ package struct LimitExceededError: InterfaceError {
     package var limit: String
     package var maximum: Int64
 
-    package init(limit: String, maximum: Int64) {
-        self.limit = limit
-        self.maximum = maximum
+    package init(_ limit: Limit, maximum: Int) {
+        self.limit = limit.rawValue
+        self.maximum = Int64(maximum)
     }
 }

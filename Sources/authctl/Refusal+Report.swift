@@ -15,6 +15,7 @@ extension Refusal {
         case StoreLockedError.name: row(StoreLockedError.self, Self.storeLocked)
         case KeyNotReplacedError.name: row(KeyNotReplacedError.self, Self.keyNotReplaced)
         case PermissionDeniedError.name: row(PermissionDeniedError.self, Self.permissionDenied)
+        case SubscriberFellBehindError.name: row(SubscriberFellBehindError.self, Self.subscriberFellBehind)
         case LimitExceededError.name: row(LimitExceededError.self, Self.limitExceeded)
         case "org.varlink.service.PermissionDenied":
             Report(status: .notPermitted, message: "the daemon does not serve this user")
@@ -144,6 +145,15 @@ extension Refusal {
 
     private static func permissionDenied(_ error: PermissionDeniedError) -> Report {
         Report(status: .notPermitted, message: "not permitted: \(error.reason)")
+    }
+
+    private static func subscriberFellBehind(_ error: SubscriberFellBehindError) -> Report {
+        Report(
+            status: .tryAgainLater,
+            message: "changes came faster than they were read, and the daemon keeps no more than"
+                + " \(error.unreadBytesMax) bytes of them; nothing before this is missing",
+            hints: ["start again: the present state comes first"]
+        )
     }
 
     private static func limitExceeded(_ error: LimitExceededError) -> Report {

@@ -142,8 +142,7 @@ struct Daemon {
     ) async throws(DaemonError) -> VarlinkServer {
         let service = AuthRefreshService(coordinator: coordinator)
         var serverConfiguration = VarlinkServerConfiguration(endpoint: try endpoint())
-        // The present state of 10,000 accounts, which a subscriber gets in one go, is some 6 MB.
-        serverConfiguration.limits.undrainedBytesMax = 8 << 20
+        serverConfiguration.limits = CallerLimits.server
         serverConfiguration.observe = { event in
             changeLog.record(event)
         }

@@ -87,27 +87,53 @@ import Testing
         try check(StoreLockedError.self)
         try check(KeyNotReplacedError.self)
         try check(PermissionDeniedError.self)
+        try check(SubscriberFellBehindError.self)
         try check(LimitExceededError.self)
         #expect(unchecked.map(\.name) == [])
     }
 
-    @Test func `every type, method and error is described, and every field of a type`() {
+    @Test func `every type, method and error is described, and every field of each`() {
         for member in description.members {
             #expect(!member.comment.isEmpty, "\(member.kind) \(member.name)")
-            guard member.kind == .type else { continue }
-            for field in member.fields { #expect(!field.comment.isEmpty, "\(member.name).\(field.name)") }
+            for field in member.fields + member.reply {
+                #expect(!field.comment.isEmpty, "\(member.name).\(field.name)")
+            }
         }
     }
 
-    /// The meaning may stand with the field, with a field of the same name elsewhere, or with the whole method.
-    @Test func `what a field's absence means is said`() {
-        let fields = description.members.flatMap { $0.fields + $0.reply }
-        let explained = Set(fields.filter { $0.comment.contains("Absent") }.map(\.name))
-        for member in description.members where !member.comment.contains("absent fields") {
-            for field in member.fields + member.reply where field.isOptional {
-                #expect(explained.contains(field.name), "\(member.name).\(field.name)")
+    @Test func `the absence of every optional field has a meaning, and of no other`() {
+        for member in description.members {
+            for field in member.fields + member.reply {
+                let saysAbsent = field.comment.contains(#/Absent( or empty)?: /#)
+                #expect(saysAbsent == field.isOptional, "\(member.name).\(field.name)")
             }
         }
+    }
+
+    @Test func `every number has its unit, and counts say what they count`() {
+        for member in description.members {
+            for field in member.fields + member.reply where field.type == "int" {
+                let unit: Regex<Substring> =
+                    if field.name.hasSuffix("USec") {
+                        /µs since 1970/
+                    } else if field.name.hasSuffix("Sec") {
+                        /in seconds/
+                    } else {
+                        /[Hh]ow (?:many|often)|HTTP status|[Ff]ailures|At most this many/
+                    }
+                #expect(field.comment.contains(unit), "\(member.name).\(field.name): \(field.comment)")
+            }
+        }
+    }
+
+    @Test func `every limit that can be reached is named, and no other`() throws {
+        let member = try #require(description.members(.error).first { $0.name == "LimitExceeded" })
+        let field = try #require(member.fields.first { $0.name == "limit" })
+        // "connections, connectionsOfUser: open at once." names two.
+        let named = field.comment.matches(of: #/(?:^|\. )([a-zA-Z, ]+): /#).flatMap { match in
+            match.1.split(separator: ", ").map(String.init)
+        }
+        #expect(named == Limit.allCases.map(\.rawValue))
     }
 
     @Test func `times and lengths of time carry their unit in the name`() {

@@ -28,7 +28,7 @@ struct MachineTests {
                 try await stage.add("third", issuer: url)
             } throws: { error in
                 guard case TestFault.refused(LimitExceededError.name, let parameters) = error else { return false }
-                return parameters.contains("max_accounts")
+                return parameters.contains(#""limit":"accounts""#)
             }
             // Each reload was announced to the service manager, and ended.
             let messages = stage.notify.messages.all

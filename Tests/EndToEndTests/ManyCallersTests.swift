@@ -74,6 +74,7 @@ struct ManyCallersTests {
             return (refused, try held[0].receive())
         }
         #expect(name.contains("io.authrefresh.LimitExceeded"))
+        #expect(name.contains(#""limit":"connectionsOfUser""#))
         #expect(name.contains(#""maximum":480"#))
         #expect(info.contains(#""accounts":0"#))
         #expect(try await daemon.terminate() == .exited(0))

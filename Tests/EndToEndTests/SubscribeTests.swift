@@ -65,7 +65,7 @@ struct SubscribeTests {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         // An issuer with a long name makes long changes.
-        try await stage.add("account-0", issuer: "http://127.0.0.1:9/" + String(repeating: "x", count: 60_000))
+        try await stage.add("account-0", issuer: "http://127.0.0.1:9/" + String(repeating: "x", count: 15_000))
         let (slow, _) = try await onOwnThread { [socket = stage.socket] in
             let connection = try RawConnection(socket)
             try connection.send("{\"method\":\"io.authrefresh.Subscribe\",\"more\":true}\0")
@@ -73,21 +73,28 @@ struct SubscribeTests {
         }
         let feed = try await ChangeFeed(stage)
         let start = feed.changes.count
-        // Each renaming tells every subscriber 60 KB; 8 MiB may wait for one of them, beside what its socket holds.
-        for round in 0..<200 {
+        // Each renaming tells every subscriber 15 KB; 8 MiB may wait for one of them, beside what its socket holds.
+        let rounds = 650
+        for round in 0..<rounds {
             let parameters = RenameAccount.Parameters(
                 account: round % 2 == 0 ? "account-0" : "renamed",
                 newName: round % 2 == 0 ? "renamed" : "account-0"
             )
             _ = try await stage.ask(.renameAccount, parameters, for: RenameAccount.Reply.self)
         }
-        let last = try await onOwnThread {
-            var last = ""
-            while case let message = try slow.receive(), !message.isEmpty { last = message }
-            return last
+        let received = try await onOwnThread {
+            var received: [String] = []
+            while case let message = try slow.receive(), !message.isEmpty { received.append(message) }
+            return received
         }
-        #expect(last.contains("io.authrefresh.LimitExceeded"))
-        try await feed.changes.first("the last renaming", from: start + 199) { _ in true }
+        // Some hundred changes, then the error in place of the next one.
+        #expect(received.last?.contains(#""error":"io.authrefresh.SubscriberFellBehind""#) == true)
+        #expect(received.last?.contains(#""unreadBytesMax":8388608"#) == true)
+        let told = received.dropLast().drop { !$0.contains(#""event":"account-updated""#) }
+        #expect((500..<rounds).contains(told.count), "\(told.count)")
+        let names = told.map { $0.contains(#""account":"renamed""#) ? "renamed" : "account-0" }
+        #expect(names == (0..<told.count).map { $0 % 2 == 0 ? "renamed" : "account-0" })
+        try await feed.changes.first("the last renaming", from: start + rounds - 1) { _ in true }
         try await daemon.log.first("the refusal") { $0.contains("a caller was refused") }
         #expect(try await daemon.terminate() == .exited(0))
     }

@@ -35,6 +35,20 @@ extension SocketTests {
             await served.end()
         }
 
+        @Test func `as many connections wait in the kernel as the backlog says`() throws {
+            let folder = ServedFolder.freshFolder()
+            let path = folder + "/socket"
+            let listening = try ListenSocket.bound(to: path, backlog: 4)
+            let address = try #require(UnixAddress(path: path))
+            let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue)
+            let waiting = (0..<8).map { _ in socket(AF_UNIX, type, 0) }
+            let results = waiting.map { address.connect($0) == 0 ? 0 : errno }
+            // The kernel takes one more than it is told: a queue is full when it is longer than the backlog.
+            #expect(results == [0, 0, 0, 0, 0, EAGAIN, EAGAIN, EAGAIN])
+            (waiting + [listening.descriptor]).forEach { close($0) }
+            try FileManager.default.removeItem(atPath: folder)
+        }
+
         @Test func `a socket that nobody answers on is replaced`() async throws {
             let served = ServedFolder()
             let dead = try ListenSocket.bound(to: served.path, backlog: 1)

@@ -87,6 +87,16 @@ import Testing
         #expect(VarlinkCall(message: Array(five.utf8), limits: limits) == nil)
     }
 
+    @Test func `what is nested too deeply is no call`() {
+        let limits = ServerLimits()
+        func call(nested depth: Int) -> VarlinkCall? {
+            let value = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+            return VarlinkCall(message: Array((#"{"method":"a.B","x":"# + value + "}").utf8), limits: limits)
+        }
+        #expect(call(nested: limits.nestingMax - 1) != nil)
+        #expect(call(nested: limits.nestingMax) == nil)
+    }
+
     @Test func `the interface is what comes before the last dot`() {
         let call = VarlinkCall(message: Array(#"{"method":"io.example.One.Do"}"#.utf8), limits: ServerLimits())
         #expect(call?.interface == "io.example.One")

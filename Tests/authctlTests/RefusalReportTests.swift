@@ -20,6 +20,7 @@ import Testing
         (StoreLockedError.name, #"{"reason":"r","hint":"h"}"#, .tryAgainLater),
         (KeyNotReplacedError.name, #"{"reason":"r","hint":"h"}"#, .misconfigured),
         (PermissionDeniedError.name, #"{"reason":"r"}"#, .notPermitted),
+        (SubscriberFellBehindError.name, #"{"unreadBytesMax":1}"#, .tryAgainLater),
         (LimitExceededError.name, #"{"limit":"l","maximum":1}"#, .tryAgainLater),
         ("org.varlink.service.InterfaceNotFound", #"{"interface":"i"}"#, .daemonUnreachable),
         ("org.varlink.service.MethodNotFound", #"{"method":"m"}"#, .daemonUnreachable),

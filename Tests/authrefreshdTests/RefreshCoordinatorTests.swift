@@ -46,6 +46,24 @@ struct RefreshCoordinatorTests {
         }
     }
 
+    @Test func `a caller is sent away after its time, and the refresh goes on`() async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig()
+            try await rig.start()
+            try await issuer.script(.delayAfter(.seconds(2)))
+            let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
+            async let outcome = rig.waitForToken(of: id)
+            _ = try await issuer.waitForRequest { $0.outcome == .rotated }
+            await rig.pass(Waiter.timeLimit + .seconds(1))
+            guard case .timedOut = await outcome else {
+                Issue.record("the caller was told something else")
+                return
+            }
+            #expect(await rig.waitForToken(of: id).snapshot?.state.generation == Generation(2))
+            await rig.stop()
+        }
+    }
+
     @Test func `the log names the account, its issuer and the server's reason, and holds no token`() async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig()

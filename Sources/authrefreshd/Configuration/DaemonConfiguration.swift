@@ -12,7 +12,7 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
     /// How an issuer is asked unless its profile says otherwise.
     var issuerLimits = IssuerGate.Limits()
     /// How many accounts may be added.
-    var maxAccounts = 1_000_000
+    var maxAccounts = CallerLimits.accountsMax
 
     init() {}
 

@@ -5,7 +5,7 @@ internal import RefreshCore
 struct CoordinatorSettings: Sendable {
     var profiles = ProviderProfiles()
     var issuerLimits = IssuerGate.Limits()
-    var maxAccounts = 1_000_000
+    var maxAccounts = CallerLimits.accountsMax
     /// Whether the store's key is to be kept in the Secret Service.
     var usesSecretService = false
 

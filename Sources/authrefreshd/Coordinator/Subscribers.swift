@@ -13,11 +13,8 @@ struct Subscribers {
     private var subscribers: [Int: Subscriber] = [:]
     private var nextNumber = 0
 
-    /// How many there may be: each costs a descriptor and an encoded copy of every change. A desktop has a handful.
-    static let maximum = 256
-
     var isEmpty: Bool { subscribers.isEmpty }
-    var isFull: Bool { subscribers.count >= Self.maximum }
+    var isFull: Bool { subscribers.count >= CallerLimits.subscribersMax }
 
     /// - Returns: the number to remove it by.
     mutating func add(_ subscriber: Subscriber) -> Int {

@@ -30,13 +30,13 @@ extension Refusal {
         case .peerUnknown:
             VarlinkError(PermissionDeniedError(reason: "the kernel did not say who is calling"))
         case .tooManyConnections(let limit):
-            VarlinkError(LimitExceededError(limit: "connectionsMax", maximum: Int64(limit)))
+            VarlinkError(LimitExceededError(.connections, maximum: limit))
         case .tooManyConnectionsOfUser(let limit):
-            VarlinkError(LimitExceededError(limit: "connectionsPerUIDMax", maximum: Int64(limit)))
+            VarlinkError(LimitExceededError(.connectionsOfUser, maximum: limit))
         case .messageTooLong(let limit):
-            VarlinkError(LimitExceededError(limit: "messageBytesMax", maximum: Int64(limit)))
+            VarlinkError(LimitExceededError(.messageBytes, maximum: limit))
         case .repliesNotRead(let limit):
-            VarlinkError(LimitExceededError(limit: "undrainedBytesMax", maximum: Int64(limit)))
+            VarlinkError(SubscriberFellBehindError(unreadBytesMax: limit))
         case .messageMalformed, .messageIncomplete:
             standardError
         }

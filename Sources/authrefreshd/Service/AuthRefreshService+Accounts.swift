@@ -49,7 +49,7 @@ extension AuthRefreshService {
             clientSecret: asked.clientSecret
         )
         guard try coordinator.overview().accounts < settings.maxAccounts else {
-            throw VarlinkError(LimitExceededError(limit: "max_accounts", maximum: Int64(settings.maxAccounts)))
+            throw VarlinkError(LimitExceededError(.accounts, maximum: settings.maxAccounts))
         }
         return AddAccount.Reply(status: try coordinator.add(draft, grant: grant).wireStatus)
     }
@@ -107,7 +107,7 @@ extension AuthRefreshService {
         let largest = Interface.largestPage
         if let names {
             guard names.count <= largest else {
-                throw VarlinkError(LimitExceededError(limit: "largestPage", maximum: Int64(largest)))
+                throw VarlinkError(LimitExceededError(.page, maximum: largest))
             }
             return (try names.map { try shownAccount($0, on: coordinator) }, nil)
         }

@@ -4,16 +4,13 @@ internal import Varlink
 
 /// Following changes.
 extension AuthRefreshService {
-    /// How many accounts one subscriber may follow: their present state is sent in one go. Who keeps more follows them by name.
-    static let largestSubscription = 10_000
-
     func subscribe(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
         throws
     {
         let asked = try call.decodeParameters(as: Subscribe.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
         guard !coordinator.subscribers.isFull else {
-            throw VarlinkError(LimitExceededError(limit: "subscribers", maximum: Int64(Subscribers.maximum)))
+            throw VarlinkError(LimitExceededError(.subscribers, maximum: CallerLimits.subscribersMax))
         }
         let present = try snapshots(asked.accounts, on: coordinator)
         let now = coordinator.timebase.now().wall.microseconds
@@ -28,15 +25,15 @@ extension AuthRefreshService {
 
     private func snapshots(_ names: [String]?, on coordinator: isolated RefreshCoordinator) throws -> [ShownAccount] {
         if let names {
-            guard names.count <= Self.largestSubscription else { throw tooMany }
+            guard names.count <= CallerLimits.subscribedAccountsMax else { throw tooMany }
             return try names.map { try shownAccount($0, on: coordinator) }
         }
-        let all = try coordinator.accounts(after: nil, limit: Self.largestSubscription + 1)
-        guard all.count <= Self.largestSubscription else { throw tooMany }
+        let all = try coordinator.accounts(after: nil, limit: CallerLimits.subscribedAccountsMax + 1)
+        guard all.count <= CallerLimits.subscribedAccountsMax else { throw tooMany }
         return all
     }
 
     private var tooMany: VarlinkError {
-        VarlinkError(LimitExceededError(limit: "largestSubscription", maximum: Int64(Self.largestSubscription)))
+        VarlinkError(LimitExceededError(.subscribedAccounts, maximum: CallerLimits.subscribedAccountsMax))
     }
 }

@@ -8,9 +8,6 @@ internal import Varlink
 struct AuthRefreshService: Sendable {
     let coordinator: RefreshCoordinator
 
-    /// The longest refresh token or client secret that is taken, in bytes; the largest seen has 16 KiB.
-    static let longestSecret = 64 << 10
-
     /// Answers one call; may be called on any thread.
     func handle(_ call: VarlinkCall, from _: PeerCredentials, _ responder: VarlinkResponder) {
         coordinator.queue.async {
@@ -72,13 +69,13 @@ struct AuthRefreshService: Sendable {
         return account
     }
 
-    /// - Throws: `InvalidSettings` if a secret is empty or too long to be one.
+    /// - Throws: `InvalidSettings` if a secret is empty, `LimitExceeded` if it is too long to be one.
     func checked(secret: String, field: String) throws(VarlinkError) -> Secret {
         guard !secret.isEmpty else {
             throw VarlinkError(InvalidSettingsError(field: field, reason: "it is empty"))
         }
-        guard secret.utf8.count <= Self.longestSecret else {
-            throw VarlinkError(LimitExceededError(limit: "longestSecret", maximum: Int64(Self.longestSecret)))
+        guard secret.utf8.count <= CallerLimits.secretBytesMax else {
+            throw VarlinkError(LimitExceededError(.secretBytes, maximum: CallerLimits.secretBytesMax))
         }
         return Secret(secret)
     }

@@ -9,6 +9,9 @@ struct SettingsReader {
     let profiles: ProviderProfiles
 
     func draft(_ settings: AccountSettings, clientSecret: String?) throws(VarlinkError) -> NewAccount {
+        guard settings.byteCount <= CallerLimits.settingsBytesMax else {
+            throw VarlinkError(LimitExceededError(.settingsBytes, maximum: CallerLimits.settingsBytesMax))
+        }
         guard let name = AccountName(settings.name) else {
             throw invalid(
                 "name",
@@ -159,5 +162,14 @@ struct SettingsReader {
 
     private func invalid(_ field: String, _ reason: String, _ hint: String?) -> VarlinkError {
         VarlinkError(InvalidSettingsError(field: field, reason: reason, hint: hint))
+    }
+}
+
+extension AccountSettings {
+    /// What its texts take, in bytes; an empty one counts too, or a list could have any number of them.
+    fileprivate var byteCount: Int {
+        let texts = [name, issuer, provider, clientId, clientAuthentication].compactMap { $0 } + (scopes ?? [])
+        let parameters = (refreshParameters ?? [:]).flatMap { [$0.key, $0.value] }
+        return (texts + parameters).reduce(0) { $0 + $1.utf8.count + 1 }
     }
 }

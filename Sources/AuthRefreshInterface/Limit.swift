@@ -1,0 +1,23 @@
+/// The limits that a caller can reach, by the names that `LimitExceeded` gives them.
+///
+/// What each is, and why, is said where the daemon sets it (`CallerLimits`, `ServerLimits`).
+package enum Limit: String, CaseIterable, Sendable {
+    /// Accounts that are kept.
+    case accounts
+    /// Connections open at once, of all callers together.
+    case connections
+    /// Connections open at once, of one user's programs.
+    case connectionsOfUser
+    /// Bytes of one call.
+    case messageBytes
+    /// Accounts named in one call.
+    case page
+    /// Bytes of a token or of a client secret that is brought in.
+    case secretBytes
+    /// Bytes of one account's settings.
+    case settingsBytes
+    /// Accounts that one subscriber follows.
+    case subscribedAccounts
+    /// Subscribers at once.
+    case subscribers
+}

@@ -1,0 +1,32 @@
+internal import AuthRefreshInterface
+internal import Varlink
+
+/// Everything that callers can make the daemon hold: all limits in one place, but for those of a connection, which
+/// `ServerLimits` explains.
+///
+/// The page <doc:Limits> shows them to users; a test holds it against this, and names the test that reaches each.
+enum CallerLimits {
+    /// Those of the socket.
+    static var server: ServerLimits {
+        var limits = ServerLimits()
+        // The present state of 10,000 accounts, which a subscriber gets in one go, is some 6 MB.
+        limits.undrainedBytesMax = 8 << 20
+        return limits
+    }
+
+    /// Accounts kept, unless the configuration says otherwise: a million is what the store is measured with.
+    static let accountsMax = 1_000_000
+
+    /// Bytes of one account's settings: real ones have a few hundred, with long scopes some thousand. A page of 500 accounts
+    /// with the largest settings is 8 MB, which `authctl` still reads.
+    static let settingsBytesMax = 16 << 10
+
+    /// Bytes of a refresh token or client secret that is brought in; the largest seen has 16 KiB.
+    static let secretBytesMax = 64 << 10
+
+    /// Subscribers at once: each costs a descriptor and a copy of every change. A desktop has a handful.
+    static let subscribersMax = 256
+
+    /// Accounts that one subscriber may follow: their present state is sent in one go. Who keeps more follows them by name.
+    static let subscribedAccountsMax = 10_000
+}

@@ -1,0 +1,84 @@
+import AuthRefreshInterface
+import DemoIssuer
+import TestSupport
+import Testing
+
+/// The limits of what the daemon as a whole keeps, each reached by a real caller; those of a connection have tests of their own.
+struct LimitTests {
+    /// The limit's name, if `body` is refused because of it; else what came instead.
+    private func refused(_ body: () async throws -> Void) async -> String {
+        do {
+            try await body()
+            return "not refused"
+        } catch TestFault.refused(LimitExceededError.name, let parameters) {
+            return parameters
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private func told(_ limit: Limit, _ maximum: Int) -> String {
+        #"{"limit":"\#(limit.rawValue)","maximum":\#(maximum)}"#
+    }
+
+    @Test func `what is too large, or too much, is refused by the name of its limit`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        let issuer = "http://127.0.0.1:9/"
+        let long = String(repeating: "s", count: 1 << 14)
+        #expect(await refused { try await stage.add("work", issuer: issuer + long) } == told(.settingsBytes, 1 << 14))
+        let secret = String(repeating: "s", count: 1 << 16)
+        #expect(
+            await refused { try await stage.add("work", issuer: issuer, refreshToken: secret + "s") }
+                == told(.secretBytes, 1 << 16)
+        )
+        #expect(try await stage.info().accounts == 0)
+        try await stage.add("work", issuer: issuer, refreshToken: secret)
+
+        let names = Array(repeating: "work", count: 501)
+        #expect(
+            await refused {
+                _ = try await stage.ask(.getStatus, GetStatus.Parameters(accounts: names), for: GetStatus.Reply.self)
+            } == told(.page, 500)
+        )
+        let page = GetStatus.Parameters(accounts: Array(names.dropLast()))
+        #expect(try await stage.ask(.getStatus, page, for: GetStatus.Reply.self).accounts.count == 500)
+
+        let refusal = try await onOwnThread { [socket = stage.socket] in
+            let connection = try RawConnection(socket)
+            let names = Array(repeating: #""work""#, count: 10_001).joined(separator: ",")
+            try connection.send(
+                #"{"method":"io.authrefresh.Subscribe","more":true,"parameters":{"accounts":[\#(names)]}}"#
+            )
+            try connection.send("\0")
+            return try connection.receive()
+        }
+        #expect(refusal.contains(told(.subscribedAccounts, 10_000)), "\(refusal)")
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
+    @Test func `one subscriber too many is told the limit, and one that leaves makes room`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        let answer = try await onOwnThread { [socket = stage.socket] in
+            var subscribers = try (0..<256).map { _ in try Self.subscriber(socket) }
+            for subscriber in subscribers { _ = try subscriber.receive() }
+            let refused = try Self.subscriber(socket).receive()
+            subscribers.removeLast()
+            // The daemon sees a connection end when it sees it; a refused caller asks again.
+            let end = ContinuousClock.now + .seconds(30)
+            while ContinuousClock.now < end {
+                if try Self.subscriber(socket).receive().contains(#""event":"ready""#) { return refused }
+            }
+            return "no room was made"
+        }
+        #expect(answer.contains(told(.subscribers, 256)), "\(answer)")
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
+    private static func subscriber(_ socket: String) throws -> RawConnection {
+        let connection = try RawConnection(socket)
+        try connection.send(#"{"method":"io.authrefresh.Subscribe","more":true}"# + "\0")
+        return connection
+    }
+}

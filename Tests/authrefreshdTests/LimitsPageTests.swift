@@ -1,0 +1,69 @@
+import AuthRefreshInterface
+import Foundation
+import Testing
+import Varlink
+
+@testable import authrefreshd
+
+/// The page that shows the limits says what the code does, and names tests that are there.
+struct LimitsPageTests {
+    private struct Row {
+        var limit: String
+        var value: String
+        var test: String
+    }
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        .standardizedFileURL
+
+    private func rows() throws -> [Row] {
+        let page = Self.root.appending(path: "Sources/authrefreshd/Documentation.docc/Limits.md")
+        return try String(contentsOf: page, encoding: .utf8).split(separator: "\n").compactMap { line in
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            guard line.hasPrefix("| `"), cells.count == 4 else { return nil }
+            return Row(limit: cells[0].trimmingCharacters(in: ["`"]), value: cells[1], test: cells[3])
+        }
+    }
+
+    private func text(_ value: Any) -> String {
+        if let duration = value as? Duration { return "\(duration.components.seconds) s" }
+        return "\(value)"
+    }
+
+    @Test func `every limit is on the page with its value, and no other`() throws {
+        var expected = [
+            "accountsMax": text(CoordinatorSettings().maxAccounts),
+            "settingsBytesMax": text(CallerLimits.settingsBytesMax),
+            "secretBytesMax": text(CallerLimits.secretBytesMax),
+            "largestPage": text(Interface.largestPage),
+            "subscribedAccountsMax": text(CallerLimits.subscribedAccountsMax),
+            "subscribersMax": text(CallerLimits.subscribersMax),
+            "timeLimit": text(Waiter.timeLimit),
+        ]
+        for child in Mirror(reflecting: CallerLimits.server).children {
+            expected[try #require(child.label)] = text(child.value)
+        }
+        let shown = try rows()
+        #expect(Set(shown.map(\.limit)).count == shown.count)
+        #expect(Dictionary(shown.map { ($0.limit, $0.value) }) { $1 } == expected)
+    }
+
+    @Test func `every limit that is told stands on the page by the name it is told by`() throws {
+        let page = Self.root.appending(path: "Sources/authrefreshd/Documentation.docc/Limits.md")
+        let told = try String(contentsOf: page, encoding: .utf8).matches(of: /told: `([A-Za-z]+)`/).map { String($0.1) }
+        #expect(Set(told) == Set(Limit.allCases.map(\.rawValue)))
+    }
+
+    @Test func `the test that reaches a limit is there`() throws {
+        let tests = Self.root.appending(path: "Tests")
+        let files = FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil)?.compactMap {
+            $0 as? URL
+        }
+        let sources = try (files ?? []).filter { $0.pathExtension == "swift" }.map {
+            try String(contentsOf: $0, encoding: .utf8)
+        }
+        for row in try rows() {
+            #expect(sources.contains { $0.contains("func `\(row.test)`(") }, "\(row.limit): \(row.test)")
+        }
+    }
+}
