@@ -90,7 +90,7 @@ struct SubscribeTests {
         // Some hundred changes, then the error in place of the next one.
         #expect(received.last?.contains(#""error":"io.authrefresh.SubscriberFellBehind""#) == true)
         #expect(received.last?.contains(#""unreadBytesMax":8388608"#) == true)
-        let told = received.dropLast().drop { !$0.contains(#""event":"account-updated""#) }
+        let told = received.dropLast().drop { !$0.contains(#""event":"account-renamed""#) }
         #expect((500..<rounds).contains(told.count), "\(told.count)")
         let names = told.map { $0.contains(#""account":"renamed""#) ? "renamed" : "account-0" }
         #expect(names == (0..<told.count).map { $0 % 2 == 0 ? "renamed" : "account-0" })
