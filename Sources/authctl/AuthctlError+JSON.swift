@@ -39,7 +39,7 @@ extension AuthctlError {
     /// The daemon's own parameters of the error, in JSON; nil if it sent none.
     private var parameters: String? {
         switch self {
-        case .refused(let refusal): (try? JSONText(refusal.parameters))?.text
+        case .refused(let refusal): refusal.shownParameters
         case .keptButNotFresh(_, let cause): cause.parameters
         case .notFresh(let status): JSONText.object([("status", WireText.encode(status))])
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,

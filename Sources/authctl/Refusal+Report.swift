@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import VarlinkClient
 
 extension Refusal {
     /// The exit status and the lines for the user: one row for each error of the interface and of Varlink itself.
@@ -36,6 +37,16 @@ extension Refusal {
         default:
             Report(status: .badData, message: "the daemon answers with '\(name)'", hints: [Self.restart])
         }
+    }
+
+    /// The parameters as they may be shown, in JSON; nil if they may not: a word that no account can be called may be a secret
+    /// in the wrong place.
+    var shownParameters: String? {
+        if name == NoSuchAccountError.name {
+            let error = WireText.decode(NoSuchAccountError.self, fromText: parameters)
+            guard let error, Self.isPossibleName(error.account) else { return nil }
+        }
+        return (try? JSONText(parameters))?.text
     }
 
     private static let restart = "systemctl --user restart authrefreshd"

@@ -31,6 +31,7 @@ struct LiveStatus {
 
     /// Draws until `q` is typed. A signal that ends programs ends this one too, with the terminal as it was.
     func run() throws(AuthctlError) {
+        try TerminalScreen.check()
         var feed = try StatusFeed.open(names: names, connection: connection)
         guard case .signal(let number) = try draw(&feed) else { return }
         CaughtSignals.passOn(number)

@@ -10,13 +10,17 @@ struct TerminalScreen: ~Copyable {
     private var settingsBefore: termios?
 
     /// - Throws: `usage` if standard output is no terminal, or one that cannot move its cursor.
-    init() throws(AuthctlError) {
+    static func check() throws(AuthctlError) {
         guard StandardOutput.isTerminal, !TerminalStyle.isDumb else {
             throw .usage(
                 message: "'--watch' needs a terminal that can be drawn on",
                 hint: "authctl watch prints a line for each change; --json works everywhere"
             )
         }
+    }
+
+    /// Takes the terminal, which `check` has found to be one.
+    init() throws(AuthctlError) {
         var settings = termios()
         if unsafe tcgetattr(STDIN_FILENO, &settings) == 0 { settingsBefore = settings }
         try open()

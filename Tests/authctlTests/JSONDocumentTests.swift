@@ -1,0 +1,69 @@
+import ArgumentParser
+import AuthRefreshInterface
+import Foundation
+import Testing
+
+@testable import authctl
+
+/// The page "JSON of authctl" is held against what the transcripts show that authctl prints.
+@Suite struct JSONDocumentTests {
+    private let page: JSONDocument
+
+    init() throws {
+        page = try JSONDocument()
+    }
+
+    private static var commands: [String] {
+        func leaves(_ command: any ParsableCommand.Type, _ path: [String]) -> [String] {
+            let below = command.configuration.subcommands
+            guard !below.isEmpty else { return [path.joined(separator: " ")] }
+            return below.flatMap { leaves($0, path + [$0.configuration.commandName ?? ""]) }
+        }
+        return leaves(AuthctlCommand.self, ["authctl"])
+    }
+
+    @Test(arguments: commands)
+    func `a command takes --json, has a section, and a transcript that shows it`(command: String) throws {
+        #expect(page.objects[command] != nil)
+        let shown = try Transcript.all.map { try $0.get() }.filter { $0.jsonCommand == command && !$0.output.isEmpty }
+        #expect(!shown.isEmpty)
+    }
+
+    @Test(arguments: Transcript.all.indices)
+    func `what a transcript shows in JSON is what the page says`(index: Int) throws {
+        let transcript = try Transcript.all[index].get()
+        for line in transcript.errors.split(separator: "\n") where line.hasPrefix("{\"error\"") {
+            try page.check(JSONSerialization.jsonObject(with: Data(line.utf8)), "error", transcript.name)
+        }
+        guard let command = transcript.jsonCommand else { return }
+        let isLines = transcript.output.hasPrefix("{\"")
+        let texts = isLines ? transcript.output.split(separator: "\n").map(String.init) : [transcript.output]
+        for text in texts where text.hasPrefix("{") {
+            try page.check(JSONSerialization.jsonObject(with: Data(text.utf8)), command, transcript.name)
+        }
+    }
+
+    @Test func `the tables of the interface's types are those of the interface`() throws {
+        for (name, table) in try JSONDocument.interfaceTables() {
+            #expect(page.text.contains(table), "the page should have for \(name):\n\(table)")
+        }
+    }
+
+    @Test func `every error of authctl's own is listed`() {
+        for (error, _) in AuthctlErrorTests.rows {
+            #expect(page.text.contains("`\(error.name)`"), "\(error.name)")
+        }
+    }
+}
+
+extension Transcript {
+    /// The one command whose JSON answer is in `output`; nil if there is none, or something else too.
+    fileprivate var jsonCommand: String? {
+        guard command.contains("--json") || command.contains("--format json"),
+            command.matches(of: /authctl\ /).count == 1,
+            let words = command.split(separator: "authctl ").last?.split(separator: " ")
+        else { return nil }
+        let path = CommandPath.find(in: words.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }).path
+        return path.text
+    }
+}
