@@ -79,6 +79,7 @@ let package = Package(
         ),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .target(name: "Systemd", dependencies: ["CSystemd"], swiftSettings: strict),
+        .target(name: "SecretService", dependencies: ["CSystemd", "RefreshCore", "Systemd"], swiftSettings: strict),
 
         // The wire.
         .target(
@@ -111,8 +112,8 @@ let package = Package(
         .executableTarget(
             name: "authrefreshd",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "CSwiftRuntime", "OAuthClient", "RefreshCore", "Systemd",
-                "Varlink",
+                "AccountStorage", "AuthRefreshInterface", "CSwiftRuntime", "OAuthClient", "RefreshCore",
+                "SecretService", "Systemd", "Varlink",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

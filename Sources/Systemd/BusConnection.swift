@@ -1,11 +1,11 @@
 internal import CSystemd
-internal import Dispatch
+package import Dispatch
 internal import Glibc
 
 /// A bus connection that a Dispatch queue drives: its descriptor and its time-outs are Dispatch sources (sd_bus_get_fd(3)).
 ///
 /// Everything after `init` happens on the queue.
-final class BusConnection {
+package final class BusConnection {
     private let handle: BusHandle
     private let queue: DispatchQueue
     private let readable: any DispatchSourceRead
@@ -16,7 +16,7 @@ final class BusConnection {
     private var isOver = false
 
     /// Drives `handle` until `cancel()`, or until the bus is lost: then `onLost` is called, once.
-    init(_ handle: BusHandle, queue: DispatchQueue, onLost: @escaping @Sendable (SystemdError) -> Void) {
+    package init(_ handle: BusHandle, queue: DispatchQueue, onLost: @escaping @Sendable (SystemdError) -> Void) {
         self.handle = handle
         self.queue = queue
         self.onLost = onLost
@@ -34,7 +34,7 @@ final class BusConnection {
     deinit { cancel() }
 
     /// Ends it; may be called twice, also from within a callback of the bus.
-    func cancel() {
+    package func cancel() {
         isOver = true
         readable.cancel()
         timer.cancel()

@@ -2,18 +2,18 @@ internal import CSystemd
 internal import Glibc
 
 /// A connection of libsystemd's and all that must live as long: its close is the last thing that happens to it.
-@safe final class BusHandle {
-    let bus: OpaquePointer
+@safe package final class BusHandle {
+    package let bus: OpaquePointer
     /// A copy of the connection's descriptor for Dispatch: libsystemd closes its own when the bus goes away, and a source
     /// must never look at a number that may have become another file's.
-    let descriptor: Int32
+    package let descriptor: Int32
     /// What C holds an unretained pointer to.
     private let context: AnyObject
 
     /// Connects to `address`, nil meaning the system bus; no answer is waited for.
     ///
     /// - Throws: `busUnavailable`.
-    init(address: String?, context: AnyObject) throws(SystemdError) {
+    package init(address: String?, context: AnyObject) throws(SystemdError) {
         var bus: OpaquePointer?
         let result =
             if let address {

@@ -1,0 +1,65 @@
+internal import CSystemd
+internal import Systemd
+
+/// A connection to the session bus for calls of the Secret Service that are waited for.
+final class SecretServiceBus {
+    /// In µs. Generous: the service may have to be started first.
+    private static let patience: UInt64 = 10_000_000
+
+    private let handle: BusHandle
+
+    init(address: String) throws(SecretServiceError) {
+        final class Nothing {}
+        do {
+            handle = try BusHandle(address: address, context: Nothing())
+        } catch {
+            throw SecretServiceError(error)
+        }
+    }
+
+    /// Calls a method of `org.freedesktop.Secret.INTERFACE`; `write` writes its arguments.
+    func call(
+        _ path: String,
+        _ interface: String,
+        _ method: String,
+        _ write: (BusMessage) -> Void
+    ) throws(SecretServiceError) -> BusMessage {
+        var message: OpaquePointer?
+        let made = unsafe sd_bus_message_new_method_call(
+            handle.bus,
+            &message,
+            "org.freedesktop.secrets",
+            path,
+            "org.freedesktop.Secret.\(interface)",
+            method
+        )
+        guard made >= 0, let message = unsafe message else {
+            throw .unavailable(reason: SecretServiceError.text(-made))
+        }
+        let question = unsafe BusMessage(message)
+        write(question)
+        var failure = unsafe sd_bus_error()
+        defer { unsafe sd_bus_error_free(&failure) }
+        var answer: OpaquePointer?
+        let result = unsafe sd_bus_call(handle.bus, question.message, Self.patience, &failure, &answer)
+        guard result >= 0, let answer = unsafe answer else {
+            throw SecretServiceError(
+                errno: -result,
+                name: unsafe failure.name.map { unsafe String(cString: $0) },
+                message: unsafe failure.message.map { unsafe String(cString: $0) }
+            )
+        }
+        return unsafe BusMessage(answer)
+    }
+}
+
+extension SecretServiceError {
+    /// A bus that cannot be connected to.
+    init(_ error: SystemdError) {
+        if case .busUnavailable(let errno) = error {
+            self = .unavailable(reason: "there is no session bus: \(Self.text(errno))")
+        } else {
+            self = .unavailable(reason: "\(error)")
+        }
+    }
+}
