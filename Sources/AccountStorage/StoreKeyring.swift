@@ -64,6 +64,11 @@ package struct StoreKeyring: Sendable {
         usesSecretService ? try secretService.keys() : []
     }
 
+    /// Finds out whether the Secret Service gives its keys now.
+    package func askSecretService() throws(StoreKeyError) {
+        _ = try secretService.load()
+    }
+
     private func firstKey() throws(StoreKeyError) -> HeldKey {
         if let credential = try source.credentials().first { return credential }
         if usesSecretService {

@@ -100,7 +100,9 @@ extension BusMessage {
     func bytes() -> Secret? {
         var start: UnsafeRawPointer?
         var count = 0
-        guard unsafe sd_bus_message_read_array(message, CChar(SD_BUS_TYPE_BYTE), &start, &count) >= 0 else { return nil }
+        guard unsafe sd_bus_message_read_array(message, CChar(SD_BUS_TYPE_BYTE), &start, &count) >= 0 else {
+            return nil
+        }
         return unsafe Secret(UnsafeRawBufferPointer(start: start, count: count))
     }
 

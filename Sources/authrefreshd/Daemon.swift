@@ -1,6 +1,4 @@
 internal import AccountStorage
-internal import AuthRefreshInterface
-internal import Dispatch
 internal import Foundation
 internal import Logging
 internal import OAuthClient
@@ -11,8 +9,8 @@ internal import Varlink
 /// The daemon, put together: configuration, store, coordinator, socket, service manager.
 struct Daemon {
     private let options: DaemonOptions
-    private let paths: DaemonPaths
-    private let configuration: LoadedConfiguration
+    let paths: DaemonPaths
+    let configuration: LoadedConfiguration
 
     var profileCount: Int { configuration.settings.profiles.names.count }
 
@@ -35,153 +33,125 @@ struct Daemon {
 
     /// Serves until SIGTERM or SIGINT.
     func run() async throws(DaemonError) {
-        let signals = SignalWatch()
+        let (happenings, happened) = AsyncStream.makeStream(of: Happening.self)
+        let signals = SignalWatch { happened.yield(.signal($0)) }
+        defer { withExtendedLifetime(signals) {} }
         let logger = makeLogger()
         let changeLog = ChangeLog(logger: logger)
-        let notifier = ServiceNotifier.fromEnvironment()
         do {
             try ProcessHardening.apply()
         } catch {
             throw .system(error)
         }
+        let executor = DispatchQueueExecutor(label: "authrefreshd.coordinator")
+        let manager = ServiceManagerLink(notifier: ServiceNotifier.fromEnvironment(), queue: executor.queue)
+        let gate = ServiceGate(executor: executor) { happened.yield(.keyMayBeThere) }
+        let server = try makeServer(gate, changeLog)
         let keyring = keyring()
-        let store = try openStore(keyring)
-        let timebase = try timebase()
+        let store: AccountStore
+        var isServing = false
+        do {
+            store = try openStore(keyring)
+        } catch {
+            guard case .key(let error) = error, error.isPassing else { throw error }
+            await gate.lock(error)
+            try await start(server)
+            isServing = true
+            let wait = KeyWait(
+                keyring: keyring,
+                busAddress: paths.sessionBus,
+                gate: gate,
+                manager: manager,
+                changeLog: changeLog,
+                happened: happened
+            )
+            guard await wait.run(happenings, because: error) else { return await server.shutdown() }
+            store = try await openUnlocked(keyring, server)
+        }
+        try await serve(
+            Parts(executor: executor, gate: gate, server: server, manager: manager, logger: logger),
+            store,
+            keyring,
+            isServing: isServing,
+            until: happenings
+        )
+    }
+
+    /// What is there before the store is open.
+    private struct Parts {
+        let executor: DispatchQueueExecutor
+        let gate: ServiceGate
+        let server: VarlinkServer
+        let manager: ServiceManagerLink
+        let logger: Logger
+    }
+
+    private func openUnlocked(
+        _ keyring: StoreKeyring,
+        _ server: VarlinkServer
+    ) async throws(DaemonError) -> sending AccountStore {
+        do throws(DaemonError) {
+            return try openStore(keyring)
+        } catch {
+            await server.shutdown()
+            throw error
+        }
+    }
+
+    private func serve(
+        _ parts: Parts,
+        _ store: sending AccountStore,
+        _ keyring: StoreKeyring,
+        isServing: Bool,
+        until happenings: AsyncStream<Happening>
+    ) async throws(DaemonError) {
+        let changeLog = ChangeLog(logger: parts.logger)
         let client = OAuthClient(configuration: configuration.client)
         let coordinator = RefreshCoordinator(
-            executor: DispatchQueueExecutor(label: "authrefreshd.coordinator"),
+            executor: parts.executor,
             store: store,
             keyring: keyring,
             client: client,
             settings: configuration.settings,
-            timebase: timebase,
+            timebase: try timebase(),
             changeLog: changeLog
         )
-        let manager = ServiceManagerLink(notifier: notifier, coordinator: coordinator)
-        let machine = MachineWatch(coordinator: coordinator, logger: logger)
-        let server: VarlinkServer
+        let machine = MachineWatch(coordinator: coordinator, logger: parts.logger)
         do throws(DaemonError) {
-            server = try await begin(coordinator, machine, manager, changeLog)
+            try await begin(coordinator, machine, parts.manager)
+            await parts.gate.open(AuthRefreshService(coordinator: coordinator))
+            if !isServing { try await start(parts.server) }
         } catch {
             // Refreshes may have begun: their answers are worth more than a quick end.
             await coordinator.stop()
             try? await client.shutdown()
+            if isServing { await parts.server.shutdown() }
             throw error
         }
-        await manager.ready()
+        parts.manager.ready(status: await coordinator.statusLine)
         changeLog.write(.daemonStarted)
 
-        for await signal in signals.signals {
+        for await case .signal(let signal) in happenings {
             guard signal == .hangUp else { break }
-            await reload(coordinator, manager, changeLog)
+            await reload(coordinator, parts.manager, changeLog)
         }
         changeLog.write(.daemonStopping)
-        manager.stopping()
-        await server.stopAccepting()
+        parts.manager.stopping()
+        await parts.server.stopAccepting()
         await coordinator.stop()
-        await server.shutdown()
+        await parts.server.shutdown()
         try? await client.shutdown()
     }
 
     private func begin(
         _ coordinator: RefreshCoordinator,
         _ machine: MachineWatch,
-        _ manager: ServiceManagerLink,
-        _ changeLog: ChangeLog
-    ) async throws(DaemonError) -> VarlinkServer {
+        _ manager: ServiceManagerLink
+    ) async throws(DaemonError) {
         do {
-            try await coordinator.start(watching: machine, onStatusChange: manager.statusChanged)
+            try await coordinator.start(watching: machine, onStatusChange: manager.statusChanged(of: coordinator))
         } catch {
             throw .store(error)
-        }
-        return try await serve(coordinator, changeLog)
-    }
-
-    private func makeLogger() -> Logger {
-        let level = Logger.Level(rawValue: configuration.file.logLevel) ?? .notice
-        return Logger(label: "authrefreshd") { _ in JournalLogHandler(logLevel: level) }
-    }
-
-    private func timebase() throws(DaemonError) -> Timebase {
-        do {
-            return try Timebase.system()
-        } catch {
-            throw .system(error)
-        }
-    }
-
-    private func keyring() -> StoreKeyring {
-        StoreKeyring(
-            source: StoreKeySource(
-                credentialsDirectory: paths.credentialsDirectory,
-                stateDirectory: paths.stateDirectory
-            ),
-            secretService: SecretServiceKeys(
-                load: { () throws(StoreKeyError) in throw .secretServiceUnavailable(reason: "not built yet") },
-                add: { (_, _) throws(StoreKeyError) in throw .secretServiceUnavailable(reason: "not built yet") },
-                removeOthers: { (_) throws(StoreKeyError) in throw .secretServiceUnavailable(reason: "not built yet") }
-            ),
-            usesSecretService: configuration.settings.usesSecretService
-        )
-    }
-
-    private func openStore(_ keyring: StoreKeyring) throws(DaemonError) -> sending AccountStore {
-        do {
-            return try keyring.openStore(at: paths.stateDirectory + "/" + AccountStore.fileName)
-        } catch {
-            switch error {
-            case .key(let error): throw .key(error)
-            case .store(let error): throw .store(error)
-            }
-        }
-    }
-
-    private func serve(
-        _ coordinator: RefreshCoordinator,
-        _ changeLog: ChangeLog
-    ) async throws(DaemonError) -> VarlinkServer {
-        let service = AuthRefreshService(coordinator: coordinator)
-        var serverConfiguration = VarlinkServerConfiguration(endpoint: try endpoint())
-        serverConfiguration.limits = CallerLimits.server
-        serverConfiguration.observe = { event in
-            changeLog.record(event)
-        }
-        let server = VarlinkServer(
-            configuration: serverConfiguration,
-            service: VarlinkService(
-                info: ServiceInfo(
-                    vendor: "authrefreshd",
-                    product: "authrefreshd",
-                    version: Version.text,
-                    url: "https://authrefreshd.example/"
-                ),
-                interfaces: [Interface.name: Interface.text],
-                refusalError: { $0.interfaceError },
-                handle: { call, peer, responder in service.handle(call, from: peer, responder) }
-            )
-        )
-        do {
-            try await server.start()
-        } catch {
-            await server.shutdown()
-            throw .socket(error)
-        }
-        return server
-    }
-
-    /// The socket that systemd passed, or else our own path: the same server behind either.
-    private func endpoint() throws(DaemonError) -> VarlinkServerConfiguration.Endpoint {
-        do {
-            let sockets = try ListenSockets.received()
-            guard let socket = sockets.first else { return .path(paths.socket) }
-            guard sockets.count == 1 else { throw DaemonError.tooManySockets(sockets.count) }
-            return .descriptor(socket.descriptor)
-        } catch let error as SystemdError {
-            throw .system(error)
-        } catch let error as DaemonError {
-            throw error
-        } catch {
-            preconditionFailure("passed sockets fail with SystemdError only: \(type(of: error))")
         }
     }
 
@@ -197,6 +167,6 @@ struct Daemon {
         } catch {
             changeLog.write(.configurationRejected, [JournalKey.error: "\(error)"])
         }
-        await manager.ready()
+        manager.ready(status: await coordinator.statusLine)
     }
 }

@@ -9,6 +9,8 @@ struct DaemonPaths: Equatable, Sendable {
     /// Where callers connect.
     var socket: String
     var credentialsDirectory: String?
+    /// The D-Bus address of the session bus; nil if nothing says where it is.
+    var sessionBus: String?
 
     /// - Parameters:
     ///   - exists: whether there is a file at a path.
@@ -48,6 +50,10 @@ struct DaemonPaths: Equatable, Sendable {
             throw .noHome(variable: "XDG_RUNTIME_DIR")
         }
         credentialsDirectory = environment["CREDENTIALS_DIRECTORY"]
+        // sd_bus_default_user(3): the variable, else the socket of the user's bus.
+        sessionBus =
+            environment["DBUS_SESSION_BUS_ADDRESS"]
+            ?? environment["XDG_RUNTIME_DIR"].map { "unix:path=\($0)/bus" }
     }
 
     private static func folder(of path: String) -> String {

@@ -34,6 +34,14 @@ struct DaemonPathsTests {
         #expect(paths.configuration == "/home/u/.config/authrefreshd/authrefreshd.yaml")
     }
 
+    @Test func `the session bus is where the variable says, else in the runtime folder`() throws {
+        var environment = ["HOME": "/home/u", "XDG_RUNTIME_DIR": "/run/user/7"]
+        #expect(try paths([], environment).sessionBus == "unix:path=/run/user/7/bus")
+        environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/elsewhere"
+        #expect(try paths([], environment).sessionBus == "unix:path=/elsewhere")
+        #expect(try paths(["--socket", "/s"], ["HOME": "/home/u"]).sessionBus == nil)
+    }
+
     @Test func `options win over the environment`() throws {
         let environment = ["HOME": "/home/u", "XDG_RUNTIME_DIR": "/r", "AUTHREFRESH_SOCKET": "/elsewhere"]
         let paths = try paths(["--state-dir", "/a", "--config", "/b/c.yaml", "--socket", "/d"], environment)

@@ -13,6 +13,14 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
     var issuerLimits = IssuerGate.Limits()
     /// How many accounts may be added.
     var maxAccounts = CallerLimits.accountsMax
+    /// Where the store's key is kept, unless it is a systemd credential.
+    var storeKey = StoreKeyHome.file
+
+    /// The values of `store_key`.
+    enum StoreKeyHome: String, CaseIterable, Sendable {
+        case file
+        case secretService = "secret-service"
+    }
 
     init() {}
 
@@ -23,6 +31,7 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         case maxConcurrentRefreshes = "max_concurrent_refreshes"
         case maxRefreshesPerSecond = "max_refreshes_per_second"
         case maxAccounts = "max_accounts"
+        case storeKey = "store_key"
     }
 
     /// - Throws: `DecodingError` at the key that is unknown, has the wrong type or a value that cannot be used.
@@ -44,6 +53,10 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         guard perSecond > 0 else { throw fields.error(Key.maxRefreshesPerSecond.rawValue, "must be more than 0") }
         issuerLimits = IssuerGate.Limits(concurrent: concurrent, perSecond: perSecond)
         maxAccounts = try fields.optional(Key.maxAccounts.rawValue) ?? maxAccounts
+        let homes = StoreKeyHome.allCases.map(\.rawValue).joined(separator: ", ")
+        storeKey =
+            try fields.converted(Key.storeKey.rawValue, "must be one of \(homes)", StoreKeyHome.init(rawValue:))
+            ?? storeKey
         guard maxAccounts >= 1 else { throw fields.error(Key.maxAccounts.rawValue, "must be at least 1") }
     }
 }

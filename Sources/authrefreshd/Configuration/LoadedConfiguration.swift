@@ -15,7 +15,8 @@ struct LoadedConfiguration: Sendable {
         settings = CoordinatorSettings(
             profiles: try ProviderProfiles(folders: paths.profileFolders),
             issuerLimits: file.issuerLimits,
-            maxAccounts: file.maxAccounts
+            maxAccounts: file.maxAccounts,
+            usesSecretService: file.storeKey == .secretService
         )
     }
 

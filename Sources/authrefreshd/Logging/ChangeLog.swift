@@ -40,6 +40,10 @@ struct ChangeLog: Sendable {
         logger.notice("the store can be used again")
     }
 
+    func storeLocked(_ error: StoreKeyError) {
+        write(.storeLocked, [JournalKey.error: "\(error.description)"])
+    }
+
     func rekeyed(_ outcome: Rekeying.Outcome) {
         write(.storeRekeyed, [JournalKey.key: "\(outcome.key)", JournalKey.detail: "\(outcome.place.rawValue)"])
         if let leftover = outcome.leftover { write(.oldKeyKept, [JournalKey.error: "\(leftover.description)"]) }

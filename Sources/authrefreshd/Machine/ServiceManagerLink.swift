@@ -5,15 +5,14 @@ internal import Systemd
 /// Tells the service manager that the daemon is ready, alive, and how its accounts are.
 final class ServiceManagerLink {
     private let notifier: ServiceNotifier
-    private let coordinator: RefreshCoordinator
     private let watchdog: (any DispatchSourceTimer)?
 
-    init(notifier: ServiceNotifier, coordinator: RefreshCoordinator) {
+    /// - Parameter queue: the coordinator's.
+    init(notifier: ServiceNotifier, queue: DispatchQueue) {
         self.notifier = notifier
-        self.coordinator = coordinator
         // On the coordinator's own queue: a ping proves that the queue which does the work turns over.
         watchdog = notifier.watchdogInterval.map { interval in
-            let timer = DispatchSource.makeTimerSource(queue: coordinator.queue)
+            let timer = DispatchSource.makeTimerSource(queue: queue)
             let half = DispatchTimeInterval.microseconds(Int(interval.microseconds / 2))
             timer.schedule(
                 deadline: .now() + half,
@@ -26,9 +25,13 @@ final class ServiceManagerLink {
     }
 
     /// Says READY=1, and feeds the watchdog from now on.
-    func ready() async {
-        notifier.ready(status: await coordinator.statusLine)
+    func ready(status: String) {
+        notifier.ready(status: status)
         watchdog?.activate()
+    }
+
+    func status(_ status: String) {
+        notifier.status(status)
     }
 
     func reloading() {
@@ -39,8 +42,8 @@ final class ServiceManagerLink {
         notifier.stopping()
     }
 
-    /// Replaces the status line; to be called on the coordinator's queue.
-    var statusChanged: @Sendable () -> Void {
+    /// Replaces the status line by the coordinator's; to be called on its queue.
+    func statusChanged(of coordinator: RefreshCoordinator) -> @Sendable () -> Void {
         { [notifier, weak coordinator] in
             guard let coordinator else { return }
             notifier.status(coordinator.assumeIsolated { $0.statusLine })

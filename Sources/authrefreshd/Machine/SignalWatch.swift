@@ -9,19 +9,16 @@ final class SignalWatch {
         case terminate = 15
     }
 
-    let signals: AsyncStream<Signal>
     private let sources: [any DispatchSourceSignal]
 
     /// Takes the signals from now on; their default action is off.
-    init() {
-        let (signals, continuation) = AsyncStream.makeStream(of: Signal.self)
-        self.signals = signals
+    init(_ onSignal: @escaping @Sendable (Signal) -> Void) {
         let queue = DispatchQueue(label: "authrefreshd.signals")
         sources = Signal.allCases.map { signal in
             // A Dispatch source sees a signal only if nothing else acts on it.
             Glibc.signal(signal.rawValue, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: signal.rawValue, queue: queue)
-            source.setEventHandler { continuation.yield(signal) }
+            source.setEventHandler { onSignal(signal) }
             source.activate()
             return source
         }

@@ -8,11 +8,9 @@ internal import Varlink
 struct AuthRefreshService: Sendable {
     let coordinator: RefreshCoordinator
 
-    /// Answers one call; may be called on any thread.
+    /// Answers one call; to be called on the coordinator's queue.
     func handle(_ call: VarlinkCall, from _: PeerCredentials, _ responder: VarlinkResponder) {
-        coordinator.queue.async {
-            coordinator.assumeIsolated { answer(call, responder, on: $0) }
-        }
+        coordinator.assumeIsolated { answer(call, responder, on: $0) }
     }
 
     private func answer(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)

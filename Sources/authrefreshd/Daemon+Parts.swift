@@ -1,0 +1,90 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import Logging
+internal import Systemd
+internal import Varlink
+
+/// What the daemon is put together from.
+extension Daemon {
+    func makeLogger() -> Logger {
+        let level = Logger.Level(rawValue: configuration.file.logLevel) ?? .notice
+        return Logger(label: "authrefreshd") { _ in JournalLogHandler(logLevel: level) }
+    }
+
+    func timebase() throws(DaemonError) -> Timebase {
+        do {
+            return try Timebase.system()
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    func keyring() -> StoreKeyring {
+        StoreKeyring(
+            source: StoreKeySource(
+                credentialsDirectory: paths.credentialsDirectory,
+                stateDirectory: paths.stateDirectory
+            ),
+            secretService: .onSessionBus(paths.sessionBus, stateDirectory: paths.stateDirectory),
+            usesSecretService: configuration.settings.usesSecretService
+        )
+    }
+
+    func openStore(_ keyring: StoreKeyring) throws(DaemonError) -> sending AccountStore {
+        do {
+            return try keyring.openStore(at: paths.stateDirectory + "/" + AccountStore.fileName)
+        } catch {
+            switch error {
+            case .key(let error): throw .key(error)
+            case .store(let error): throw .store(error)
+            }
+        }
+    }
+
+    func makeServer(_ gate: ServiceGate, _ changeLog: ChangeLog) throws(DaemonError) -> VarlinkServer {
+        var serverConfiguration = VarlinkServerConfiguration(endpoint: try endpoint())
+        serverConfiguration.limits = CallerLimits.server
+        serverConfiguration.observe = { event in
+            changeLog.record(event)
+        }
+        return VarlinkServer(
+            configuration: serverConfiguration,
+            service: VarlinkService(
+                info: ServiceInfo(
+                    vendor: "authrefreshd",
+                    product: "authrefreshd",
+                    version: Version.text,
+                    url: "https://authrefreshd.example/"
+                ),
+                interfaces: [Interface.name: Interface.text],
+                refusalError: { $0.interfaceError },
+                handle: { call, peer, responder in gate.handle(call, from: peer, responder) }
+            )
+        )
+    }
+
+    func start(_ server: VarlinkServer) async throws(DaemonError) {
+        do {
+            try await server.start()
+        } catch {
+            await server.shutdown()
+            throw .socket(error)
+        }
+    }
+
+    /// The socket that systemd passed, or else our own path: the same server behind either.
+    private func endpoint() throws(DaemonError) -> VarlinkServerConfiguration.Endpoint {
+        do {
+            let sockets = try ListenSockets.received()
+            guard let socket = sockets.first else { return .path(paths.socket) }
+            guard sockets.count == 1 else { throw DaemonError.tooManySockets(sockets.count) }
+            return .descriptor(socket.descriptor)
+        } catch let error as SystemdError {
+            throw .system(error)
+        } catch let error as DaemonError {
+            throw error
+        } catch {
+            preconditionFailure("passed sockets fail with SystemdError only: \(type(of: error))")
+        }
+    }
+}

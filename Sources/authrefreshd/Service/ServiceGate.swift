@@ -1,0 +1,58 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import Dispatch
+internal import RefreshCore
+internal import Systemd
+internal import Varlink
+
+/// Where calls come in: on to the service, or back with the news that the store is locked. Lives on the coordinator's queue.
+actor ServiceGate {
+    private enum State {
+        case locked(StoreKeyError)
+        case open(AuthRefreshService)
+    }
+
+    /// How often a caller's question counts as a reason to try again, in µs: each may start a program.
+    private static let patience: Int64 = 1_000_000
+
+    nonisolated let executor: DispatchQueueExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    private var state = State.locked(.secretServiceLocked)
+    private let onAsked: @Sendable () -> Void
+    /// When a caller was sent away last, on the clock that nobody steps.
+    private var askedAt: Int64?
+
+    /// - Parameter onAsked: called when somebody asks while the store is locked.
+    init(executor: DispatchQueueExecutor, onAsked: @escaping @Sendable () -> Void) {
+        self.executor = executor
+        self.onAsked = onAsked
+    }
+
+    func lock(_ error: StoreKeyError) {
+        state = .locked(error)
+    }
+
+    func open(_ service: AuthRefreshService) {
+        state = .open(service)
+    }
+
+    /// Answers one call; may be called on any thread.
+    nonisolated func handle(_ call: VarlinkCall, from peer: PeerCredentials, _ responder: VarlinkResponder) {
+        executor.queue.async { [self] in
+            assumeIsolated { $0.answer(call, from: peer, responder) }
+        }
+    }
+
+    private func answer(_ call: VarlinkCall, from peer: PeerCredentials, _ responder: VarlinkResponder) {
+        switch state {
+        case .open(let service): service.handle(call, from: peer, responder)
+        case .locked(let error):
+            responder.fail(VarlinkError(StoreLockedError(reason: error.description, hint: error.hint)))
+            let now = Int64(DispatchTime.now().uptimeNanoseconds / 1000)
+            guard askedAt.map({ now - $0 >= Self.patience }) ?? true else { return }
+            askedAt = now
+            onAsked()
+        }
+    }
+}
