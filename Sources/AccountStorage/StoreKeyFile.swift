@@ -70,14 +70,15 @@ struct StoreKeyFile {
         old?.overwrite()
     }
 
-    /// Overwrites the file, so far as the file system writes in place, and removes it; one that is not there is no error.
+    /// Removes the file and overwrites what it held, so far as the file system writes in place; one that is not there is no error.
     func destroy() throws(StoreKeyError) {
         let old = PosixFile.Opened(writing: path)
         do throws(PosixError) {
             guard try PosixFile.status(of: path) != nil else { return }
-            old?.overwrite()
             try PosixFile.remove(path)
             try PosixFile.syncFolder(of: path)
+            // Not before: a process that ends in between would leave a file that is no key.
+            old?.overwrite()
         } catch {
             throw .cannotRemove(path: path, code: error.code)
         }
