@@ -5,9 +5,6 @@ internal import RefreshCore
 /// Changing the store's key: the new key is kept safe first, then the secrets are brought over in batches, callers and refreshes
 /// having their turns in between, then the old key is destroyed.
 extension RefreshCoordinator {
-    /// How many accounts are brought over in one turn, which takes some 10 ms: callers hardly notice, and a commit is shared by enough.
-    static let resealBatchSize = 256
-
     /// Changes the store's key, or joins the change that is under way; `tell` is called as it goes on, on this queue.
     func rekey(_ tell: @escaping @Sendable (Rekeying.News) -> Void) {
         if rekeying != nil {
@@ -51,7 +48,8 @@ extension RefreshCoordinator {
         let now = timebase.now()
         do throws(StoreError) {
             guard trouble == nil else { return resealLater() }
-            let batch = try store.reseal(limit: Self.resealBatchSize)
+            let batch = try store.reseal(limit: rekeying?.batchSize ?? 1)
+            rekeying?.fitBatch(to: timebase.now().elapsed(since: now))
             rekeying?.progress.accounts += batch.accounts
             rekeying?.progress.unreadable += batch.unreadable
             if batch.isLast {
