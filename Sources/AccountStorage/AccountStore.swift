@@ -17,6 +17,8 @@ package final class AccountStore {
     var sealer: Sealer
     var keys: SealingKeys
     let queue: DatabaseQueue
+    /// What the path led to when it was opened.
+    private let file: PosixFile.Identity?
 
     /// How far the wall clock has been moved since deadlines were first written.
     ///
@@ -38,6 +40,7 @@ package final class AccountStore {
     package init(path: String, keys: [StoreKey]) throws(StoreError) {
         self.path = path
         (queue, self.keys, scheduleOffset) = try StoreOpening(path: path, keys: keys).open()
+        file = PosixFile.identity(of: path)
         sealer = self.keys.sealer
     }
 
@@ -60,7 +63,10 @@ package final class AccountStore {
     }
 
     /// Runs `body` in one transaction: all of it is on disk when this returns, or nothing if it throws.
+    ///
+    /// - Throws: `gone` if the file is not where it was: SQLite would write on into a file without a name.
     func write<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
+        guard PosixFile.identity(of: path) == file else { throw .gone(path: path) }
         do {
             return try queue.write(body)
         } catch {

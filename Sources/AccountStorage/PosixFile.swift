@@ -46,6 +46,19 @@ enum PosixFile {
         return Status(raw)
     }
 
+    /// Which file a path leads to.
+    struct Identity: Equatable {
+        let device: UInt
+        let inode: UInt
+    }
+
+    /// Nil if there is nothing at `path`, or it cannot be looked at. A symbolic link is not followed.
+    static func identity(of path: String) -> Identity? {
+        var raw = stat()
+        guard unsafe lstat(path, &raw) == 0 else { return nil }
+        return Identity(device: raw.st_dev, inode: raw.st_ino)
+    }
+
     /// Creates `path`, readable and writable by this user only, with `bytes` in it, and has it on disk when it returns.
     ///
     /// - Throws: `EEXIST` if there is something at `path` already.

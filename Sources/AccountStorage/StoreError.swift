@@ -2,7 +2,7 @@ package import RefreshCore
 
 /// Why the store could not do what it was asked to; no case carries the value of a secret column.
 ///
-/// After `diskFull`, `readOnly` and `inputOutput` nothing of the refused write is stored, and the store stays usable: the same
+/// After `gone`, `diskFull`, `readOnly` and `inputOutput` nothing of the refused write is stored, and the store stays usable: the same
 /// call may be repeated later.
 package enum StoreError: Error, Hashable, Sendable {
     /// Another process has the database open; `pid` is nil if it could not be found out.
@@ -17,6 +17,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case newerSchema(path: String, found: Int, known: Int)
     /// The secrets were sealed with another key; both are named by their identifiers.
     case wrongKey(path: String, expected: String, given: String)
+    /// The path leads to another file than the open one, or to none: what was written now would go with it.
+    case gone(path: String)
     case readOnly(path: String)
     case diskFull(path: String)
     /// Reading or writing failed below SQLite; `code` is its extended result code.
@@ -61,6 +63,7 @@ extension StoreError: CustomStringConvertible {
             "the store '\(path)' has schema \(found), this version knows schemas up to \(known)"
         case .wrongKey(let path, let expected, let given):
             "the store '\(path)' was sealed with key \(expected), the key given is \(given)"
+        case .gone(let path): "the store '\(path)' was removed or replaced while it was open"
         case .readOnly(let path): "the store '\(path)' cannot be written to"
         case .diskFull(let path): "no space is left for the store '\(path)'"
         case .inputOutput(let path, let code): "reading or writing '\(path)' failed (SQLite \(code))"
@@ -99,6 +102,8 @@ extension StoreError: CustomStringConvertible {
             "install the version of authrefreshd that wrote it, or restore a backup made before the upgrade"
         case .wrongKey(_, let expected, _):
             "put the key \(expected) back, as the credential or the file 'store-key'; no other key opens this store"
+        case .gone(let path):
+            "put '\(path)' back where it was, with all that was beside it; or restart the daemon to begin with what is there"
         case .readOnly(let path): "make '\(path)' and its folder writable for this user"
         case .diskFull: "free some space; nothing is lost, the write is repeated"
         case .inputOutput: "look for disk errors in the kernel's log: journalctl -k"

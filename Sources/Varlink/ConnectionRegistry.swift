@@ -8,6 +8,9 @@ final class ConnectionRegistry {
     private let allowsPeer: @Sendable (PeerCredentials) -> Bool
     private let eventLoop: any EventLoop
 
+    /// Called when a connection has ended, and so a descriptor is free.
+    var onRemoval: () -> Void = {}
+
     private var connections: [ObjectIdentifier: Connection] = [:]
     private var admitted: [UInt32: Int] = [:]
     private var admittedCount = 0
@@ -54,6 +57,7 @@ final class ConnectionRegistry {
             admitted[uid, default: 0] -= 1
             admittedCount -= 1
         }
+        onRemoval()
         if connections.isEmpty {
             emptied?.succeed()
             emptied = nil

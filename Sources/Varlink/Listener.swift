@@ -37,6 +37,11 @@ final class Listener {
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         let highWater = registry.value.limits.undrainedBytesHighWater
         return ServerBootstrap(group: group)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AcceptBrake(registry: registry.value))
+                }
+            }
             // Calls are short: a buffer of this size takes one in a single read, and stays small for a thousand peers.
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 4096))
             // After each read the others have their turn.

@@ -1,19 +1,19 @@
 internal import Dispatch
 internal import Glibc
 
-/// Tells when a socket's path may have changed, by inotify; nothing is polled.
+/// Tells when a path may lead elsewhere than before, by inotify; nothing is polled.
 ///
-/// While the path is there, its file and its folder are watched themselves, not what else happens in the folder: a socket
+/// While the path is there, its file and its folder are watched themselves, not what else happens in the folder: a file
 /// in a busy folder wakes nobody. While it is not, the nearest folder that exists is watched for what is made in it.
 ///
 /// Fires any number of times until cancelled; after a change of the path a new watch is needed.
-struct PathWatch {
+package struct PathWatch {
     private let source: any DispatchSourceRead
 
     /// Nil if the kernel has no inotify instance left; the path is then simply not watched.
     ///
     /// - Parameter onChange: Called on a queue of Dispatch's own.
-    init?(_ path: String, onChange: @escaping @Sendable () -> Void) {
+    package init?(_ path: String, onChange: @escaping @Sendable () -> Void) {
         let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         guard descriptor >= 0 else { return nil }
         let gone = UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)
@@ -34,7 +34,7 @@ struct PathWatch {
         source.resume()
     }
 
-    func cancel() { source.cancel() }
+    package func cancel() { source.cancel() }
 
     /// Which event it was does not matter: the path is looked at anew.
     private static func discardEvents(_ descriptor: Int32) {

@@ -26,6 +26,8 @@ package struct VarlinkServerConfiguration: Sendable {
 package enum VarlinkServerEvent: Equatable, Sendable {
     /// A peer was refused or cut off; nil if the kernel did not say who it is.
     case refused(Refusal, peer: PeerCredentials?)
+    /// No connection can be taken now, for want of descriptors or memory; those that stand go on, others wait in the kernel.
+    case acceptFailed(errno: Int32)
     /// The socket's path had vanished and has been bound anew.
     case pathRestored(String)
     /// The socket's path has vanished and cannot be bound now; it will be when its folder can be made again.

@@ -17,6 +17,8 @@ package enum VarlinkServerError: Error, Equatable, Sendable {
     case notAListenSocket(descriptor: Int32)
     /// The kernel refused a socket or the event loop refused to take it.
     case cannotListen(errno: Int32)
+    /// The kernel has no descriptor or no memory for a connection; it is tried again.
+    case cannotAccept(errno: Int32)
 }
 
 extension VarlinkServerError: CustomStringConvertible {
@@ -31,6 +33,7 @@ extension VarlinkServerError: CustomStringConvertible {
         case .cannotMakeFolder(let path, let errno): "the folder '\(path)' cannot be used: \(Self.reason(errno))"
         case .cannotBind(let path, let errno): "'\(path)' cannot be bound: \(Self.reason(errno))"
         case .notAListenSocket(let descriptor): "descriptor \(descriptor) is no listening Unix stream socket"
+        case .cannotAccept(let errno): "no connection can be taken: \(Self.reason(errno))"
         case .cannotListen(let errno): "the kernel gives no socket: \(Self.reason(errno))"
         }
     }

@@ -116,7 +116,7 @@ struct Daemon {
             timebase: try timebase(),
             changeLog: changeLog
         )
-        let machine = MachineWatch(coordinator: coordinator, logger: parts.logger)
+        let machine = MachineWatch(coordinator: coordinator, changeLog: changeLog)
         do throws(DaemonError) {
             try await begin(coordinator, machine, parts.manager)
             await parts.gate.open(AuthRefreshService(coordinator: coordinator))
@@ -166,6 +166,7 @@ struct Daemon {
             changeLog.write(.configurationReloaded)
         } catch {
             changeLog.write(.configurationRejected, [JournalKey.error: "\(error)"])
+            await coordinator.configurationRejected()
         }
         manager.ready(status: await coordinator.statusLine)
     }

@@ -13,6 +13,7 @@ struct MachineTests {
             let daemon = try await stage.start()
             try await stage.add("first", issuer: url)
 
+            let seen = stage.notify.messages.count
             try stage.configure("max_accounts: one\n")
             daemon.signal(SIGHUP)
             let rejected = try await daemon.log.first("the rejection") {
@@ -20,6 +21,8 @@ struct MachineTests {
             }
             #expect(rejected.contains("line 1, key 'max_accounts'"))
             try await stage.add("second", issuer: url)
+            try await stage.notify.messages.first("the end of the reload", from: seen) { $0.contains("READY=1") }
+            #expect(stage.notify.status?.hasPrefix("the new configuration is rejected, ") == true)
 
             try stage.configure("max_accounts: 2\n")
             daemon.signal(SIGHUP)
@@ -30,22 +33,13 @@ struct MachineTests {
                 guard case TestFault.refused(LimitExceededError.name, let parameters) = error else { return false }
                 return parameters.contains(#""limit":"accounts""#)
             }
+            #expect(stage.notify.status?.hasPrefix("2 accounts") == true)
             // Each reload was announced to the service manager, and ended.
             let messages = stage.notify.messages.all
             #expect(messages.filter { $0.contains("RELOADING=1") && $0.contains("MONOTONIC_USEC=") }.count == 2)
             #expect(messages.filter { $0.contains("READY=1") }.count == 3)
             #expect(try await daemon.terminate() == .exited(0))
         }
-    }
-
-    @Test func `a socket whose folder is removed comes back`() async throws {
-        let stage = try DaemonStage()
-        let daemon = try await stage.start()
-        // The daemon may have made it anew before the removal is through, which is what is wanted.
-        try? FileManager.default.removeItem(atPath: stage.folder.path + "/run/authrefreshd")
-        try await daemon.log.first("the path") { $0.contains("the socket's path had vanished and is back") }
-        #expect(try await stage.info().accounts == 0)
-        #expect(try await daemon.terminate() == .exited(0))
     }
 
     @Test(.enabled(if: isRoot, "needs root, to mount a small tmpfs"))

@@ -30,7 +30,8 @@ extension RefreshCoordinator {
     var statusLine: String {
         guard let overview = try? overview() else { return "the store cannot be read" }
         if let trouble = overview.trouble { return "trouble: \(trouble)" }
-        var parts = [overview.accounts == 1 ? "1 account" : "\(overview.accounts) accounts"]
+        var parts = isConfigurationRejected ? ["the new configuration is rejected, the one before is in force"] : []
+        parts += [overview.accounts == 1 ? "1 account" : "\(overview.accounts) accounts"]
         let counts = overview.counts
         if counts.interactionRequired > 0 { parts.append("\(counts.interactionRequired) need a person") }
         if counts.setAside > 0 { parts.append("\(counts.setAside) damaged") }
@@ -44,8 +45,14 @@ extension RefreshCoordinator {
     /// Takes over a changed configuration. Policies and limits count from the next decisions on.
     func reload(_ settings: CoordinatorSettings) {
         self.settings = settings
+        isConfigurationRejected = false
         keyring.useSecretService(settings.usesSecretService)
         wake()
+    }
+
+    /// Notes that the configuration on disk is not the one in force, until one can be taken over.
+    func configurationRejected() {
+        isConfigurationRejected = true
     }
 
     /// Copies the store beside itself.

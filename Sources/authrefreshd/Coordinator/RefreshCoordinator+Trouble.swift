@@ -1,6 +1,8 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import Dispatch
 internal import RefreshCore
+internal import Varlink
 
 /// What is done when the store fails, as a whole or for one account.
 extension RefreshCoordinator {
@@ -19,6 +21,29 @@ extension RefreshCoordinator {
             }
         }
         onStatusChange()
+    }
+
+    /// Has the store's path watched, so that its removal is noticed before the next refresh is due.
+    func watchStore() {
+        storeWatch?.cancel()
+        storeWatch = PathWatch(store.path) { [weak self, queue] in
+            queue.async { [weak self] in
+                self?.assumeIsolated { $0.storePathChanged() }
+            }
+        }
+    }
+
+    private func storePathChanged() {
+        guard !isStopping else { return }
+        watchStore()
+        do {
+            // If it can be written, whatever waits for that is decided on at once.
+            try store.probe()
+            if trouble != nil { try decide([], at: timebase.now()) }
+        } catch {
+            storeFailed(error, with: [], at: timebase.now())
+        }
+        wake()
     }
 
     /// Takes accounts whose rows cannot be read out of the schedule, which would come upon them again and again; tells those who

@@ -4,6 +4,7 @@ internal import Logging
 internal import OAuthClient
 internal import RefreshCore
 internal import Systemd
+internal import Varlink
 
 /// Keeps all accounts fresh: reads what is due, decides, commits, acts.
 ///
@@ -34,6 +35,10 @@ actor RefreshCoordinator {
     var unsaved: [AccountID: Decision] = [:]
     /// What keeps the store from being written; nil if nothing does.
     var trouble: StoreTrouble?
+    /// Whether the last reload brought a configuration that cannot be used.
+    var isConfigurationRejected = false
+    /// Tells when the store's file is removed or comes back.
+    var storeWatch: PathWatch?
     /// What keeps an eye on the machine.
     var watches: [any AnyObject] = []
     var suspendDrift = SuspendDrift()
@@ -84,6 +89,7 @@ actor RefreshCoordinator {
             self?.assumeIsolated { $0.deadlineReached() }
         }
         if let machine { (watches, isOnline) = machine.begin(on: queue) }
+        watchStore()
         try reconcileClock()
         _ = try store.takeBack(limit: Self.batchSize)
         // Whoever held the leases in the store is dead: the store's lock says so.

@@ -11,12 +11,11 @@ extension ChangeLog {
             if let peer { fields[JournalKey.detail] = "pid \(peer.pid), uid \(peer.uid)" }
             write(.peerRefused, fields)
         case .pathRestored(let path):
-            logger.notice("the socket's path had vanished and is back", metadata: [JournalKey.detail: "\(path)"])
+            write(.socketRestored, [JournalKey.detail: "\(path)"])
         case .pathLost(let path, let error):
-            logger.error(
-                "the socket's path has vanished, and cannot be bound now",
-                metadata: [JournalKey.detail: "\(path)", JournalKey.error: "\(error)"]
-            )
+            write(.socketLost, [JournalKey.detail: "\(path)", JournalKey.error: "\(error)"])
+        case .acceptFailed(let errno):
+            write(.descriptorsExhausted, [JournalKey.error: "\(VarlinkServerError.cannotAccept(errno: errno))"])
         }
     }
 }

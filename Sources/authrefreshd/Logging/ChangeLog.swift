@@ -1,6 +1,7 @@
 internal import AccountStorage
 internal import Logging
 internal import RefreshCore
+internal import Systemd
 
 /// Writes changes to the log: one line each, constant text, values in fields, no secret.
 struct ChangeLog: Sendable {
@@ -37,7 +38,7 @@ struct ChangeLog: Sendable {
     }
 
     func storeRecovered() {
-        logger.notice("the store can be used again")
+        write(.storeRecovered)
     }
 
     func storeLocked(_ error: StoreKeyError) {
@@ -47,6 +48,11 @@ struct ChangeLog: Sendable {
     func rekeyed(_ outcome: Rekeying.Outcome) {
         write(.storeRekeyed, [JournalKey.key: "\(outcome.key)", JournalKey.detail: "\(outcome.place.rawValue)"])
         if let leftover = outcome.leftover { write(.oldKeyKept, [JournalKey.error: "\(leftover.description)"]) }
+    }
+
+    /// - Parameter consequence: what the daemon does without.
+    func unwatched(_ error: SystemdError, _ consequence: String) {
+        write(.machineUnwatched, [JournalKey.error: "\(error)", JournalKey.detail: "\(consequence)"])
     }
 
     func clockStepped(by step: Duration) {

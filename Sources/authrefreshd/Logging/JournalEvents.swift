@@ -32,6 +32,11 @@ enum JournalEvent: CaseIterable {
     case storeRekeyed
     case oldKeyKept
     case storeLocked
+    case storeRecovered
+    case socketLost
+    case socketRestored
+    case descriptorsExhausted
+    case machineUnwatched
 
     /// The field that carries the id.
     static let messageIDKey = "MESSAGE_ID"
@@ -65,6 +70,11 @@ enum JournalEvent: CaseIterable {
         case .storeRekeyed: MessageID(0xd949_b0ae_0eea_460c, 0xbf82_f2d9_3017_9d3a)
         case .oldKeyKept: MessageID(0x10fd_21fb_85eb_4447, 0xab1a_d765_f535_9352)
         case .storeLocked: MessageID(0xb6bf_e97b_0cce_4b17, 0xa085_e899_a857_79c8)
+        case .storeRecovered: MessageID(0x8905_ab86_bf43_43b0, 0xa323_7008_036f_68d8)
+        case .socketLost: MessageID(0xcc62_50b2_b8bc_4a95, 0xbce1_9320_ae5c_a778)
+        case .socketRestored: MessageID(0xdea6_ecec_f009_4931, 0xba28_73f5_aaf1_80ec)
+        case .descriptorsExhausted: MessageID(0xec37_1a6c_dfc5_47b8, 0xa8b2_beb9_bc15_4b51)
+        case .machineUnwatched: MessageID(0xd701_3c20_d253_488b, 0x9187_2c90_32f3_6024)
         }
     }
 
@@ -72,12 +82,14 @@ enum JournalEvent: CaseIterable {
     var level: Logger.Level {
         switch self {
         case .daemonStarted, .daemonStopping, .accountAdded, .accountUpdated, .accountRemoved, .grantImported,
-            .tokenRefreshed, .signedOut, .resumed, .networkUp, .configurationReloaded, .storeRekeyed:
+            .tokenRefreshed, .signedOut, .resumed, .networkUp, .configurationReloaded, .storeRekeyed, .storeRecovered,
+            .socketRestored:
             .notice
         case .refreshFailed, .outcomeUnknown, .interactionRequired, .misconfigured, .refreshTokenExpiring,
-            .clockStepped, .networkDown, .staleAnswerDropped, .decisionRefused, .peerRefused, .oldKeyKept, .storeLocked:
+            .clockStepped, .networkDown, .staleAnswerDropped, .decisionRefused, .peerRefused, .oldKeyKept, .storeLocked,
+            .machineUnwatched:
             .warning
-        case .configurationRejected, .storeUnwritable, .accountDamaged: .error
+        case .configurationRejected, .storeUnwritable, .accountDamaged, .socketLost, .descriptorsExhausted: .error
         }
     }
 
@@ -110,6 +122,11 @@ enum JournalEvent: CaseIterable {
         case .storeRekeyed: "the store is sealed with a new key"
         case .oldKeyKept: "the store's old key could not be destroyed"
         case .storeLocked: "the store's key is locked, waiting for it"
+        case .storeRecovered: "the store can be used again"
+        case .socketLost: "the socket's path has vanished, and cannot be bound now"
+        case .socketRestored: "the socket's path had vanished and is back"
+        case .descriptorsExhausted: "no descriptor is left for a caller, callers wait"
+        case .machineUnwatched: "a part of the machine cannot be watched"
         }
     }
 }

@@ -6,11 +6,11 @@ internal import Systemd
 /// Tells the coordinator what happens to the machine: clock steps, sleep, routes. Lives on the coordinator's queue.
 final class MachineWatch: Sendable {
     private let coordinator: RefreshCoordinator
-    private let logger: Logger
+    private let changeLog: ChangeLog
 
-    init(coordinator: RefreshCoordinator, logger: Logger) {
+    init(coordinator: RefreshCoordinator, changeLog: ChangeLog) {
         self.coordinator = coordinator
-        self.logger = logger
+        self.changeLog = changeLog
     }
 
     /// Begins to watch. A watch that cannot be had is done without: the log says so once.
@@ -26,7 +26,7 @@ final class MachineWatch: Sendable {
                 }
             )
         } catch {
-            logger.warning("steps of the clock are not noticed at once", metadata: [JournalKey.error: "\(error)"])
+            changeLog.unwatched(error, "steps of the clock are not noticed at once")
         }
         do throws(SystemdError) {
             let routes = try RouteWatch(queue: queue) { [weak coordinator] isOnline in
@@ -35,17 +35,14 @@ final class MachineWatch: Sendable {
             isOnline = routes.hadRouteAtStart
             watches.append(routes)
         } catch {
-            logger.warning(
-                "routes are not watched, the network is taken for up",
-                metadata: [JournalKey.error: "\(error)"]
-            )
+            changeLog.unwatched(error, "the network is taken for up")
         }
         do throws(SystemdError) {
             watches.append(
                 try SleepWatch(
                     queue: queue,
-                    onLost: { [logger] error in
-                        logger.info(
+                    onLost: { [changeLog] error in
+                        changeLog.logger.info(
                             "the system bus is gone; sleep is noticed by the clocks",
                             metadata: [JournalKey.error: "\(error)"]
                         )
@@ -54,7 +51,10 @@ final class MachineWatch: Sendable {
                 )
             )
         } catch {
-            logger.info("no system bus; sleep is noticed by the clocks", metadata: [JournalKey.error: "\(error)"])
+            changeLog.logger.info(
+                "no system bus; sleep is noticed by the clocks",
+                metadata: [JournalKey.error: "\(error)"]
+            )
         }
         return (watches, isOnline)
     }

@@ -1,0 +1,79 @@
+import AuthRefreshInterface
+import DemoIssuer
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A daemon whose file descriptors are used up.
+struct DescriptorTests {
+    @Test func `without descriptors callers wait, those who are in are served, and no token is lost`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            let token = try await stage.acquire("work")
+            let standing = try await onOwnThread { [socket = stage.socket] in
+                let standing = try RawConnection(socket)
+                try standing.send(#"{"method":"io.authrefresh.GetInfo"}"# + "\0")
+                _ = try standing.receive()
+                return standing
+            }
+            // No number above those in use can be had: what is left is the gaps below.
+            let highest = try descriptors(of: daemon.pid).max() ?? 0
+            try await limitDescriptors(of: daemon.pid, to: highest + 1)
+
+            var crowd: [RawConnection]? = try await onOwnThread { [socket = stage.socket] in
+                try RawConnection.open(64, to: socket)
+            }
+            try await daemon.log.first("the shortage") { $0.contains("no descriptor is left for a caller") }
+            let used = try processorTime(of: daemon.pid)
+            let answers = try await onOwnThread {
+                try standing.send(#"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work"}}"# + "\0")
+                let served = try standing.receive()
+                // This one may need a connection to the issuer, which cannot be had.
+                try standing.send(#"{"method":"io.authrefresh.Refresh","parameters":{"account":"work"}}"# + "\0")
+                return [served, try standing.receive()]
+            }
+            #expect(answers[0].contains(token.accessToken))
+            #expect(
+                answers[1].contains(#""state":"fresh""#) || answers[1].contains(#""state":"retrying""#),
+                "\(answers[1])"
+            )
+            // Time has to pass to see that none of it is used: an event loop that span would use all of it.
+            try await Task.sleep(for: .seconds(2))
+            #expect(try processorTime(of: daemon.pid) - used < .milliseconds(500))
+
+            crowd = nil
+            #expect(try await stage.info().accounts == 1)
+            _ = crowd
+            #expect(daemon.log.all.filter { $0.contains("no descriptor is left") }.count == 1)
+            try await stage.acquire("work", force: true)
+            #expect(try await stage.status("work").state == "fresh")
+            #expect(await issuer.counters.spentTokenUses == 0)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+}
+
+/// The numbers of a process's open descriptors.
+private func descriptors(of pid: pid_t) throws -> [Int] {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").compactMap { Int($0) }
+}
+
+/// Lets a process have no descriptor of the number `limit` or above.
+private func limitDescriptors(of pid: pid_t, to limit: Int) async throws {
+    let program = try Program("/usr/bin/prlimit", ["--pid", "\(pid)", "--nofile=\(limit)"], environment: [:])
+    guard try await program.ended() == .exited(0) else {
+        throw TestFault.failed(program: "prlimit", errors: program.errorText)
+    }
+}
+
+/// What a process has used of all processors, in the kernel's ticks of 10 ms.
+private func processorTime(of pid: pid_t) throws -> Duration {
+    let text = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
+    // The name in parentheses may hold spaces; user and system time are the 14th and 15th field, the 12th and 13th after it.
+    let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
+    let ticks = fields[12...13].compactMap { Int64($0) }.reduce(0, +)
+    return .milliseconds(ticks * 10)
+}

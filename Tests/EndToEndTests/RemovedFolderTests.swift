@@ -1,0 +1,70 @@
+import AuthRefreshInterface
+import DemoIssuer
+import Foundation
+import TestSupport
+import Testing
+
+/// Folders that are removed under a running daemon.
+struct RemovedFolderTests {
+    @Test func `a socket whose folder is removed comes back`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        // The daemon may have made it anew before the removal is through, which is what is wanted.
+        try? FileManager.default.removeItem(atPath: stage.folder.path + "/run/authrefreshd")
+        try await daemon.log.first("the path") { $0.contains("the socket's path had vanished and is back") }
+        #expect(try await stage.info().accounts == 0)
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
+    @Test func `without its store the daemon serves what it has, spends nothing, and goes on when the store is back`()
+        async throws
+    {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            let token = try await stage.acquire("work")
+            let away = stage.stateDirectory + ".away"
+            try FileManager.default.moveItem(atPath: stage.stateDirectory, toPath: away)
+            // Nothing was due: the daemon has noticed by itself.
+            let told = try await daemon.log.first("the journal's line") { $0.contains("the store cannot be used") }
+            #expect(told.contains("was removed or replaced while it was open"))
+            try await stage.notify.messages.first("the status") { $0.contains("STATUS=trouble: ") }
+            #expect(try await stage.info().trouble?.contains("was removed or replaced") == true)
+
+            #expect(try await stage.acquire("work") == token)
+            #expect(try await stage.status("work").state == "fresh")
+            let forced = try await stage.authctl("token", "work", "--force")
+            #expect(forced.end == .exited(75))
+            #expect(forced.errors.contains("was removed or replaced while it was open"), "\(forced.errors)")
+            #expect(await issuer.counters.tokenRequests == 1)
+
+            try FileManager.default.moveItem(atPath: away, toPath: stage.stateDirectory)
+            try await daemon.log.first("the recovery") { $0.contains("the store can be used again") }
+            #expect(try await stage.acquire("work", force: true) != token)
+            #expect(try await daemon.terminate() == .exited(0))
+
+            let again = try await stage.start()
+            #expect(try await stage.status("work").generation == 3)
+            #expect(try await again.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `a store that is replaced by another is not written to`() async throws {
+        try await FreshAccount.with { account in
+            let stage = account.stage
+            let daemon = try await stage.start()
+            let copy = try Data(contentsOf: URL(fileURLWithPath: stage.store))
+            let other = stage.store + ".other"
+            try copy.write(to: URL(fileURLWithPath: other))
+            try FileManager.default.removeItem(atPath: stage.store)
+            try FileManager.default.moveItem(atPath: other, toPath: stage.store)
+            try await daemon.log.first("the journal's line") {
+                $0.contains("was removed or replaced while it was open")
+            }
+            #expect(try await stage.authctl("refresh", "work").end == .exited(75))
+            #expect(try await daemon.terminate() == .exited(0))
+            #expect(try Data(contentsOf: URL(fileURLWithPath: stage.store)) == copy)
+        }
+    }
+}
