@@ -59,6 +59,20 @@ struct CommandRun {
         )
     }
 
+    /// Runs a transcript's command, on a terminal if it wants one.
+    func run(_ transcript: Transcript) throws -> Outcome {
+        guard let terminal = transcript.terminal else { return try run(transcript.command, input: transcript.input) }
+        // The shell outlives the keys that end the command, to tell its status.
+        let command = "trap : INT QUIT; \(transcript.command)\necho $? > .status"
+        let shown = try TerminalRun(columns: terminal.columns).run(command, in: self, terminal.steps)
+        let status = try? String(contentsOf: folder.appendingPathComponent(".status"), encoding: .utf8)
+        return Outcome(
+            output: shown.replacing("\r\n", with: "\n"),
+            errors: "",
+            status: status.flatMap { Int32($0.filter(\.isNumber)) } ?? -1
+        )
+    }
+
     func remove() {
         try? FileManager.default.removeItem(at: folder)
     }

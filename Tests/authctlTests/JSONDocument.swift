@@ -11,7 +11,7 @@ struct JSONDocument {
     }
 
     let text: String
-    /// By heading: a command, `error`, or a type of the interface.
+    /// By heading, a command or `error`; and the types of the interface by their names.
     let objects: [String: [Field]]
 
     init() throws {
@@ -19,19 +19,38 @@ struct JSONDocument {
             .deletingLastPathComponent()
         let path = "Sources/authrefreshd/Documentation.docc/JSON-of-authctl.md"
         text = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
-        var objects: [String: [Field]] = [:]
+        var objects = Self.interfaceTypes
         var heading = ""
         for line in text.split(separator: "\n") {
             if line.hasPrefix("### ") {
                 heading = String(line.dropFirst(4))
+            } else if let reply = line.firstMatch(of: /reply of `io\.authrefresh\.(\w+)`/) {
+                objects[heading] = objects[String(reply.1)]
             } else if let row = line.wholeMatch(of: /\| `(\w+)` \| (\S+) \| (.*) \|/) {
-                let isOptional = row.3.contains("Absent")
+                let isOptional = row.3.contains("Absent:")
                 objects[heading, default: []].append(
                     Field(name: String(row.1), type: String(row.2), isOptional: isOptional)
                 )
             }
         }
         self.objects = objects
+    }
+
+    /// The types of the interface, and the replies of its methods by the methods' names.
+    private static var interfaceTypes: [String: [Field]] {
+        var types: [String: [Field]] = [:]
+        var name = ""
+        for line in Interface.text.split(separator: "\n") {
+            if let opening = line.firstMatch(of: /^(?:type|method|error) (\w+) ?\(/) { name = String(opening.1) }
+            // What a method is called with is not part of its reply.
+            if line.hasPrefix(") -> (") { types[name] = [] }
+            if let field = line.wholeMatch(of: /\ \ (\w+): (\??)(.*?),?/) {
+                types[name, default: []].append(
+                    Field(name: String(field.1), type: String(field.3), isOptional: !field.2.isEmpty)
+                )
+            }
+        }
+        return types
     }
 
     /// Records an issue for each difference between a value and what the page says of it.
@@ -76,33 +95,5 @@ struct JSONDocument {
 
     private static func isBool(_ number: NSNumber) -> Bool {
         number === NSNumber(value: true) || number === NSNumber(value: false)
-    }
-
-    /// The tables that the interface description makes, by the names of its types.
-    static func interfaceTables() throws -> [(name: String, table: String)] {
-        let types = ["AccountStatus", "Failure", "AccountSettings", "ProviderProfile"]
-        let replies = ["Subscribe", "GetInfo", "RekeyStore"]
-        return try (types.map { "type \($0) (" } + replies.map { "method \($0)(" }).map { opening in
-            var rest = try #require(Interface.text.split(separator: opening, maxSplits: 1).last)
-            if opening.hasPrefix("method") {
-                rest = try #require(rest.split(separator: "-> (\n", maxSplits: 1).last)
-            }
-            let body = try #require(rest.split(separator: "\n)", maxSplits: 1).first)
-            return (opening, table(body))
-        }
-    }
-
-    private static func table(_ body: Substring) -> String {
-        var rows = ["| field | type | |", "|---|---|---|"]
-        var comment: [String] = []
-        for line in body.split(separator: "\n").map({ $0.trimmingCharacters(in: .whitespaces) }) {
-            if line.hasPrefix("#") {
-                comment.append(line.dropFirst().trimmingCharacters(in: .whitespaces))
-            } else if let field = line.wholeMatch(of: /(\w+): \??(.*?),?/) {
-                rows.append("| `\(field.1)` | \(field.2) | \(comment.joined(separator: " ")) |")
-                comment = []
-            }
-        }
-        return rows.joined(separator: "\n")
     }
 }

@@ -43,12 +43,6 @@ import Testing
         }
     }
 
-    @Test func `the tables of the interface's types are those of the interface`() throws {
-        for (name, table) in try JSONDocument.interfaceTables() {
-            #expect(page.text.contains(table), "the page should have for \(name):\n\(table)")
-        }
-    }
-
     @Test func `every error of authctl's own is listed`() {
         for (error, _) in AuthctlErrorTests.rows {
             #expect(page.text.contains("`\(error.name)`"), "\(error.name)")

@@ -68,10 +68,11 @@ import Testing
             replies: Self.present(#""state":"fresh","expiresAtUSec":@now+30,"nextAttemptAtUSec":@now+20"#)
         )
         let steps = [
-            TerminalRun.Step.typing("", at: "in 28 s"), .typing("", at: "in 27 s"), .typing("q", at: "in 26 s"),
+            TerminalRun.Step.typing("", at: "q quits"), .typing("", at: "q quits"), .typing("q", at: "q quits"),
         ]
         let (shown, problems) = try show([exchange, Self.info], steps)
         #expect(problems == [])
+        #expect(Set(shown.matches(of: /fresh\S+  in [0-9]+ s/).map(\.0)).count == 3)
         #expect(shown.contains("exit 0"))
     }
 

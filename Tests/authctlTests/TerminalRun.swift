@@ -6,9 +6,9 @@ struct TerminalRun {
     private let slave: Int32
 
     /// What is done when something has been shown since the step before.
-    struct Step {
+    struct Step: Sendable {
         let prompt: String
-        var action: (TerminalRun) throws -> Void
+        let action: @Sendable (TerminalRun) throws -> Void
 
         /// Types keys.
         static func typing(_ keys: String, at prompt: String) -> Step {
@@ -57,7 +57,8 @@ struct TerminalRun {
         var rest = steps[...]
         var seen = shown.startIndex
         var chunk = [UInt8](repeating: 0, count: 4096)
-        while hasOutput, case let count = unsafe read(master, &chunk, chunk.count), count > 0 {
+        let end = ContinuousClock.now + .seconds(30)
+        while .now < end, hasOutput, case let count = unsafe read(master, &chunk, chunk.count), count > 0 {
             shown += String(decoding: chunk[..<count], as: UTF8.self)
             while let step = rest.first, let found = shown[seen...].firstRange(of: step.prompt) {
                 seen = found.upperBound

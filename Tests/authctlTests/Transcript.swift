@@ -9,6 +9,8 @@ import Testing
 ///   the connection. `@now+60` becomes that instant in µs. Without this section nothing listens at the socket.
 /// - `file NAME MODE`: a file in the command's folder.
 /// - `command`: for `/bin/sh`. `stdin`, `stdout`, `stderr`: text; missing means empty. `status`: the exit status.
+/// - `terminal COLUMNS`: the command runs on a terminal of that width, and all that is shown there is `stdout`. Each line of
+///   this section is `PROMPT => KEYS`: what is typed when the prompt has been shown; `^C` is Ctrl-C.
 ///
 /// In the output, `<time>` and `<stamp>` stand for any local time, `<socket>` for the socket's path.
 struct Transcript: CustomTestStringConvertible, Sendable {
@@ -31,6 +33,8 @@ struct Transcript: CustomTestStringConvertible, Sendable {
     var output = ""
     var errors = ""
     var status: Int32 = 0
+    /// What is typed on a terminal of how many columns; nil for none.
+    var terminal: (columns: UInt16, steps: [TerminalRun.Step])?
 
     var testDescription: String { name }
 
@@ -64,6 +68,12 @@ struct Transcript: CustomTestStringConvertible, Sendable {
         }
     }
 
+    private static func step(_ line: Substring) -> TerminalRun.Step? {
+        let parts = line.split(separator: " => ", maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        return .typing(parts[1].replacing("^C", with: "\u{3}").description, at: String(parts[0]))
+    }
+
     private mutating func take(_ title: [String], _ lines: [Substring]) throws {
         // The line before the next title ends with the section's last line break, so that files read well.
         let text = lines.joined(separator: "\n") + (lines.last?.isEmpty ?? true ? "" : "\n")
@@ -73,6 +83,8 @@ struct Transcript: CustomTestStringConvertible, Sendable {
         case "file" where title.count == 3:
             files.append(File(name: title[1], mode: Int(title[2], radix: 8) ?? 0o600, text: text))
         case "command": command = text
+        case "terminal" where title.count == 2:
+            terminal = (UInt16(title[1]) ?? 80, lines.compactMap(Self.step))
         case "stdin": input = text
         case "stdout": output = text
         case "stderr": errors = text

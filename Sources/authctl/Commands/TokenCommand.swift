@@ -20,7 +20,7 @@ struct TokenCommand: ParsableCommand {
 
               authctl token work
               authctl token work --min-validity 10m
-              curl -H "$(authctl token work --format header)" https://api.example.com/
+              authctl token work --format header | curl -H @- https://api.example.com/
               eval "$(authctl token work --format env)"
               authctl token work --format xoauth2 --user you@example.org
             """

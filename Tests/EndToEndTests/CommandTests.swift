@@ -1,0 +1,132 @@
+import AuthRefreshInterface
+import DemoIssuer
+import Foundation
+import TestSupport
+import Testing
+
+/// `authctl` against a real daemon and a real authorization server: every exit status that both can cause.
+struct CommandTests {
+    @Test func `each exit status is what the daemon's answer calls for`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let token = stage.folder.path + "/token"
+            func grant(_ text: String) throws { try stage.folder.write(text + "\n", to: "token") }
+            func expect(_ status: Int32, _ words: String...) async throws {
+                let outcome = try await stage.authctl(words)
+                #expect(outcome.end == .exited(status), "\(words): \(outcome.output) \(outcome.errors)")
+                #expect(outcome.errors.isEmpty == (status == 0), "\(words): \(outcome.errors)")
+                #expect(status == 0 || outcome.output.isEmpty, "\(words): \(outcome.output)")
+            }
+            let good = try await issuer.issueGrant(clientID: "app")
+            try grant(good.refreshToken)
+            try await expect(
+                0,
+                "account",
+                "add",
+                "work",
+                "--issuer",
+                url,
+                "--client-id",
+                "app",
+                "--refresh-token-file",
+                token
+            )
+            try await expect(0, "token", "work")
+            try await expect(0, "refresh", "work")
+            try await expect(4, "token", "nobody")
+            try await expect(0, "account", "add", "empty", "--issuer", url, "--client-id", "app")
+            try await expect(5, "token", "empty")
+            try await expect(64, "account", "add", "work", "--issuer", url, "--client-id", "app")
+            try await expect(65, "account", "add", "a/b", "--issuer", url, "--client-id", "app")
+            try await expect(65, "account", "add", "x", "--issuer", "http://as.example", "--client-id", "app")
+            try await expect(77, "store", "backup", "/sys/authrefreshd-test")
+            try grant(good.refreshToken)
+            try await expect(
+                78,
+                "account",
+                "add",
+                "other",
+                "--issuer",
+                url,
+                "--client-id",
+                "nobody",
+                "--refresh-token-file",
+                token
+            )
+            try await expect(
+                75,
+                "account",
+                "add",
+                "away",
+                "--issuer",
+                "http://127.0.0.1:1",
+                "--client-id",
+                "app",
+                "--refresh-token-file",
+                token
+            )
+            let family = try await issuer.issueGrant(clientID: "app")
+            try await issuer.revokeGrant(family.family)
+            try grant(family.refreshToken)
+            try await expect(3, "account", "import", "work", "--refresh-token-file", token)
+            try await daemon.terminate()
+            try await expect(69, "status")
+        }
+    }
+
+    @Test func `names that no account can have are refused, and asking for them finds nothing`() async throws {
+        try await withIssuer { _, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let names = [
+                "with space", "a/b", "../x", "😀", "", "-", ".hidden", String(repeating: "a", count: 65),
+                String(repeating: "a", count: 300), "a\nb", "a\u{1B}[31m",
+            ]
+            for name in names {
+                let added = try await stage.authctl("account", "add", "--issuer", url, "--client-id", "app", "--", name)
+                #expect(added.end == .exited(65), "\(name): \(added.errors)")
+                let asked = try await stage.authctl("token", "--", name)
+                #expect(asked.end == .exited(4), "\(name): \(asked.errors)")
+                for errors in [added.errors, asked.errors] {
+                    #expect(!errors.contains("\u{1B}"))
+                    #expect(errors.split(separator: "\n").allSatisfy { $0.hasPrefix("authctl: ") }, "\(errors)")
+                }
+            }
+            #expect(try await stage.statuses().isEmpty)
+            try await daemon.terminate()
+        }
+    }
+
+    @Test func `followers are told what an account was called before`() async throws {
+        try await withIssuer { _, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url)
+            let feed = try await ChangeFeed(stage)
+            let renamed = try await stage.authctl("account", "rename", "work", "office")
+            #expect(renamed.end == .exited(0))
+            let change = try await feed.next("account-renamed", of: "office")
+            #expect(change.previousName == "work")
+            #expect(change.accounts.map(\.account) == ["office"])
+            try await daemon.terminate()
+        }
+    }
+
+    @Test func `the profiles of the user's folder are shown with the file they come from`() async throws {
+        let stage = try DaemonStage()
+        try stage.folder.write(
+            "name: example\nissuer: https://as.example\nrefresh_token_lifetime: 90d\n",
+            to: "config/authrefreshd/providers.d/mine.yaml"
+        )
+        let daemon = try await stage.start()
+        let shown = try await stage.authctl("provider", "show", "example", "--json")
+        let reply = try JSONDecoder().decode([String: ProviderDescription].self, from: Data(shown.output.utf8))
+        let provider = try #require(reply["provider"])
+        #expect(provider.issuer == "https://as.example")
+        #expect(provider.refreshTokenLifetimeSec == 7_776_000)
+        #expect(provider.path == stage.folder.path + "/config/authrefreshd/providers.d/mine.yaml")
+        #expect(try await stage.authctl("provider", "list").output.contains("example"))
+        try await daemon.terminate()
+    }
+}

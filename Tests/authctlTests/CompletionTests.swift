@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import authctl
+
+/// The completion scripts in the shells that they are for.
+@Suite struct CompletionTests {
+    static func isInstalled(_ shell: String) -> Bool {
+        FileManager.default.isExecutableFile(atPath: "/usr/bin/\(shell)")
+    }
+
+    private static let listing = [
+        StubDaemon.Exchange(
+            call: #"{"method":"io.authrefresh.ListAccounts","parameters":{"accounts":["wo"]}}"#,
+            replies: [#"{"error":"io.authrefresh.NoSuchAccount","parameters":{"account":"wo"}}"#]
+        ),
+        StubDaemon.Exchange(
+            call: #"{"method":"io.authrefresh.ListAccounts","parameters":{"after":"wo"}}"#,
+            replies: [
+                #"""
+                {"parameters":{"accounts":[{"name":"workplace","clientId":"c"},{"name":"zoe","clientId":"c"}]}}
+                """#
+            ]
+        ),
+    ]
+
+    /// What a terminal shows on which `authctl token wo` and a tabulator were typed.
+    private func complete(_ shell: String, _ start: String, daemon exchanges: [StubDaemon.Exchange]) throws -> String {
+        let run = try CommandRun()
+        defer { run.remove() }
+        let script = try run.run("authctl --generate-completion-script \(shell)")
+        #expect(script.status == 0)
+        try Data(script.output.utf8).write(to: run.folder.appendingPathComponent("_authctl"))
+        let daemon = try StubDaemon(path: run.socket, exchanges: exchanges)
+        let shown = try TerminalRun(columns: 120).run(start, in: run, Self.typing)
+        #expect(daemon.finish() == [])
+        return shown
+    }
+
+    /// ^U and `exit` end the shell whatever became of the line.
+    private static let typing = [
+        TerminalRun.Step.typing("authctl token wo\t", at: "READY"), .typing("\u{15}exit\n", at: "workplace"),
+    ]
+
+    @Test(.enabled(if: isInstalled("bash"), "bash is not installed"))
+    func `bash completes the name of an account`() throws {
+        let start = "printf 'source ./_authctl; PS1=READ\"\"Y\\n' > rc; exec bash --rcfile rc -i"
+        #expect(try complete("bash", start, daemon: Self.listing).contains("workplace"))
+    }
+
+    @Test(.enabled(if: isInstalled("zsh"), "zsh is not installed"))
+    func `zsh completes the name of an account`() throws {
+        let start = """
+            printf 'fpath=(. $fpath); autoload -U compinit; compinit -u -d ./dump; PS1=READ""Y\\n' > .zshrc
+            ZDOTDIR=$PWD exec zsh -i
+            """
+        #expect(try complete("zsh", start, daemon: Self.listing).contains("workplace"))
+    }
+
+    @Test(.enabled(if: isInstalled("fish"), "fish is not installed"))
+    func `fish completes the name of an account`() throws {
+        let start = """
+            mkdir -p .local/share/fish/vendor_completions.d
+            mv _authctl .local/share/fish/vendor_completions.d/authctl.fish
+            exec fish -i -C 'function fish_prompt; echo READ""Y; end'
+            """
+        #expect(try complete("fish", start, daemon: Self.listing).contains("workplace"))
+    }
+
+    @Test func `what does not begin with the word is not offered, and a name that is whole is`() throws {
+        let run = try CommandRun()
+        defer { run.remove() }
+        var exchanges = Self.listing
+        exchanges[0].replies = [#"{"parameters":{"accounts":[{"name":"wo","clientId":"c"}]}}"#]
+        let daemon = try StubDaemon(path: run.socket, exchanges: exchanges)
+        let outcome = try run.run("SAP_SHELL=bash authctl ---completion token -- positional@0 2 2 authctl token wo")
+        #expect(daemon.finish() == [])
+        #expect(outcome == CommandRun.Outcome(output: "wo\nworkplace\n", errors: "", status: 0))
+    }
+
+    @Test(arguments: ["token -- positional@0 2 2 authctl token wo", "token -- positional@0 x", "nonsense", ""])
+    func `without a daemon, or without sense, nothing is offered and nothing is said`(words: String) throws {
+        let run = try CommandRun()
+        defer { run.remove() }
+        let outcome = try run.run("SAP_SHELL=bash authctl ---completion \(words)")
+        #expect(outcome.errors == "")
+        #expect(outcome.output.filter { $0 != "\n" } == "")
+        #expect(outcome.status == 0)
+    }
+
+    @Test func `the socket is the one of the line that is typed`() {
+        #expect(DaemonCompletion.socket(in: ["authctl", "token", "--socket", "/s", "w"]) == "/s")
+        #expect(DaemonCompletion.socket(in: ["authctl", "token", "--socket=/s", "w"]) == "/s")
+        #expect(DaemonCompletion.socket(in: ["authctl", "token", "w"]) == nil)
+    }
+}

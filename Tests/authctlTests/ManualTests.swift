@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+
+/// The manual pages, as `systemd/install` makes them.
+@Suite struct ManualTests {
+    private static let make = """
+        set -e; mkdir pages
+        authctl --experimental-dump-help | authmanual pages
+        authrefreshd --experimental-dump-help | authmanual pages "$OLDPWD"
+        """
+
+    private static var sample: String {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("etc/authrefreshd.yaml").path
+    }
+
+    /// What the command prints in a folder with all pages in `pages`.
+    private func run(_ command: String) throws -> CommandRun.Outcome {
+        let run = try CommandRun()
+        defer { run.remove() }
+        let make = Self.make.replacing("$OLDPWD", with: Self.sample)
+        return try run.run("exec 2>&1; \(make)\n\(command)")
+    }
+
+    @Test func `every command has a page, and so have the daemon and its configuration`() throws {
+        let outcome = try run("ls pages; authctl --help | sed -n '/^SUBCOMMANDS/,$p'")
+        #expect(outcome.status == 0)
+        let lines = outcome.output.split(separator: "\n").map(String.init)
+        for page in ["authctl.1", "authctl-account-add.1", "authrefreshd.1", "authrefreshd.yaml.5"] {
+            #expect(lines.contains(page))
+        }
+        let commands = lines.drop { $0 != "SUBCOMMANDS:" }.dropFirst().filter {
+            $0.hasPrefix("  ") && !$0.hasPrefix("   ")
+        }
+        .compactMap { $0.split(separator: " ").first }.filter { $0 != "See" }
+        #expect(commands.count >= 9)
+        for command in commands { #expect(lines.contains("authctl-\(command).1")) }
+    }
+
+    @Test(.enabled(if: CompletionTests.isInstalled("mandoc"), "mandoc is not installed"))
+    func `mandoc finds nothing to warn of`() throws {
+        let outcome = try run("mandoc -Tlint -Wwarning pages/*")
+        #expect(outcome.output == "")
+        #expect(outcome.status == 0)
+    }
+
+    @Test(.enabled(if: CompletionTests.isInstalled("man"), "man is not installed"))
+    func `man formats every page without a warning`() throws {
+        let outcome = try run("for page in pages/*; do man --warnings -E UTF-8 -l -Tutf8 $page > /dev/null; done")
+        #expect(outcome.output == "")
+    }
+
+    @Test(.enabled(if: CompletionTests.isInstalled("man"), "man is not installed"))
+    func `a page shows options, examples and the exit status as the help text has them`() throws {
+        let page = try run("MANWIDTH=100 man -E UTF-8 -l pages/authctl-status.1 | col -bx").output
+        let root = try run("MANWIDTH=100 man -E UTF-8 -l pages/authctl.1 | col -bx").output
+        #expect(page.contains("authctl status [accounts ...] [--watch] [--json] [--socket path]"))
+        #expect(page.contains("authctl status work || authctl account show work\n"))
+        #expect(page.contains("EXIT STATUS"))
+        #expect(root.contains("authctl-token(1)"))
+        #expect(root.contains("78 misconfigured"))
+    }
+}
