@@ -51,7 +51,7 @@ import Testing
     @Test(.enabled(if: isInstalled("zsh"), "zsh is not installed"))
     func `zsh completes the name of an account`() throws {
         let start = """
-            printf 'fpath=(. $fpath); autoload -U compinit; compinit -u -d ./dump; PS1=READ""Y\\n' > .zshrc
+            printf 'fpath=($PWD $fpath); autoload -U compinit; compinit -u -d ./dump; PS1=READ""Y\\n' > .zshrc
             ZDOTDIR=$PWD exec zsh -i
             """
         #expect(try complete("zsh", start, daemon: Self.listing).contains("workplace"))
