@@ -8,6 +8,7 @@ enum AccountColumns {
     static let names = [
         "name", "provider", "client_id", "authentication", "client_secret", "scopes", "refresh_parameters",
         "basic_encoding", "lead_time_usec", "rotation_grace_usec", "refresh_token_lifetime_usec",
+        "allowed_callers",
     ]
 
     /// Everything that makes a `Record`, in the order `record(from:)` reads.
@@ -29,6 +30,7 @@ enum AccountColumns {
             account.policy.leadTime?.microseconds,
             account.policy.rotationGrace?.microseconds,
             account.policy.refreshTokenLifetime?.microseconds,
+            try account.allowedCallers.map { try JSONColumn.text(of: StoredCallers($0)) },
         ]
     }
 
@@ -57,6 +59,12 @@ enum AccountColumns {
             rotationGrace: try reader.duration(),
             refreshTokenLifetime: try reader.duration()
         )
+        var allowedCallers: AllowedCallers?
+        if let text = reader.text() {
+            // What cannot be read is not taken for "everybody".
+            let stored = JSONColumn.value(StoredCallers.self, from: text)?.callers
+            allowedCallers = try reader.required(stored, "allowed_callers", .notJSON)
+        }
         let registration = ClientRegistration(
             clientID: clientID,
             authentication: authentication,
@@ -71,7 +79,8 @@ enum AccountColumns {
             provider: provider,
             registration: registration,
             policy: policy,
-            basicCredentialEncoding: encoding
+            basicCredentialEncoding: encoding,
+            allowedCallers: allowedCallers
         )
     }
 }

@@ -112,7 +112,8 @@ extension AccountStore {
             issuer: new.issuer,
             provider: new.provider,
             registration: new.registration,
-            policy: new.policy
+            policy: new.policy,
+            allowedCallers: new.allowedCallers
         )
         let place: ColumnValues = [id.rawValue, issuer.rawValue, !new.issuer.isLoopback, new.createdAt.microseconds]
         let values = try AccountColumns.values(of: account, sealer: sealer)

@@ -24,6 +24,20 @@ enum JSONColumn {
     }
 }
 
+/// An `AllowedCallers` as it stands in its column.
+struct StoredCallers: Codable {
+    private let units: [String]
+    private let executables: [String]
+
+    init(_ callers: AllowedCallers) {
+        units = callers.units
+        executables = callers.executables
+    }
+
+    /// Nil if it names nobody, which is never written.
+    var callers: AllowedCallers? { AllowedCallers(units: units, executables: executables) }
+}
+
 /// A `FailureDetail` as it stands in its column; the core's own type is not Codable, so that its names may change.
 struct StoredFailureDetail: Codable {
     private let summary: String

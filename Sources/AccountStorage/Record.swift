@@ -24,6 +24,8 @@ package struct NewAccount: Equatable, Sendable {
     package var provider: String?
     package var registration: ClientRegistration
     package var policy: RefreshPolicy
+    /// Nil: every process of this user.
+    package var allowedCallers: AllowedCallers?
     package var createdAt: Timestamp
     /// The state to begin in: signed out, or what the machine made of the imported grant.
     package var state: RefreshState
@@ -36,6 +38,7 @@ package struct NewAccount: Equatable, Sendable {
         provider: String? = nil,
         registration: ClientRegistration,
         policy: RefreshPolicy = RefreshPolicy(),
+        allowedCallers: AllowedCallers? = nil,
         createdAt: Timestamp,
         state: RefreshState = RefreshState(),
         tokens: StoredTokens? = nil
@@ -45,6 +48,7 @@ package struct NewAccount: Equatable, Sendable {
         self.provider = provider
         self.registration = registration
         self.policy = policy
+        self.allowedCallers = allowedCallers
         self.createdAt = createdAt
         self.state = state
         self.tokens = tokens

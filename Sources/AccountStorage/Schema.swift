@@ -7,7 +7,7 @@ enum Schema {
     /// `application_id` of our files ("ARFR"): tells them from another program's.
     static let applicationID = 0x4152_4652
     /// `user_version` after the last migration.
-    static let latest = 2
+    static let latest = 3
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -15,6 +15,11 @@ enum Schema {
         migrator.registerMigration("accounts set aside") { db in
             try db.execute(sql: setAside)
             try db.execute(sql: "PRAGMA user_version = 2")
+        }
+        migrator.registerMigration("allowed callers") { db in
+            // A JSON object; NULL is every process of this user.
+            try db.execute(sql: "ALTER TABLE account ADD COLUMN allowed_callers TEXT")
+            try db.execute(sql: "PRAGMA user_version = 3")
         }
         return migrator
     }

@@ -68,6 +68,8 @@ package enum UpdateAccount {
         package var leadTimeSec: Int64?
         package var rotationGraceSec: Int64?
         package var refreshTokenLifetimeSec: Int64?
+        package var allowedUnits: [String]?
+        package var allowedExecutables: [String]?
 
         package init(
             account: String,
@@ -81,7 +83,9 @@ package enum UpdateAccount {
             refreshParameters: [String: String]? = nil,
             leadTimeSec: Int64? = nil,
             rotationGraceSec: Int64? = nil,
-            refreshTokenLifetimeSec: Int64? = nil
+            refreshTokenLifetimeSec: Int64? = nil,
+            allowedUnits: [String]? = nil,
+            allowedExecutables: [String]? = nil
         ) {
             self.account = account
             self.clear = clear
@@ -95,6 +99,8 @@ package enum UpdateAccount {
             self.leadTimeSec = leadTimeSec
             self.rotationGraceSec = rotationGraceSec
             self.refreshTokenLifetimeSec = refreshTokenLifetimeSec
+            self.allowedUnits = allowedUnits
+            self.allowedExecutables = allowedExecutables
         }
     }
 

@@ -10,6 +10,8 @@ package struct AccountSettings: Codable, Hashable, Sendable {
     package var leadTimeSec: Int64?
     package var rotationGraceSec: Int64?
     package var refreshTokenLifetimeSec: Int64?
+    package var allowedUnits: [String]?
+    package var allowedExecutables: [String]?
 
     package init(
         name: String,
@@ -21,7 +23,9 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         refreshParameters: [String: String]? = nil,
         leadTimeSec: Int64? = nil,
         rotationGraceSec: Int64? = nil,
-        refreshTokenLifetimeSec: Int64? = nil
+        refreshTokenLifetimeSec: Int64? = nil,
+        allowedUnits: [String]? = nil,
+        allowedExecutables: [String]? = nil
     ) {
         self.name = name
         self.issuer = issuer
@@ -33,5 +37,7 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         self.leadTimeSec = leadTimeSec
         self.rotationGraceSec = rotationGraceSec
         self.refreshTokenLifetimeSec = refreshTokenLifetimeSec
+        self.allowedUnits = allowedUnits
+        self.allowedExecutables = allowedExecutables
     }
 }

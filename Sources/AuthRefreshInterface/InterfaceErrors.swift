@@ -169,9 +169,11 @@ package struct PermissionDeniedError: InterfaceError {
     package static let name = "io.authrefresh.PermissionDenied"
 
     package var reason: String
+    package var hint: String?
 
-    package init(reason: String) {
+    package init(reason: String, hint: String? = nil) {
         self.reason = reason
+        self.hint = hint
     }
 }
 

@@ -4,6 +4,8 @@
 package enum Limit: String, CaseIterable, Sendable {
     /// Accounts that are kept.
     case accounts
+    /// Units and executables that one account is for.
+    case allowedCallers
     /// Connections open at once, of all callers together.
     case connections
     /// Connections open at once, of one user's programs.

@@ -1,6 +1,7 @@
 #pragma once
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>

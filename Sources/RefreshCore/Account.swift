@@ -9,6 +9,8 @@ package struct Account: Equatable, Sendable {
     package var policy: RefreshPolicy
     /// How Basic credentials have to be written for this server, once found out.
     package var basicCredentialEncoding: BasicCredentialEncoding?
+    /// Nil: every process of this user.
+    package var allowedCallers: AllowedCallers?
 
     package init(
         id: AccountID,
@@ -17,7 +19,8 @@ package struct Account: Equatable, Sendable {
         provider: String? = nil,
         registration: ClientRegistration,
         policy: RefreshPolicy = RefreshPolicy(),
-        basicCredentialEncoding: BasicCredentialEncoding? = nil
+        basicCredentialEncoding: BasicCredentialEncoding? = nil,
+        allowedCallers: AllowedCallers? = nil
     ) {
         self.id = id
         self.name = name
@@ -26,6 +29,7 @@ package struct Account: Equatable, Sendable {
         self.registration = registration
         self.policy = policy
         self.basicCredentialEncoding = basicCredentialEncoding
+        self.allowedCallers = allowedCallers
     }
 }
 

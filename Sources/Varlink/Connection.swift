@@ -109,6 +109,14 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
         }
     }
 
+    /// The socket's descriptor, for as long as `body` runs; nil once the connection is gone.
+    func withSocket(_ body: (Int32?) -> Void) {
+        let socket = try? context?.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable {
+            (descriptor: NIOBSDSocket.Handle) in descriptor
+        }
+        body(socket ?? nil)
+    }
+
     func deadlineReached() {
         deadline = nil
         perform(machine.deadlineReached())

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import NIOCore
 internal import Synchronization
 
@@ -15,6 +16,15 @@ package struct VarlinkResponder: Sendable {
     }
 
     package var peer: PeerCredentials { link.peer }
+
+    /// When the connection was accepted, in µs of `CLOCK_BOOTTIME`.
+    package var acceptedAt: Int64 { link.acceptedAt }
+
+    /// Calls `body` on the server's event loop with the connection's socket, to ask the kernel more about the peer; nil if the
+    /// connection is gone. The descriptor is the server's: it is good until `body` returns.
+    package func withSocket(_ body: @escaping @Sendable (Int32?) -> Void) {
+        link.onLoop { $0.withSocket(body) }
+    }
 
     /// Whether the connection stands; false for good once it is gone.
     package var isConnected: Bool { link.isConnected }
@@ -55,6 +65,7 @@ package struct VarlinkResponder: Sendable {
 /// What other threads may hold of a connection.
 final class ConnectionLink: Sendable {
     let peer: PeerCredentials
+    let acceptedAt: Int64
     private let eventLoop: any EventLoop
     private let connection: NIOLoopBound<Connection>
     private let connected = Atomic<Bool>(true)
@@ -64,6 +75,9 @@ final class ConnectionLink: Sendable {
         self.connection = NIOLoopBound(connection, eventLoop: eventLoop)
         self.eventLoop = eventLoop
         self.peer = peer
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_BOOTTIME, &now)
+        acceptedAt = Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
     }
 
     var isConnected: Bool { connected.load(ordering: .acquiring) }

@@ -155,7 +155,11 @@ extension Refusal {
     }
 
     private static func permissionDenied(_ error: PermissionDeniedError) -> Report {
-        Report(status: .notPermitted, message: "not permitted: \(error.reason)")
+        Report(
+            status: .notPermitted,
+            message: "not permitted: \(error.reason)",
+            hints: error.hint.map { [$0] } ?? []
+        )
     }
 
     private static func subscriberFellBehind(_ error: SubscriberFellBehindError) -> Report {

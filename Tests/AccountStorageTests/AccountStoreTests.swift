@@ -83,6 +83,7 @@ struct AccountStoreTests {
         account.registration.clientSecret = Secret("new")
         account.registration.scopes = ["x"]
         account.policy.leadTime = .seconds(9)
+        account.allowedCallers = AllowedCallers(units: ["a.service"], executables: ["/usr/bin/a", "/b \u{1F600}"])
         account.basicCredentialEncoding = .raw
         try store.update(account)
         let record = try #require(try store.record(account.id))

@@ -52,6 +52,8 @@ struct DamageTests {
         ("deadline_usec = -9223372036854775808", "deadline_usec", .outOfRange),
         ("generation = 9223372036854775807", "generation", .outOfRange),
         ("failures = -1", "failures", .outOfRange),
+        ("allowed_callers = 'all'", "allowed_callers", .notJSON),
+        ("allowed_callers = '{\"units\":[],\"executables\":[]}'", "allowed_callers", .notJSON),
         ("issuer_id = 4711", "issuer_id", .missing),
     ])
     func `damage is named by its column and its kind`(assignment: String, column: String, flaw: ColumnFlaw) throws {

@@ -88,4 +88,10 @@ package struct CommandOutcome: Sendable, Equatable {
     package let output: String
     package let errors: String
     package let end: ProgramEnd
+
+    package init(output: String, errors: String, end: ProgramEnd) {
+        self.output = output
+        self.errors = errors
+        self.end = end
+    }
 }

@@ -33,6 +33,7 @@ struct LimitsPageTests {
     @Test func `every limit is on the page with its value, and no other`() throws {
         var expected = [
             "accountsMax": text(CoordinatorSettings().maxAccounts),
+            "allowedCallersMax": text(CallerLimits.allowedCallersMax),
             "settingsBytesMax": text(CallerLimits.settingsBytesMax),
             "secretBytesMax": text(CallerLimits.secretBytesMax),
             "largestPage": text(Interface.largestPage),

@@ -20,7 +20,9 @@ struct SettingsReaderTests {
             refreshParameters: ["resource": "https://api.example"],
             leadTimeSec: 300,
             rotationGraceSec: 30,
-            refreshTokenLifetimeSec: 86_400
+            refreshTokenLifetimeSec: 86_400,
+            allowedUnits: ["mbsync@work.service", "session-2.scope"],
+            allowedExecutables: ["/usr/bin/mbsync"]
         )
         let draft = try reader.draft(settings, clientSecret: "s")
         let account = Account(
@@ -28,7 +30,8 @@ struct SettingsReaderTests {
             name: draft.name,
             issuer: draft.issuer,
             registration: draft.registration,
-            policy: draft.policy
+            policy: draft.policy,
+            allowedCallers: draft.allowedCallers
         )
         #expect(AccountSettings(account) == settings)
         #expect(draft.registration.clientSecret == Secret("s"))
@@ -75,5 +78,50 @@ struct SettingsReaderTests {
         #expect(refusal.name == InvalidSettingsError.name)
         let parameters = String(decoding: refusal.parameters, as: UTF8.self)
         #expect(parameters.contains("\"field\":\"\(field)\""))
+    }
+
+    @Test(arguments: ["mbsync", ".service", "a b.service", "ü.service", "x*.service", "user.slice", "a.service/x", ""])
+    func `what is no unit with processes is refused`(unit: String) throws {
+        let settings = AccountSettings(name: "a", issuer: "https://a.example", clientId: "app", allowedUnits: [unit])
+        let error = #expect(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: nil) }
+        #expect(error.map { String(decoding: $0.parameters, as: UTF8.self).contains("allowedUnits") } == true)
+    }
+
+    @Test(arguments: ["mbsync", "bin/mbsync", "", "/a\nb", "/" + String(repeating: "a", count: 4096)])
+    func `what is no absolute path is refused`(path: String) throws {
+        let settings = AccountSettings(
+            name: "a",
+            issuer: "https://a.example",
+            clientId: "app",
+            allowedExecutables: [path]
+        )
+        let error = #expect(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: nil) }
+        #expect(error.map { String(decoding: $0.parameters, as: UTF8.self).contains("allowedExecutables") } == true)
+    }
+
+    @Test func `a list of callers has a limit, and an empty one is none`() throws {
+        var settings = AccountSettings(name: "a", issuer: "https://a.example", clientId: "app", allowedUnits: [])
+        #expect(try reader.draft(settings, clientSecret: nil).allowedCallers == nil)
+        settings.allowedUnits = (1...CallerLimits.allowedCallersMax).map { "a\($0).service" }
+        #expect(try reader.draft(settings, clientSecret: nil).allowedCallers?.units.count == 64)
+        settings.allowedExecutables = ["/one/too/many"]
+        let error = #expect(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: nil) }
+        #expect(error?.name == LimitExceededError.name)
+    }
+
+    @Test func `a change clears either list by itself`() throws {
+        let account = Account(
+            id: AccountID(1),
+            name: try #require(AccountName("a")),
+            issuer: try Issuer(url: "https://a.example"),
+            registration: ClientRegistration(clientID: "app"),
+            allowedCallers: AllowedCallers(units: ["a.service"], executables: ["/a"])
+        )
+        let changed = { (clear: [String]) in
+            try reader.account(account, changedBy: UpdateAccount.Parameters(account: "a", clear: clear)).allowedCallers
+        }
+        #expect(try changed([]) == account.allowedCallers)
+        #expect(try changed(["allowedUnits"]) == AllowedCallers(units: [], executables: ["/a"]))
+        #expect(try changed(["allowedUnits", "allowedExecutables"]) == nil)
     }
 }

@@ -63,7 +63,9 @@ struct AccountAddCommand: ParsableCommand {
             refreshParameters: try options.refreshParameters(),
             leadTimeSec: options.leadTime?.seconds,
             rotationGraceSec: options.rotationGrace?.seconds,
-            refreshTokenLifetimeSec: options.refreshTokenLifetime?.seconds
+            refreshTokenLifetimeSec: options.refreshTokenLifetime?.seconds,
+            allowedUnits: options.allowedUnits,
+            allowedExecutables: options.allowedExecutables
         )
         let parameters = AddAccount.Parameters(
             settings: settings,

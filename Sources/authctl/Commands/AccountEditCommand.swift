@@ -7,13 +7,18 @@ struct AccountEditCommand: ParsableCommand {
         commandName: "edit",
         abstract: "Change an account's settings; what is not named stays.",
         discussion: """
-            --scope and --param replace all scopes and all parameters. --clear empties a setting: issuer, provider, \
-            client-secret, client-auth, scope, param, lead-time, rotation-grace, refresh-token-lifetime.
+            --scope, --param, --allow-unit and --allow-executable replace all of their kind. --clear empties a \
+            setting: issuer, provider, client-secret, client-auth, scope, param, lead-time, rotation-grace, \
+            refresh-token-lifetime, allow-unit, allow-executable.
+
+            An account with allowed units or executables can be edited and exported by those alone, and its tokens \
+            are theirs alone; without, every process of yours may.
 
             Examples:
 
               authctl account edit work --lead-time 10m
               authctl account edit work --clear lead-time --scope offline_access
+              authctl account edit work --allow-unit mbsync.service --allow-unit msmtpq.service
             """
     )
 
@@ -46,7 +51,9 @@ struct AccountEditCommand: ParsableCommand {
             refreshParameters: try options.refreshParameters(),
             leadTimeSec: options.leadTime?.seconds,
             rotationGraceSec: options.rotationGrace?.seconds,
-            refreshTokenLifetimeSec: options.refreshTokenLifetime?.seconds
+            refreshTokenLifetimeSec: options.refreshTokenLifetime?.seconds,
+            allowedUnits: options.allowedUnits,
+            allowedExecutables: options.allowedExecutables
         )
         guard parameters != UpdateAccount.Parameters(account: account) else {
             throw .usage(message: "there is nothing to change", hint: "see 'authctl account edit --help'")

@@ -137,7 +137,8 @@ struct AccountImportCommand: ParsableCommand {
 }
 
 extension AccountDocument {
-    /// Makes an existing account what the document says, settings that it leaves out included.
+    /// Makes an existing account what the document says, settings that it leaves out included; but a list of allowed callers stays
+    /// where the document has none, for nobody lifts one by the way.
     fileprivate var update: UpdateAccount.Parameters {
         let absent: [(SettingName, Bool)] = [
             (.issuer, settings.issuer == nil),
@@ -163,7 +164,9 @@ extension AccountDocument {
             refreshParameters: settings.refreshParameters,
             leadTimeSec: settings.leadTimeSec,
             rotationGraceSec: settings.rotationGraceSec,
-            refreshTokenLifetimeSec: settings.refreshTokenLifetimeSec
+            refreshTokenLifetimeSec: settings.refreshTokenLifetimeSec,
+            allowedUnits: settings.allowedUnits,
+            allowedExecutables: settings.allowedExecutables
         )
     }
 }

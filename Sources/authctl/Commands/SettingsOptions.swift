@@ -57,6 +57,28 @@ struct SettingsOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long a refresh token lives unused: 90d.", valueName: "time"))
     var refreshTokenLifetime: LengthOfTime?
 
+    @Option(
+        help: ArgumentHelp(
+            "A systemd unit whose processes may have the tokens, mbsync.service; may be given several times.",
+            valueName: "unit"
+        )
+    )
+    var allowUnit: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "An executable whose processes may have the tokens; one that runs authctl counts as authctl.",
+            valueName: "path"
+        ),
+        completion: .file()
+    )
+    var allowExecutable: [String] = []
+
+    /// Nil: none given.
+    var allowedUnits: [String]? { allowUnit.isEmpty ? nil : allowUnit }
+    /// Nil: none given.
+    var allowedExecutables: [String]? { allowExecutable.isEmpty ? nil : allowExecutable }
+
     /// The scope tokens; one option may hold several, as scopes are often copied with their spaces. Nil: none given.
     var scopes: [String]? {
         let tokens = scope.flatMap { $0.split(separator: " ").map(String.init) }

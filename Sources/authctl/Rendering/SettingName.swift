@@ -10,6 +10,8 @@ enum SettingName: String, CaseIterable, Sendable {
     case leadTimeSec
     case rotationGraceSec
     case refreshTokenLifetimeSec
+    case allowedUnits
+    case allowedExecutables
 
     /// The option that sets it, without its dashes.
     var option: String {
@@ -24,6 +26,8 @@ enum SettingName: String, CaseIterable, Sendable {
         case .leadTimeSec: "lead-time"
         case .rotationGraceSec: "rotation-grace"
         case .refreshTokenLifetimeSec: "refresh-token-lifetime"
+        case .allowedUnits: "allow-unit"
+        case .allowedExecutables: "allow-executable"
         }
     }
 
@@ -40,6 +44,8 @@ enum SettingName: String, CaseIterable, Sendable {
         case .leadTimeSec: "the lead time"
         case .rotationGraceSec: "the rotation grace"
         case .refreshTokenLifetimeSec: "the refresh token's lifetime"
+        case .allowedUnits: "an allowed unit"
+        case .allowedExecutables: "an allowed executable"
         case nil where field == "name" || field == "newName": "the account's name"
         case nil: "the setting '\(field)'"
         }

@@ -23,6 +23,8 @@ struct SettingsView {
             ("rotation grace", settings?.rotationGraceSec.map(LocalTime.length)),
             ("refresh token", settings?.refreshTokenLifetimeSec.map { "lives \(LocalTime.length($0)) unused" }),
         ]
+        lines += (settings?.allowedUnits ?? []).map { ("allowed unit", $0) }
+        lines += (settings?.allowedExecutables ?? []).map { ("allowed program", $0) }
         if let status {
             lines += [
                 ("state", StatusSentence(status: status, time: time).description),

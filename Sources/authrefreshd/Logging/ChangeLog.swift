@@ -37,6 +37,11 @@ struct ChangeLog: Sendable {
         write(.decisionRefused, [JournalKey.account: "\(account)", JournalKey.error: "\(error)"])
     }
 
+    /// A caller is not on an account's list.
+    func denied(_ reason: String, of account: AccountName) {
+        write(.peerRefused, [JournalKey.account: "\(account)", JournalKey.error: "\(reason)"])
+    }
+
     func storeRecovered() {
         write(.storeRecovered)
     }

@@ -39,8 +39,13 @@ extension AuthRefreshService {
         return reply
     }
 
-    func add(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> AddAccount.Reply {
+    func add(
+        _ call: VarlinkCall,
+        from caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws -> AddAccount.Reply {
         let asked = try call.decodeParameters(as: AddAccount.Parameters.self)
+        try checkVisibility(of: asked.settings.allowedExecutables, from: caller)
         let grant = try asked.refreshToken.map { try RefreshToken(checked(secret: $0, field: "refreshToken")) }
         if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
         let settings = coordinator.settings
@@ -54,9 +59,15 @@ extension AuthRefreshService {
         return AddAccount.Reply(status: try coordinator.add(draft, grant: grant).wireStatus)
     }
 
-    func update(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> UpdateAccount.Reply {
+    func update(
+        _ call: VarlinkCall,
+        from caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws -> UpdateAccount.Reply {
         let asked = try call.decodeParameters(as: UpdateAccount.Parameters.self)
         let snapshot = try account(asked.account, on: coordinator)
+        try admit(caller, to: snapshot.account, on: coordinator)
+        try checkVisibility(of: asked.allowedExecutables, from: caller)
         if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
         let reader = SettingsReader(profiles: coordinator.settings.profiles)
         let changed = try reader.account(snapshot.account, changedBy: asked)

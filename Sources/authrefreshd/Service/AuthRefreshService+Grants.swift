@@ -7,8 +7,12 @@ internal import Varlink
 
 /// The methods about grants and tokens.
 extension AuthRefreshService {
-    func acquire(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws
-    {
+    func acquire(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        from caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws {
         let asked = try call.decodeParameters(as: AcquireToken.Parameters.self)
         let minimumValidity = try asked.minimumValiditySec.map { seconds throws(VarlinkError) in
             guard (0...31_557_600).contains(seconds) else { throw VarlinkError.invalidParameter("minimumValiditySec") }
@@ -16,6 +20,7 @@ extension AuthRefreshService {
         }
         let isForced = asked.force ?? false
         let snapshot = try account(asked.account, on: coordinator)
+        try admit(caller, to: snapshot.account, on: coordinator)
         if !isForced, snapshot.holdsAccessToken(for: minimumValidity) {
             return hand(over: snapshot, responder, on: coordinator)
         }
@@ -37,12 +42,16 @@ extension AuthRefreshService {
         }
     }
 
-    func reportRejected(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
-        throws
-    {
+    func reportRejected(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        from caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws {
         let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
-        wait(for: try account(asked.account, on: coordinator), after: .accessTokenRejected, responder, on: coordinator)
-        {
+        let snapshot = try account(asked.account, on: coordinator)
+        try admit(caller, to: snapshot.account, on: coordinator)
+        wait(for: snapshot, after: .accessTokenRejected, responder, on: coordinator) {
             ReportRejected.Reply(status: $0)
         }
     }
@@ -63,9 +72,14 @@ extension AuthRefreshService {
         return ImportGrant.Reply(status: try account(asked.account, on: coordinator).wireStatus)
     }
 
-    func exportGrant(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> ExportGrant.Reply {
+    func exportGrant(
+        _ call: VarlinkCall,
+        from caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws -> ExportGrant.Reply {
         let asked = try call.decodeParameters(as: ExportGrant.Parameters.self)
         let snapshot = try account(asked.account, on: coordinator)
+        try admit(caller, to: snapshot.account, on: coordinator)
         return ExportGrant.Reply(
             settings: AccountSettings(snapshot.account),
             clientSecret: snapshot.account.registration.clientSecret?.reveal(),

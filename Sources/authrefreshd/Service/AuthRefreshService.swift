@@ -10,11 +10,15 @@ struct AuthRefreshService: Sendable {
 
     /// Answers one call; to be called on the coordinator's queue.
     func handle(_ call: VarlinkCall, from _: PeerCredentials, _ responder: VarlinkResponder) {
-        coordinator.assumeIsolated { answer(call, responder, on: $0) }
+        coordinator.assumeIsolated { answer(call, responder, from: .notLookedUp, on: $0) }
     }
 
-    private func answer(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
-    {
+    func answer(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        from caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) {
         guard let method = Method(rawValue: call.method) else {
             return responder.fail(.methodNotFound(call.method))
         }
@@ -23,14 +27,14 @@ struct AuthRefreshService: Sendable {
             case .getInfo: responder.reply(try info(call, on: coordinator))
             case .getStatus: responder.reply(try status(call, on: coordinator))
             case .listAccounts: responder.reply(try list(call, on: coordinator))
-            case .addAccount: responder.reply(try add(call, on: coordinator))
-            case .updateAccount: responder.reply(try update(call, on: coordinator))
+            case .addAccount: responder.reply(try add(call, from: caller, on: coordinator))
+            case .updateAccount: responder.reply(try update(call, from: caller, on: coordinator))
             case .renameAccount: responder.reply(try rename(call, on: coordinator))
             case .removeAccount: responder.reply(try remove(call, on: coordinator))
             case .importGrant: responder.reply(try importGrant(call, on: coordinator))
-            case .exportGrant: responder.reply(try exportGrant(call, on: coordinator))
-            case .acquireToken: try acquire(call, responder, on: coordinator)
-            case .reportRejected: try reportRejected(call, responder, on: coordinator)
+            case .exportGrant: responder.reply(try exportGrant(call, from: caller, on: coordinator))
+            case .acquireToken: try acquire(call, responder, from: caller, on: coordinator)
+            case .reportRejected: try reportRejected(call, responder, from: caller, on: coordinator)
             case .refresh: try refresh(call, responder, on: coordinator)
             case .subscribe: try subscribe(call, responder, on: coordinator)
             case .signOut: try signOut(call, responder, on: coordinator)
@@ -38,6 +42,8 @@ struct AuthRefreshService: Sendable {
             case .listProviders: responder.reply(try providers(call, on: coordinator))
             case .rekeyStore: try rekey(call, responder, on: coordinator)
             }
+        } catch is CallerNeeded {
+            lookUpCaller(of: call, responder)
         } catch let error as VarlinkError {
             responder.fail(error)
         } catch let error as StoreError {

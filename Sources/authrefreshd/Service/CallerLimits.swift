@@ -21,6 +21,9 @@ enum CallerLimits {
     /// with the largest settings is 8 MB, which `authctl` still reads.
     static let settingsBytesMax = 16 << 10
 
+    /// Units and executables that one account is for: a handful. Each call for its tokens may look at the file of each.
+    static let allowedCallersMax = 64
+
     /// Bytes of a refresh token or client secret that is brought in; the largest seen has 16 KiB.
     static let secretBytesMax = 64 << 10
 

@@ -26,6 +26,7 @@ struct SettingsReader {
             provider: provider?.name,
             registration: try registration(settings, clientSecret: clientSecret, provider: provider),
             policy: try policy(settings),
+            allowedCallers: try allowedCallers(settings),
             createdAt: Timestamp(microseconds: 0)
         )
     }
@@ -46,6 +47,8 @@ struct SettingsReader {
         settings.leadTimeSec = change.leadTimeSec ?? settings.leadTimeSec
         settings.rotationGraceSec = change.rotationGraceSec ?? settings.rotationGraceSec
         settings.refreshTokenLifetimeSec = change.refreshTokenLifetimeSec ?? settings.refreshTokenLifetimeSec
+        settings.allowedUnits = change.allowedUnits ?? settings.allowedUnits
+        settings.allowedExecutables = change.allowedExecutables ?? settings.allowedExecutables
         let isMoved = settings.issuer != account.issuer.url || settings.provider != account.provider
         // The secret is known to the server it was made for; another one must not see it.
         let kept = isMoved ? nil : secret?.reveal()
@@ -56,7 +59,8 @@ struct SettingsReader {
             issuer: draft.issuer,
             provider: draft.provider,
             registration: draft.registration,
-            policy: draft.policy
+            policy: draft.policy,
+            allowedCallers: draft.allowedCallers
         )
     }
 
@@ -72,6 +76,8 @@ struct SettingsReader {
         case "leadTimeSec": settings.leadTimeSec = nil
         case "rotationGraceSec": settings.rotationGraceSec = nil
         case "refreshTokenLifetimeSec": settings.refreshTokenLifetimeSec = nil
+        case "allowedUnits": settings.allowedUnits = nil
+        case "allowedExecutables": settings.allowedExecutables = nil
         default: throw invalid("clear", "'\(field)' cannot be emptied", nil)
         }
     }
@@ -160,7 +166,7 @@ struct SettingsReader {
         return .seconds(count)
     }
 
-    private func invalid(_ field: String, _ reason: String, _ hint: String?) -> VarlinkError {
+    func invalid(_ field: String, _ reason: String, _ hint: String?) -> VarlinkError {
         VarlinkError(InvalidSettingsError(field: field, reason: reason, hint: hint))
     }
 }
@@ -168,8 +174,9 @@ struct SettingsReader {
 extension AccountSettings {
     /// What its texts take, in bytes; an empty one counts too, or a list could have any number of them.
     fileprivate var byteCount: Int {
-        let texts = [name, issuer, provider, clientId, clientAuthentication].compactMap { $0 } + (scopes ?? [])
+        let texts = [name, issuer, provider, clientId, clientAuthentication].compactMap { $0 }
+        let lists = (scopes ?? []) + (allowedUnits ?? []) + (allowedExecutables ?? [])
         let parameters = (refreshParameters ?? [:]).flatMap { [$0.key, $0.value] }
-        return (texts + parameters).reduce(0) { $0 + $1.utf8.count + 1 }
+        return (texts + lists + parameters).reduce(0) { $0 + $1.utf8.count + 1 }
     }
 }

@@ -64,7 +64,9 @@ extension AccountSettings {
             refreshParameters: account.registration.refreshParameters,
             leadTimeSec: account.policy.leadTime?.components.seconds,
             rotationGraceSec: account.policy.rotationGrace?.components.seconds,
-            refreshTokenLifetimeSec: account.policy.refreshTokenLifetime?.components.seconds
+            refreshTokenLifetimeSec: account.policy.refreshTokenLifetime?.components.seconds,
+            allowedUnits: account.allowedCallers.flatMap { $0.units.isEmpty ? nil : $0.units },
+            allowedExecutables: account.allowedCallers.flatMap { $0.executables.isEmpty ? nil : $0.executables }
         )
     }
 }

@@ -1,0 +1,123 @@
+internal import CSystemd
+internal import Glibc
+
+/// The process at the other end of a connection: what it runs, and in which unit.
+///
+/// It is the process that connected, not one that was given its number since: a descriptor holds on to it while it is looked at.
+/// That process may have passed its end of the connection to another, or may run another program than when it connected.
+package struct CallingProcess: Hashable, Sendable {
+    package let pid: Int32
+    /// As the kernel names it in the caller's own view of the file system; nil if it cannot be seen, which is so for a process of
+    /// another user namespace (as in a unit with `PrivateUsers=`), and for one that is not dumpable.
+    package let executable: String?
+    /// Nil if the executable cannot be seen.
+    package let file: FileIdentity?
+    /// The user manager's unit that it belongs to, else the system manager's: `mbsync.service`, `session-2.scope`; nil without systemd.
+    package let unit: String?
+
+    package init(pid: Int32, executable: String?, file: FileIdentity?, unit: String?) {
+        self.pid = pid
+        self.executable = executable
+        self.file = file
+        self.unit = unit
+    }
+
+    /// Looks at the process that connected `socket`.
+    ///
+    /// - Parameters:
+    ///   - pid: what `SO_PEERCRED` says.
+    ///   - connectedAt: when the connection was accepted, on the `BootClock`.
+    /// - Returns: nil if that process has ended.
+    package init?(socket: Int32, pid: Int32, connectedAt: Int64) {
+        guard pid > 0, let handle = Self.handle(on: socket, pid: pid, connectedAt: connectedAt) else { return nil }
+        defer { close(handle) }
+        let folder = "/proc/\(pid)"
+        self.init(
+            pid: pid,
+            executable: Self.link(folder + "/exe"),
+            file: FileIdentity(path: folder + "/exe"),
+            unit: Self.unit(of: pid)
+        )
+        // What was read under this number was about the process that the descriptor holds only if it still lives.
+        guard Self.isAlive(handle) else { return nil }
+    }
+
+    private static func handle(on socket: Int32, pid: Int32, connectedAt: Int64) -> Int32? {
+        // SO_PEERPIDFD, since Linux 6.5, which the headers of Debian 12 do not know.
+        let peerDescriptor: Int32 = 77
+        var handle: Int32 = -1
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        if unsafe getsockopt(socket, SOL_SOCKET, peerDescriptor, &handle, &length) == 0 { return handle }
+        // An older kernel. 1. The process that has the number now is held. 2. If it was started after the connection was accepted
+        // it is another one. 3. If the first one ended between its connect() and our accept(), this does not notice.
+        guard errno == ENOPROTOOPT else { return nil }
+        handle = pidfd_open(pid, 0)
+        guard handle >= 0 else { return nil }
+        guard let start = startTime(of: pid), start <= connectedAt else {
+            close(handle)
+            return nil
+        }
+        return handle
+    }
+
+    /// When the process was started, on the `BootClock`, rounded down to a tick.
+    private static func startTime(of pid: Int32) -> Int64? {
+        guard let text = SmallFile.text("/proc/\(pid)/stat") else { return nil }
+        return startTime(in: text, ticksPerSecond: Int64(sysconf(Int32(_SC_CLK_TCK))))
+    }
+
+    /// proc_pid_stat(5): the second field is a name in parentheses that may itself hold anything, the 22nd the start in ticks.
+    static func startTime(in text: String, ticksPerSecond: Int64) -> Int64? {
+        guard let name = text.lastIndex(of: ")") else { return nil }
+        let fields = text[text.index(after: name)...].split(separator: " ")
+        guard fields.count > 19, ticksPerSecond > 0, let ticks = Int64(fields[19]) else { return nil }
+        let (microseconds, isTooMuch) = ticks.multipliedReportingOverflow(by: 1_000_000)
+        return isTooMuch ? nil : microseconds / ticksPerSecond
+    }
+
+    /// A pidfd becomes readable when its process ends.
+    private static func isAlive(_ handle: Int32) -> Bool {
+        var interest = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&interest, 1, 0) == 0
+    }
+
+    private static func link(_ path: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink(path, &bytes, bytes.count)
+        guard count > 0 else { return nil }
+        return String(decoding: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    private static func unit(of pid: Int32) -> String? {
+        var name: UnsafeMutablePointer<CChar>?
+        guard unsafe sd_pid_get_user_unit(pid, &name) >= 0 || sd_pid_get_unit(pid, &name) >= 0 else { return nil }
+        defer { unsafe free(name) }
+        return unsafe name.map { unsafe String(cString: $0) }
+    }
+}
+
+/// Which file it is, whatever path leads to it.
+package struct FileIdentity: Hashable, Sendable {
+    private let device: UInt
+    private let inode: UInt
+
+    /// The file that `path` leads to, symbolic links followed; nil if there is none, or it cannot be seen.
+    package init?(path: String) {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        device = UInt(status.st_dev)
+        inode = UInt(status.st_ino)
+    }
+}
+
+private enum SmallFile {
+    /// The first kilobyte of a file; nil if it cannot be read.
+    static func text(_ path: String) -> String? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        let count = unsafe read(descriptor, &bytes, bytes.count)
+        return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+    }
+}

@@ -1,0 +1,115 @@
+import AuthRefreshInterface
+import DemoIssuer
+import Foundation
+import TestSupport
+import Testing
+
+/// An account with a list of allowed callers, and two executables: `authctl`, and a copy of it that is on the list.
+struct AllowedCallersTests {
+    /// `work`, which is fresh and for the copy only.
+    private func withList(
+        _ body: (DaemonStage, _ copy: String, DemoIssuer, _ token: AcquireToken.Reply) async throws -> Void
+    ) async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let copy = stage.folder.path + "/mail program"
+            try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: copy)
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            let token = try await stage.acquire("work")
+            let edit = try await stage.authctl("account", "edit", "work", "--allow-executable", copy)
+            #expect(edit.end == .exited(0), "\(edit.errors)")
+            try await body(stage, copy, issuer, token)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    private func run(_ executable: String, _ arguments: [String], _ stage: DaemonStage) async throws -> CommandOutcome {
+        let program = try Program(executable, arguments, environment: stage.environment)
+        let end = try await program.ended()
+        return CommandOutcome(output: program.outputText, errors: program.errorText, end: end)
+    }
+
+    @Test func `a program on the list gets the token, any other is refused and named`() async throws {
+        try await withList { stage, copy, _, token in
+            let allowed = try await run(copy, ["token", "work"], stage)
+            #expect(allowed.output == token.accessToken, "\(allowed.errors)")
+            for command in [
+                ["token", "work"], ["account", "export", "work"], ["account", "edit", "work", "--scope", "x"],
+            ] {
+                let refused = try await stage.authctl(command)
+                #expect(refused.end == .exited(77), "\(command)")
+                #expect(refused.output == "", "\(command)")
+                #expect(refused.errors.contains("not permitted: 'work' is for '\(copy)' only; the caller (pid "))
+                #expect(refused.errors.contains("runs '\(Program.products)/authctl' in "), "\(refused.errors)")
+                #expect(refused.errors.contains("authctl: hint: call from there; "))
+            }
+            let exported = try await run(copy, ["account", "export", "work"], stage)
+            #expect(exported.output.contains("refreshToken"), "\(exported.errors)")
+            // The test itself speaks Varlink, and is none of them.
+            let refusal = try await stage.refusal(of: "work", as: PermissionDeniedError.self)
+            #expect(refusal.reason.contains("authrefreshdPackageTests.xctest"))
+            await #expect(throws: TestFault.self) {
+                try await stage.ask(
+                    .reportRejected,
+                    ReportRejected.Parameters(account: "work"),
+                    for: ReportRejected.Reply.self
+                )
+            }
+        }
+    }
+
+    @Test func `who is not on the list can look, mend and take away, but not lift it`() async throws {
+        try await withList { stage, copy, issuer, token in
+            for clear in [["allow-executable"], ["allow-executable", "allow-unit"]] {
+                let arguments = ["account", "edit", "work"] + clear.flatMap { ["--clear", $0] }
+                #expect(try await stage.authctl(arguments).end == .exited(77))
+            }
+            #expect(try await stage.authctl("status", "work").end == .exited(0))
+            let shown = try await stage.authctl("account", "show", "work")
+            #expect(shown.output.contains("allowed program \(copy)"), "\(shown.output)")
+            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+            try await stage.importGrant(issuer.issueGrant(clientID: "app"), into: "work")
+            // What was brought in is not given out.
+            _ = try await stage.refusal(of: "work", as: PermissionDeniedError.self)
+            #expect(try await stage.authctl("logout", "work").end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+        }
+    }
+
+    @Test func `who is on the list lifts it`() async throws {
+        try await withList { stage, copy, _, token in
+            let edit = try await run(copy, ["account", "edit", "work", "--clear", "allow-executable"], stage)
+            #expect(edit.end == .exited(0), "\(edit.errors)")
+            #expect(try await stage.authctl("token", "work").output == token.accessToken)
+        }
+    }
+
+    @Test func `another program in the allowed one's place is another program`() async throws {
+        try await withList { stage, copy, _, _ in
+            try FileManager.default.removeItem(atPath: copy)
+            try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: copy + ".new")
+            try FileManager.default.createSymbolicLink(atPath: copy, withDestinationPath: copy + ".new")
+            #expect(try await stage.authctl("token", "work").end == .exited(77))
+            // The list names a path: what its owner puts there, by a link too, is what is allowed.
+            #expect(try await run(copy + ".new", ["token", "work"], stage).end == .exited(0))
+        }
+    }
+
+    @Test func `a list of units refuses a process that is in none of them`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            try await stage.acquire("work")
+            #expect(
+                try await stage.authctl("account", "edit", "work", "--allow-unit", "no-such-unit.service").end
+                    == .exited(0)
+            )
+            let refused = try await stage.authctl("token", "work")
+            #expect(refused.end == .exited(77))
+            #expect(refused.errors.contains("'work' is for the unit 'no-such-unit.service' only"))
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+}
