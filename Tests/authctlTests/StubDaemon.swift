@@ -46,8 +46,7 @@ final class StubDaemon: Sendable {
     }
 
     private let listener: Int32
-    private let queue = DispatchQueue(label: "StubDaemon", attributes: .concurrent)
-    private let connections = DispatchGroup()
+    private let threads = DispatchGroup()
     private let state: Mutex<State>
 
     init(path: String, exchanges: [Exchange]) throws {
@@ -61,24 +60,33 @@ final class StubDaemon: Sendable {
             unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(listener, $0, size) == 0 }
         }
         guard isBound, listen(listener, 8) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        queue.async(group: connections) { self.serve() }
+        startThread { $0.serve() }
     }
 
     /// Stops, and tells what did not go as recorded.
     func finish() -> [String] {
         // On Linux this ends a waiting accept.
         shutdown(listener, Int32(SHUT_RDWR))
-        connections.wait()
+        threads.wait()
         close(listener)
         return state.withLock { $0.problems + $0.rest.map { "a call did not come: \($0.call)" } }
+    }
+
+    /// A thread of its own for all that blocks: the pool of Dispatch grows too slowly for a dozen daemons.
+    private func startThread(_ body: @escaping @Sendable (StubDaemon) -> Void) {
+        threads.enter()
+        Thread {
+            body(self)
+            self.threads.leave()
+        }.start()
     }
 
     private func serve() {
         while true {
             let connection = accept(listener, nil, nil)
             guard connection >= 0 else { return }
-            queue.async(group: connections) { [self] in
-                while let call = readMessage(connection), answer(call, on: connection) {}
+            startThread { daemon in
+                while let call = daemon.readMessage(connection), daemon.answer(call, on: connection) {}
                 close(connection)
             }
         }

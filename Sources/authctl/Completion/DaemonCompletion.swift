@@ -5,8 +5,9 @@ internal import AuthRefreshInterface
 ///
 /// A key was pressed, so it is quick, and quiet: without a daemon, or with a slow one, nothing is offered.
 enum DaemonCompletion {
-    /// Seconds; a daemon that runs answers within a millisecond, one that its socket starts within a tenth of a second.
-    private static let patience: Int32 = 1
+    /// Seconds; a daemon that runs answers within a millisecond, one that its socket starts within a tenth of a second, and a
+    /// loaded machine takes ten times as long.
+    private static let patience: Int32 = 2
 
     /// Names of accounts.
     static var accounts: CompletionKind { .custom { words, _, prefix in accounts(words, prefix) } }
