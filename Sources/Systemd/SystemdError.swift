@@ -12,6 +12,8 @@ package enum SystemdError: Error, Hashable, Sendable {
     case clockTimerUnavailable(errno: Int32)
     /// Routes cannot be read: assume that the network is up.
     case routesUnavailable(errno: Int32)
+    /// The user's service manager cannot be reached, or does not restart the unit.
+    case managerRefused(unit: String, errno: Int32)
     /// There is no bus, or it went away.
     case busUnavailable(errno: Int32)
     /// `/proc/sys/kernel/random/boot_id` cannot be read.
@@ -36,6 +38,8 @@ extension SystemdError: CustomStringConvertible {
             "cannot watch the clock for steps: \(Self.reason(errno))"
         case .routesUnavailable(let errno):
             "cannot read the routing table: \(Self.reason(errno))"
+        case .managerRefused(let unit, let errno):
+            "the service manager does not restart \"\(unit)\": \(Self.reason(errno))"
         case .busUnavailable(let errno):
             "cannot use the system bus: \(Self.reason(errno))"
         case .bootIDUnreadable(let errno):

@@ -122,6 +122,10 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
         perform(machine.deadlineReached())
     }
 
+    func callsEnded() {
+        perform(machine.callsEnded())
+    }
+
     func shutdownRequested() {
         perform(machine.shutdownRequested())
     }

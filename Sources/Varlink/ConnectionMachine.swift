@@ -142,6 +142,12 @@ package struct ConnectionMachine {
         }
     }
 
+    /// The server is about to end: no call is taken up any more; one being served goes on, and a stream does, too.
+    package mutating func callsEnded() -> [Action] {
+        isShuttingDown = true
+        return settle()
+    }
+
     /// The server is to end: a call being served gets its reply; a stream, which would go on for ever, is cut between two.
     package mutating func shutdownRequested() -> [Action] {
         isShuttingDown = true

@@ -15,6 +15,7 @@ final class ConnectionRegistry {
     private var admitted: [UInt32: Int] = [:]
     private var admittedCount = 0
     private var nextCheck: (at: NIODeadline, task: Scheduled<Void>)?
+    private var takesCalls = true
     private var isShuttingDown = false
     private var emptied: EventLoopPromise<Void>?
 
@@ -48,6 +49,8 @@ final class ConnectionRegistry {
         }
         if isShuttingDown {
             connection.shutdownRequested()
+        } else if !takesCalls {
+            connection.callsEnded()
         }
     }
 
@@ -96,6 +99,14 @@ final class ConnectionRegistry {
     }
 
     // MARK: End
+
+    /// Takes up no more calls: connections without one are closed, so that their peers turn to whoever serves next.
+    func endCalls() {
+        takesCalls = false
+        for connection in Array(connections.values) {
+            connection.callsEnded()
+        }
+    }
 
     /// Ends all connections as `ConnectionMachine.shutdownRequested` says; those that are not done by the limit are cut.
     func shutdown() -> EventLoopFuture<Void> {

@@ -8,15 +8,24 @@ final class Listener {
     private let group: MultiThreadedEventLoopGroup
     private let eventLoop: any EventLoop
     private let backlog: Int32
+    private let restorePassedSocket: (@Sendable (@escaping @Sendable (Bool) -> Void) -> Void)?
 
     private var channel: (any Channel)?
     private var path: String?
     private var identity: FileIdentity?
     private var ownsPath = false
     private var watch: PathWatch?
+    private var isAskingOwner = false
     private var isStopped = false
 
-    init(registry: ConnectionRegistry, group: MultiThreadedEventLoopGroup, eventLoop: any EventLoop, backlog: Int32) {
+    init(
+        registry: ConnectionRegistry,
+        group: MultiThreadedEventLoopGroup,
+        eventLoop: any EventLoop,
+        backlog: Int32,
+        restorePassedSocket: (@Sendable (@escaping @Sendable (Bool) -> Void) -> Void)?
+    ) {
+        self.restorePassedSocket = restorePassedSocket
         self.registry = registry
         self.group = group
         self.eventLoop = eventLoop
@@ -69,9 +78,34 @@ final class Listener {
 
     // MARK: The path
 
-    /// Looks at the path and binds it anew if it is not ours any more.
+    /// Looks at the path, and has it back if it does not lead to us any more.
     func checkPath() {
-        guard !isStopped, let path, !isPathIntact else { return }
+        guard !isStopped, !isAskingOwner, let path, !isPathIntact else { return }
+        // 1. A path that was there has vanished: a passed socket is its owner's. If we bound another in its place, the owner would
+        //    still listen on the old one when we end, and start nobody.
+        // 2. A path that has never been there for us may be out of our sight (a sandbox), and so for ever: no restart helps.
+        if !ownsPath, identity != nil, let restorePassedSocket {
+            return askOwner(restorePassedSocket, for: path)
+        }
+        bindAnew(path)
+    }
+
+    private func askOwner(_ restore: @Sendable (@escaping @Sendable (Bool) -> Void) -> Void, for path: String) {
+        isAskingOwner = true
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        restore { [eventLoop] isGranted in
+            eventLoop.execute { bound.value.ownerAnswered(isGranted, path) }
+        }
+    }
+
+    private func ownerAnswered(_ isGranted: Bool, _ path: String) {
+        guard !isGranted else { return registry.observe(.pathReturned(path)) }
+        isAskingOwner = false
+        identity = nil
+        checkPath()
+    }
+
+    private func bindAnew(_ path: String) {
         do throws(VarlinkServerError) {
             let socket = try ListenSocket.bound(to: path, backlog: backlog)
             identity = socket.identity

@@ -24,7 +24,8 @@ package final class VarlinkServer: Sendable {
                 registry: ConnectionRegistry(configuration: configuration, service: service, eventLoop: eventLoop),
                 group: group,
                 eventLoop: eventLoop,
-                backlog: configuration.limits.backlog
+                backlog: configuration.limits.backlog,
+                restorePassedSocket: configuration.restorePassedSocket
             ),
             eventLoop: eventLoop
         )
@@ -55,10 +56,14 @@ package final class VarlinkServer: Sendable {
         }
     }
 
-    /// Takes no new connections; those that stand go on. The path is removed if we bound it.
+    /// Takes no new connections and no new calls; calls and streams that stand go on. The path is removed if we bound it.
     package func stopAccepting() async {
         guard !hasEnded.load(ordering: .acquiring) else { return }
-        try? await eventLoop.submit { [listener] in listener.value.stop() }.get()
+        let stopped = eventLoop.submit { [listener] in
+            listener.value.stop()
+            listener.value.registry.endCalls()
+        }
+        try? await stopped.get()
     }
 
     /// Ends the server: calls in flight get their replies, up to `ServerLimits.shutdownTimeout`, streams are cut between

@@ -14,6 +14,10 @@ package struct VarlinkServerConfiguration: Sendable {
     package var limits = ServerLimits()
     /// Whether a peer may call at all; by default the user we run as, and root.
     package var allowsPeer: @Sendable (PeerCredentials) -> Bool = { $0.uid == geteuid() || $0.uid == 0 }
+    /// Asks whoever has passed the socket to make it anew when its path has vanished, which restarts this process; called on
+    /// the event loop, it must not block, and calls back with whether that will be done. Nil: the server binds the path
+    /// itself, as it does after a refusal.
+    package var restorePassedSocket: (@Sendable (@escaping @Sendable (Bool) -> Void) -> Void)?
     /// Told on the event loop what a log should know; it must not block.
     package var observe: @Sendable (VarlinkServerEvent) -> Void = { _ in }
 
@@ -30,6 +34,8 @@ package enum VarlinkServerEvent: Equatable, Sendable {
     case acceptFailed(errno: Int32)
     /// The socket's path had vanished and has been bound anew.
     case pathRestored(String)
+    /// The path of a passed socket has vanished, and its owner makes it anew.
+    case pathReturned(String)
     /// The socket's path has vanished and cannot be bound now; it will be when its folder can be made again.
     case pathLost(String, VarlinkServerError)
 }

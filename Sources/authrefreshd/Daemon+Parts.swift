@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import Dispatch
 internal import Logging
 internal import Systemd
 internal import Varlink
@@ -41,12 +42,31 @@ extension Daemon {
         }
     }
 
+    /// Asks the user's service manager to restart our socket unit; nil where there is none.
+    private func restorePassedSocket(
+        _ changeLog: ChangeLog
+    ) -> (@Sendable (@escaping @Sendable (Bool) -> Void) -> Void)? {
+        guard let unit = SocketUnit.ofThisProcess(), let folder = paths.runtimeDirectory else { return nil }
+        return { answer in
+            DispatchQueue.global(qos: .utility).async {
+                do throws(SystemdError) {
+                    try unit.restart(runtimeDirectory: folder)
+                    answer(true)
+                } catch {
+                    changeLog.logger.info("the socket unit stays as it is", metadata: [JournalKey.error: "\(error)"])
+                    answer(false)
+                }
+            }
+        }
+    }
+
     func makeServer(_ gate: ServiceGate, _ changeLog: ChangeLog) throws(DaemonError) -> VarlinkServer {
         var serverConfiguration = VarlinkServerConfiguration(endpoint: try endpoint())
         serverConfiguration.limits = CallerLimits.server
         serverConfiguration.observe = { event in
             changeLog.record(event)
         }
+        serverConfiguration.restorePassedSocket = restorePassedSocket(changeLog)
         return VarlinkServer(
             configuration: serverConfiguration,
             service: VarlinkService(

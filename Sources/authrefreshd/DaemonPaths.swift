@@ -9,6 +9,8 @@ struct DaemonPaths: Equatable, Sendable {
     /// Where callers connect.
     var socket: String
     var credentialsDirectory: String?
+    /// `$XDG_RUNTIME_DIR`; nil if it is not set.
+    var runtimeDirectory: String?
     /// The D-Bus address of the session bus; nil if nothing says where it is.
     var sessionBus: String?
 
@@ -50,6 +52,7 @@ struct DaemonPaths: Equatable, Sendable {
             throw .noHome(variable: "XDG_RUNTIME_DIR")
         }
         credentialsDirectory = environment["CREDENTIALS_DIRECTORY"]
+        runtimeDirectory = environment["XDG_RUNTIME_DIR"]
         // sd_bus_default_user(3): the variable, else the socket of the user's bus.
         sessionBus =
             environment["DBUS_SESSION_BUS_ADDRESS"]

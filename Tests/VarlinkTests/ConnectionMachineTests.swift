@@ -226,6 +226,14 @@ import Varlink
         #expect(answer(reply, 1) == ["send 18", "closeWhenSent", "await drain"])
     }
 
+    @Test mutating func `once calls have ended none is taken up, and what is being served goes on`() {
+        _ = machine.accepted()
+        _ = receive(more + plain)
+        #expect(told(machine.callsEnded()) == [])
+        #expect(answer(partReply, 1) == ["send 35"])
+        #expect(answer(reply, 1) == ["send 18", "closeWhenSent", "await drain"])
+    }
+
     @Test mutating func `shutdown cuts a stream between two replies`() {
         _ = machine.accepted()
         _ = receive(more)

@@ -25,6 +25,11 @@ struct JournalCatalogTests {
             #expect(entry.text.contains("\nSubject: "), "\(entry.id)")
             let body = entry.text.components(separatedBy: "\n\n").dropFirst().joined()
             #expect(body.count > 40, "\(entry.id)")
+            // What has happened, then what to do, even if that is nothing.
+            #expect(
+                entry.text.trimmingCharacters(in: .newlines).components(separatedBy: "\n\n").count >= 3,
+                "\(entry.id)"
+            )
         }
     }
 

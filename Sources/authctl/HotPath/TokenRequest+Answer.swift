@@ -5,9 +5,20 @@ extension TokenRequest {
     /// Acquires the token; the text for standard output.
     func answer() throws(AuthctlError) -> String {
         if format.needsUser { _ = try saslUser() }
-        var daemon = try DaemonConnection(socket: socket)
-        let reply = try daemon.ask(.acquireToken, json: parameters, patience: DaemonConnection.refreshPatience)
+        let reply: JSONText
+        do throws(AuthctlError) {
+            reply = try ask()
+        } catch .connection(.ended) {
+            // A daemon that is being restarted closes connections whose call it has not taken up. It accepts no others by then:
+            // the next one waits in the socket for its successor. Asking for a token twice does no harm.
+            reply = try ask()
+        }
         return try AcquiredToken(reply: reply).text(for: self)
+    }
+
+    private func ask() throws(AuthctlError) -> JSONText {
+        var daemon = try DaemonConnection(socket: socket)
+        return try daemon.ask(.acquireToken, json: parameters, patience: DaemonConnection.refreshPatience)
     }
 
     private var parameters: String {

@@ -12,6 +12,8 @@ extension ChangeLog {
             write(.peerRefused, fields)
         case .pathRestored(let path):
             write(.socketRestored, [JournalKey.detail: "\(path)"])
+        case .pathReturned(let path):
+            write(.socketReturned, [JournalKey.detail: "\(path)"])
         case .pathLost(let path, let error):
             write(.socketLost, [JournalKey.detail: "\(path)", JournalKey.error: "\(error)"])
         case .acceptFailed(let errno):

@@ -35,6 +35,7 @@ enum JournalEvent: CaseIterable {
     case storeRecovered
     case socketLost
     case socketRestored
+    case socketReturned
     case descriptorsExhausted
     case machineUnwatched
 
@@ -73,6 +74,7 @@ enum JournalEvent: CaseIterable {
         case .storeRecovered: MessageID(0x8905_ab86_bf43_43b0, 0xa323_7008_036f_68d8)
         case .socketLost: MessageID(0xcc62_50b2_b8bc_4a95, 0xbce1_9320_ae5c_a778)
         case .socketRestored: MessageID(0xdea6_ecec_f009_4931, 0xba28_73f5_aaf1_80ec)
+        case .socketReturned: MessageID(0x4c75_dde2_4858_437f, 0xb53f_43f8_6a09_4d9c)
         case .descriptorsExhausted: MessageID(0xec37_1a6c_dfc5_47b8, 0xa8b2_beb9_bc15_4b51)
         case .machineUnwatched: MessageID(0xd701_3c20_d253_488b, 0x9187_2c90_32f3_6024)
         }
@@ -83,7 +85,7 @@ enum JournalEvent: CaseIterable {
         switch self {
         case .daemonStarted, .daemonStopping, .accountAdded, .accountUpdated, .accountRemoved, .grantImported,
             .tokenRefreshed, .signedOut, .resumed, .networkUp, .configurationReloaded, .storeRekeyed, .storeRecovered,
-            .socketRestored:
+            .socketRestored, .socketReturned:
             .notice
         case .refreshFailed, .outcomeUnknown, .interactionRequired, .misconfigured, .refreshTokenExpiring,
             .clockStepped, .networkDown, .staleAnswerDropped, .decisionRefused, .peerRefused, .oldKeyKept, .storeLocked,
@@ -125,6 +127,7 @@ enum JournalEvent: CaseIterable {
         case .storeRecovered: "the store can be used again"
         case .socketLost: "the socket's path has vanished, and cannot be bound now"
         case .socketRestored: "the socket's path had vanished and is back"
+        case .socketReturned: "the socket's path has vanished, the service manager makes it anew"
         case .descriptorsExhausted: "no descriptor is left for a caller, callers wait"
         case .machineUnwatched: "a part of the machine cannot be watched"
         }

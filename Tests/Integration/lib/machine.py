@@ -17,10 +17,9 @@ UNIT_STARTED = "39f53479d3a045ac8e11786248231fbf"
 RESTART_SCHEDULED = "5eb03494b6584870a536b337290809b3"
 
 
-def run(*command, check=True, limit=PATIENCE * 2):
-    result = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit
-    )
+def run(*command, check=True, given="", limit=PATIENCE * 2):
+    """Runs a command that reads `given` from standard input."""
+    result = subprocess.run(command, input=given, capture_output=True, text=True, timeout=limit)
     if check and result.returncode != 0:
         raise Failure(f"{' '.join(command[:4])} ended with {result.returncode}: {(result.stderr or result.stdout).strip()}")
     return result

@@ -1,6 +1,10 @@
-"""What the service's sandbox allows, tried by a probe that runs under the installed unit's own settings."""
+"""What the service's sandbox allows, tried by a probe that runs under the installed unit's own settings, and by one without them.
+
+Only what differs between the two is the sandbox's doing: a directive that does not hold in a user manager is found out here.
+"""
 
 import json
+import os
 import re
 
 from machine import UNIT, run, show, systemctl
@@ -8,13 +12,14 @@ from machine import UNIT, run, show, systemctl
 PROBE = "authrefreshd-probe.service"
 # Everything of the unit that does not confine it, and needs the daemon.
 NOT_CONFINEMENT = re.compile(
-    r"^(Type|NotifyAccess|ExecStart|ExecReload|WatchdogSec|Restart|RestartSec|RestartPreventExitStatus|Requires|After)="
+    r"^(Type|NotifyAccess|ExecStart|ExecStartPre|ExecReload|WatchdogSec|Restart|RestartSec|RestartPreventExitStatus|Requires|After)="
 )
 
 # Each attempt prints the errno's name, or "ok". The paths are the service manager's specifiers, filled in by it.
 SCRIPT = r'''
-import ctypes, errno, json, mmap, os, socket, sys
+import ctypes, errno, json, mmap, os, resource, socket, sys
 home, runtime = sys.argv[1], sys.argv[2]
+libc = ctypes.CDLL(None, use_errno=True)
 
 def attempt(action):
     try:
@@ -30,16 +35,29 @@ def write(path):
         os.unlink(path)
     return attempt(action)
 
-def unshare_user():
-    if ctypes.CDLL(None, use_errno=True).unshare(0x10000000) != 0:
-        raise OSError(ctypes.get_errno(), "unshare")
+def call(name, *arguments):
+    def action():
+        if getattr(libc, name)(*arguments) == -1:
+            raise OSError(ctypes.get_errno(), name)
+    return attempt(action)
 
 def map_writable_code():
     mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC).close()
 
+def set_user_id():
+    path = home + "/.local/state/authrefreshd/probe"
+    open(path, "w").close()
+    try:
+        os.chmod(path, 0o4700)
+    finally:
+        os.unlink(path)
+
+def mounted(path):
+    return "read-only" if os.statvfs(path).f_flag & os.ST_RDONLY else "writable"
+
 with open("/proc/self/status") as status:
     fields = dict(line.rstrip().split(":\t") for line in status if ":\t" in line)
-print(json.dumps({
+found = {
     "state folder": write(home + "/.local/state/authrefreshd/probe"),
     "socket folder": write(runtime + "/authrefreshd/probe"),
     "home": write(home + "/probe"),
@@ -47,68 +65,131 @@ print(json.dumps({
     "programs": write(home + "/.local/bin/probe"),
     "units": write(home + "/.config/systemd/user/probe"),
     "runtime folder": write(runtime + "/probe"),
-    "/etc": write("/etc/probe"),
     "/var/tmp": write("/var/tmp/probe"),
+    "/": mounted("/"),
+    "/usr": mounted("/usr"),
+    "/etc": mounted("/etc"),
+    "/proc/sys": mounted("/proc/sys"),
+    "control groups": mounted("/sys/fs/cgroup"),
     "packet socket": attempt(lambda: socket.socket(17, socket.SOCK_RAW).close()),
     "internet socket": attempt(lambda: socket.socket(socket.AF_INET6, socket.SOCK_STREAM).close()),
     "netlink socket": attempt(lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0).close()),
-    "user namespace": attempt(unshare_user),
     "writable code": attempt(map_writable_code),
+    "set-user-ID file": attempt(set_user_id),
+    # Arguments that the kernel refuses with something else than EPERM once it gets to see them.
+    "real-time scheduling": call("sched_setscheduler", -1, 1, None),
+    "another personality": call("personality", 8),
+    "being traced": call("ptrace", 0, 0, None, None),
+    "setting the clock": call("adjtimex", None),
+    "kernel log": oct(os.stat("/proc/kmsg").st_mode & 0o777),
+    "user, mount and host name": [os.readlink("/proc/self/ns/" + name) for name in ("user", "mnt", "uts")],
     "umask": oct(os.umask(0)),
     "NoNewPrivs": fields["NoNewPrivs"],
     "Seccomp": fields["Seccomp"],
-    "CapEff": int(fields["CapEff"], 16),
-    "devices": sorted(set(os.listdir("/dev")) & {"kvm", "fuse", "mem", "sda", "vda", "loop0"}),
-}))
+    "capabilities": int(fields["CapEff"], 16),
+    "capabilities to be had": int(fields["CapBnd"], 16),
+    "core dumps": resource.getrlimit(resource.RLIMIT_CORE),
+    "descriptors": resource.getrlimit(resource.RLIMIT_NOFILE),
+    "devices": sorted(set(os.listdir("/dev")) & {"kvm", "fuse", "mem", "kmsg", "sda", "vda", "loop0"}),
+}
+# Last: where it is allowed, nothing after it would tell about the outside.
+found["user namespace"] = call("unshare", 0x10000000)
+print(json.dumps(found))
 open("/tmp/authrefreshd-probe", "w").close()
 '''
 
-ALLOWED = ("state folder", "socket folder", "internet socket", "netlink socket")
-# systemd 252 refuses such memory with EPERM by a filter, newer ones with EACCES by the kernel's own switch.
+ALLOWED = ("state folder", "socket folder", "/var/tmp", "internet socket", "netlink socket")
+# What is refused, and how. systemd 252 refuses writable code with EPERM by a filter, newer ones with EACCES by the kernel's own
+# switch.
 REFUSED = {
     "home": {"EROFS"},
     "configuration": {"EROFS"},
     "programs": {"EROFS"},
     "units": {"EROFS"},
     "runtime folder": {"EROFS"},
-    "/etc": {"EROFS", "EACCES"},
+    "/": {"read-only"},
+    "/usr": {"read-only"},
+    "/etc": {"read-only"},
+    "/proc/sys": {"read-only"},
+    "control groups": {"read-only"},
     "packet socket": {"EAFNOSUPPORT"},
     "user namespace": {"EPERM"},
     "writable code": {"EPERM", "EACCES"},
+    "set-user-ID file": {"EPERM"},
+    "real-time scheduling": {"EPERM"},
+    "another personality": {"EPERM"},
+    "being traced": {"EPERM"},
+    "setting the clock": {"EPERM"},
+    # systemd puts a file that nobody may read in its place; the system call is refused to all users where dmesg_restrict is set.
+    "kernel log": {"0o0"},
+}
+STATE_OF_PROBE = {
+    "umask": "0o77",
+    "NoNewPrivs": "1",
+    "Seccomp": "2",
+    "capabilities": 0,
+    "capabilities to be had": 0,
+    "core dumps": [0, 0],
+    "descriptors": [8192, 8192],
+    "devices": [],
 }
 
 
-def probe_unit(unit_file, script):
-    lines = unit_file.read_text(encoding="utf-8").split("[Install]")[0].splitlines()
-    kept = [line for line in lines if not NOT_CONFINEMENT.match(line)]
-    start = kept.index("[Service]") + 1
-    kept[start:start] = ["Type=oneshot", f"ExecStart=/usr/bin/python3 {script} %h %t"]
-    return "\n".join(kept) + "\n"
+def confinement(unit_file):
+    lines = unit_file.read_text(encoding="utf-8").split("[Install]")[0].split("[Service]")[1].splitlines()
+    return [line for line in lines if line and not line.startswith("#") and not NOT_CONFINEMENT.match(line)]
+
+
+class Probe:
+    """Starts the script as a service of its own."""
+
+    def __init__(self, journal, unit_file, state):
+        self.journal = journal
+        self.unit_file = unit_file.with_name(PROBE)
+        self.script = state / "probe.py"
+        self.script.write_text(SCRIPT, encoding="ascii")
+
+    def found(self, directives):
+        lines = ["[Service]", "Type=oneshot", f"ExecStart=/usr/bin/python3 {self.script} %h %t", *directives]
+        self.unit_file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        systemctl("daemon-reload")
+        systemctl("start", PROBE)
+        record = self.journal.expect(
+            "result of the probe",
+            lambda record: record.get("_SYSTEMD_USER_UNIT") == PROBE and record["MESSAGE"].startswith("{"),
+        )
+        return json.loads(record["MESSAGE"])
+
+    def remove(self):
+        self.script.unlink()
+        self.unit_file.unlink()
+        systemctl("daemon-reload")
 
 
 def check(check, journal, unit_file, state):
-    """Runs the probe beside the daemon and compares what it could do with what it should."""
-    script = state / "probe.py"
-    script.write_text(SCRIPT, encoding="ascii")
-    unit_file.with_name(PROBE).write_text(probe_unit(unit_file, script), encoding="utf-8")
-    systemctl("daemon-reload")
-    systemctl("start", PROBE)
-    record = journal.expect(
-        "result of the probe",
-        lambda record: record.get("_SYSTEMD_USER_UNIT") == PROBE and record["MESSAGE"].startswith("{"),
-    )
-    found = json.loads(record["MESSAGE"])
+    """Compares what a probe can do beside the daemon with what it should, and with what it can do without the sandbox."""
+    probe = Probe(journal, unit_file, state)
+    found = probe.found(confinement(unit_file))
+    own_tmp = run("test", "-e", "/tmp/authrefreshd-probe", check=False).returncode == 1
+    free = probe.found([])
+    shared_tmp = os.path.exists("/tmp/authrefreshd-probe")
+    probe.remove()
     for what in ALLOWED:
         check(f"the sandbox allows: {what}", found[what] == "ok", found[what])
-    for what, errors in REFUSED.items():
-        check(f"the sandbox refuses: {what} ({found[what]})", found[what] in errors, found[what])
-    confined = {name: found[name] for name in ("umask", "NoNewPrivs", "Seccomp", "CapEff", "devices")}
-    expected = {"umask": "0o77", "NoNewPrivs": "1", "Seccomp": "2", "CapEff": 0, "devices": []}
-    check("no capabilities, devices or new privileges; a filter; umask 077", confined == expected, f"{confined}")
-    check("the service's /tmp is its own", run("test", "-e", "/tmp/authrefreshd-probe", check=False).returncode == 1)
+    for what, answers in REFUSED.items():
+        check(f"the sandbox refuses: {what} ({found[what]}; without it {free[what]})", found[what] in answers, found[what])
+        check(f"it is the sandbox that refuses it: {what}", free[what] not in answers, free[what])
+    confined = {name: found[name] for name in STATE_OF_PROBE}
+    check("no capabilities, devices, core dumps or new privileges; a filter; umask 077", confined == STATE_OF_PROBE, f"{confined}")
+    spaces = "user, mount and host name"
+    check(f"it has its own: {spaces}", not set(found[spaces]) & set(free[spaces]), f"{found[spaces]} {free[spaces]}")
+    check("the service's /tmp is its own", own_tmp and shared_tmp)
     with open(f"/proc/{show('MainPID', UNIT)}/status", encoding="ascii") as status:
         fields = dict(line.rstrip().split(":\t") for line in status if ":\t" in line)
     check("the daemon itself is filtered", (fields["NoNewPrivs"], fields["Seccomp"]) == ("1", "2"), f"{fields}")
-    script.unlink()
-    unit_file.with_name(PROBE).unlink()
-    systemctl("daemon-reload")
+
+
+def exposure():
+    """The figure of systemd-analyze security for the installed unit: 0 is closed, 10 is open."""
+    text = run("systemd-analyze", "--user", "--no-pager", "security", UNIT).stdout
+    return float(re.search(r"Overall exposure level for .*: ([0-9.]+)", text).group(1))
