@@ -49,7 +49,15 @@ extension AccountStore {
             break
         case .store(let tokens):
             try store(tokens, of: write.account, generation: write.state.generation, in: db)
+            if let issuedAt = write.state.accessToken?.issuedAt.wall {
+                try eraseOldTokenSets(of: write.account, at: issuedAt, in: db)
+            }
+        case .storeSet(let set):
+            try store(set, of: write.account, generation: write.state.generation, in: db)
+        case .eraseSet(let set):
+            try erase(set, of: write.account, in: db)
         case .erase:
+            try eraseTokenSets(of: write.account, in: db)
             try db.cachedStatement(sql: StoreStatement.eraseTokens.sql)
                 .execute(arguments: [write.account.rawValue])
             return

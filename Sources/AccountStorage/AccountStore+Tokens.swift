@@ -19,8 +19,14 @@ extension AccountStore {
     ///
     /// - Throws: `sealBroken`.
     package func accessToken(of account: AccountID) throws(StoreError) -> AccessToken? {
+        try accessToken(of: account, target: "")
+    }
+
+    /// - Parameter target: the text of a token set; empty for the account's default.
+    func accessToken(of account: AccountID, target: String) throws(StoreError) -> AccessToken? {
         try read { db in
-            try latest(.access, of: account, in: db).map { AccessToken($0.secret, type: $0.type ?? "Bearer") }
+            try latest(.access, of: account, target: target, in: db)
+                .map { AccessToken($0.secret, type: $0.type ?? "Bearer") }
         }
     }
 
@@ -34,12 +40,20 @@ extension AccountStore {
     func sealed(_ place: TokenPlace, in db: Database) throws -> Data? {
         try Data.fetchOne(
             db.cachedStatement(sql: StoreStatement.token.sql),
-            arguments: [place.account.rawValue, place.kind.rawValue, "", place.generation.rawValue]
+            arguments: [place.account.rawValue, place.kind.rawValue, place.target, place.generation.rawValue]
         )
     }
 
     /// Stores `tokens`, which came with `generation`, in place of those that they replace.
-    func store(_ tokens: StoredTokens, of account: AccountID, generation: Generation, in db: Database) throws {
+    ///
+    /// - Parameter target: the text of the token set that the access token is of; empty for the account's default.
+    func store(
+        _ tokens: StoredTokens,
+        of account: AccountID,
+        generation: Generation,
+        target: String = "",
+        in db: Database
+    ) throws {
         if let refreshToken = tokens.refreshToken {
             try put(
                 refreshToken.secret,
@@ -47,31 +61,35 @@ extension AccountStore {
                 in: db
             )
         }
-        try erase(.access, of: account, in: db)
+        try erase(.access, of: account, target: target, in: db)
         if let accessToken = tokens.accessToken {
             try put(
                 accessToken.secret,
                 type: accessToken.type,
-                at: TokenPlace(account: account, kind: .access, generation: generation),
+                at: TokenPlace(account: account, kind: .access, generation: generation, target: target),
                 in: db
             )
         }
         let hasNewGrant = tokens.accessToken == nil
+        if hasNewGrant { try eraseTokenSets(of: account, in: db) }
         if hasNewGrant || tokens.idToken != nil { try erase(.id, of: account, in: db) }
         if let idToken = tokens.idToken {
             try put(idToken, at: TokenPlace(account: account, kind: .id, generation: generation), in: db)
         }
     }
 
-    private func latest(_ kind: TokenKind, of account: AccountID, in db: Database) throws -> (
-        secret: Secret, type: String?
-    )? {
+    private func latest(
+        _ kind: TokenKind,
+        of account: AccountID,
+        target: String = "",
+        in db: Database
+    ) throws -> (secret: Secret, type: String?)? {
         let row = try Row.fetchOne(
             db.cachedStatement(sql: StoreStatement.tokenGeneration.sql),
-            arguments: [account.rawValue, kind.rawValue, ""]
+            arguments: [account.rawValue, kind.rawValue, target]
         )
         guard let row else { return nil }
-        let place = TokenPlace(account: account, kind: kind, generation: Generation(row[0]))
+        let place = TokenPlace(account: account, kind: kind, generation: Generation(row[0]), target: target)
         let sealed: Data = row[1]
         return (try sealer.open(sealed, at: place.sealedPlace), row[2])
     }
@@ -80,15 +98,19 @@ extension AccountStore {
         let sealed = try sealer.seal(secret, for: place.sealedPlace)
         try db.cachedStatement(
             sql: """
-                INSERT INTO token (account_id, kind, generation, type, sealed) VALUES (?, ?, ?, ?, ?)
+                INSERT INTO token (account_id, kind, target, generation, type, sealed) VALUES (?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET type = excluded.type, sealed = excluded.sealed
                 """
-        ).execute(arguments: [place.account.rawValue, place.kind.rawValue, place.generation.rawValue, type, sealed])
+        ).execute(
+            arguments: [
+                place.account.rawValue, place.kind.rawValue, place.target, place.generation.rawValue, type, sealed,
+            ]
+        )
     }
 
-    private func erase(_ kind: TokenKind, of account: AccountID, in db: Database) throws {
+    private func erase(_ kind: TokenKind, of account: AccountID, target: String = "", in db: Database) throws {
         try db.cachedStatement(sql: StoreStatement.eraseTokensOfKind.sql)
-            .execute(arguments: [account.rawValue, kind.rawValue])
+            .execute(arguments: [account.rawValue, kind.rawValue, target])
     }
 }
 
@@ -110,8 +132,10 @@ struct TokenPlace {
     let account: AccountID
     let kind: TokenKind
     let generation: Generation
+    /// The text of the token set that an access token is of; empty for every other token.
+    var target = ""
 
     var sealedPlace: SealedPlace {
-        SealedPlace(account: account, column: kind.column, generation: generation)
+        SealedPlace(account: account, column: kind.column, generation: generation, target: target)
     }
 }

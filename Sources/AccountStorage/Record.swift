@@ -57,17 +57,25 @@ package struct NewAccount: Equatable, Sendable {
 
 /// The tokens that came with an event.
 package struct StoredTokens: Equatable, Sendable {
-    /// Nil for a grant that was brought in from outside: the access and ID tokens of the one before it are erased.
+    /// Nil for a grant that was brought in from outside: the access and ID tokens of the one before it are erased, token sets included.
     package var accessToken: AccessToken?
     /// Stored under the state's generation; nil if the one that was spent stays valid (RFC 6749 §6).
     package var refreshToken: RefreshToken?
     /// Nil leaves the stored one in place if there is an access token: few servers send it again (OpenID Connect Core §12.2).
     package var idToken: Secret?
+    /// What was granted; nil if the server did not say. Stored for token sets only.
+    package var scopes: [String]?
 
-    package init(accessToken: AccessToken? = nil, refreshToken: RefreshToken? = nil, idToken: Secret? = nil) {
+    package init(
+        accessToken: AccessToken? = nil,
+        refreshToken: RefreshToken? = nil,
+        idToken: Secret? = nil,
+        scopes: [String]? = nil
+    ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
         self.idToken = idToken
+        self.scopes = scopes
     }
 }
 
@@ -100,7 +108,22 @@ package struct StateWrite: Equatable, Sendable {
 package enum TokenWrite: Equatable, Sendable {
     case unchanged
     case store(StoredTokens)
+    case storeSet(TokenSetWrite)
+    case eraseSet(TokenSet)
     case erase
+}
+
+/// The tokens that came for a token set: its access token, and what becomes of the account's refresh token.
+package struct TokenSetWrite: Equatable, Sendable {
+    package var set: TokenSet
+    package var times: AccessTokenTimes
+    package var tokens: StoredTokens
+
+    package init(set: TokenSet, times: AccessTokenTimes, tokens: StoredTokens) {
+        self.set = set
+        self.times = times
+        self.tokens = tokens
+    }
 }
 
 /// How many accounts are where.

@@ -7,7 +7,7 @@ enum Schema {
     /// `application_id` of our files ("ARFR"): tells them from another program's.
     static let applicationID = 0x4152_4652
     /// `user_version` after the last migration.
-    static let latest = 3
+    static let latest = 4
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -21,6 +21,7 @@ enum Schema {
             try db.execute(sql: "ALTER TABLE account ADD COLUMN allowed_callers TEXT")
             try db.execute(sql: "PRAGMA user_version = 3")
         }
+        migrator.registerMigration("token sets", migrate: addTokenSets)
         return migrator
     }
 
@@ -30,6 +31,11 @@ enum Schema {
         try db.execute(sql: tally)
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
         try db.execute(sql: "PRAGMA user_version = 1")
+    }
+
+    private static func addTokenSets(_ db: Database) throws {
+        try db.execute(sql: tokenSets)
+        try db.execute(sql: "PRAGMA user_version = 4")
     }
 
     /// Times are µs since 1970; of a `Moment` there are three: `_wall_usec`, `_boot_id`, `_boot_usec`.
@@ -115,6 +121,24 @@ enum Schema {
             account_id INTEGER PRIMARY KEY REFERENCES account (id) ON DELETE CASCADE,
             deadline_usec INTEGER
         ) STRICT;
+        """
+
+    /// The sealed token of a set stands in `token`, under its `target`, and goes with it.
+    private static let tokenSets = """
+        CREATE TABLE token_set (
+            account_id INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+            target TEXT NOT NULL,                  -- its scopes, resources and audience; as in token
+            granted_scopes TEXT,                   -- one a line; NULL: as asked for
+            access_wall_usec INTEGER NOT NULL,
+            access_boot_id INTEGER NOT NULL,
+            access_boot_usec INTEGER NOT NULL,
+            access_lifetime_usec INTEGER NOT NULL,
+            access_refresh_after_usec INTEGER NOT NULL,
+            PRIMARY KEY (account_id, target)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TRIGGER token_set_erased AFTER DELETE ON token_set BEGIN
+            DELETE FROM token WHERE account_id = old.account_id AND kind = 'access' AND target = old.target;
+        END;
         """
 
     /// One for each question of the schedule; `StoreStatement` asks them, and a test reads its plans.

@@ -13,6 +13,7 @@ enum StoreStatement: CaseIterable {
     case commit, setAside, unschedule, reschedule, rename, remove
     case eraseTokens, eraseTokensOfKind, pruneRefreshTokens
     case accountsToReseal, tokensToReseal, resealClientSecret, resealToken
+    case tokenSet, tokenSets, eraseTokenSet, eraseTokenSets, eraseOldTokenSets
 
     var sql: String {
         switch self {
@@ -67,7 +68,7 @@ enum StoreStatement: CaseIterable {
         case .rename: "UPDATE account SET name = ? WHERE id = ?"
         case .remove: "DELETE FROM account WHERE id = ?"
         case .eraseTokens: "DELETE FROM token WHERE account_id = ?"
-        case .eraseTokensOfKind: "DELETE FROM token WHERE account_id = ? AND kind = ?"
+        case .eraseTokensOfKind: "DELETE FROM token WHERE account_id = ? AND kind = ? AND target = ?"
         case .pruneRefreshTokens:
             "DELETE FROM token WHERE account_id = ? AND kind = 'refresh' AND generation NOT IN (?, ?)"
         case .accountsToReseal: "SELECT id, client_secret FROM account WHERE id > ? ORDER BY id LIMIT ?"
@@ -78,6 +79,12 @@ enum StoreStatement: CaseIterable {
             """
         case .resealClientSecret: "UPDATE account SET client_secret = ? WHERE id = ?"
         case .resealToken: "UPDATE token SET sealed = ? WHERE rowid = ?"
+        case .tokenSet: StoreStatement.tokenSetText
+        case .tokenSets: StoreStatement.tokenSetsText
+        case .eraseTokenSet: "DELETE FROM token_set WHERE account_id = ? AND target = ?"
+        case .eraseTokenSets: "DELETE FROM token_set WHERE account_id = ?"
+        case .eraseOldTokenSets:
+            "DELETE FROM token_set WHERE account_id = ? AND access_wall_usec + access_lifetime_usec < ?"
         }
     }
 
@@ -95,6 +102,8 @@ enum StoreStatement: CaseIterable {
     private static let leasedText = """
         SELECT id FROM account WHERE phase = 'refreshing' AND deadline_usec IS NOT NULL AND id > ? ORDER BY id LIMIT ?
         """
+    private static let tokenSetsText = "SELECT \(TokenSetColumns.recordColumns) FROM token_set WHERE account_id = ?"
+    private static let tokenSetText = "\(tokenSetsText) AND target = ?"
     private static let awaitingConnectivityText = """
         SELECT id FROM account WHERE back_off_kind IN ('transient', 'misconfigured') AND deadline_usec IS NOT NULL AND id > ?
         ORDER BY id LIMIT ?

@@ -14,6 +14,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var sinceUSec: Int64?
     package var failure: Failure?
     package var hint: String?
+    package var tokenSets: [TokenSetStatus]?
 
     package init(
         account: String,
@@ -29,7 +30,8 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         reason: String? = nil,
         sinceUSec: Int64? = nil,
         failure: Failure? = nil,
-        hint: String? = nil
+        hint: String? = nil,
+        tokenSets: [TokenSetStatus]? = nil
     ) {
         self.account = account
         self.state = state
@@ -45,5 +47,6 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         self.sinceUSec = sinceUSec
         self.failure = failure
         self.hint = hint
+        self.tokenSets = tokenSets
     }
 }

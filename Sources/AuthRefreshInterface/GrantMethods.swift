@@ -52,11 +52,24 @@ package enum AcquireToken {
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
         package var minimumValiditySec: Int64?
+        package var scopes: [String]?
+        package var resources: [String]?
+        package var audience: String?
         package var force: Bool?
 
-        package init(account: String, minimumValiditySec: Int64? = nil, force: Bool? = nil) {
+        package init(
+            account: String,
+            minimumValiditySec: Int64? = nil,
+            scopes: [String]? = nil,
+            resources: [String]? = nil,
+            audience: String? = nil,
+            force: Bool? = nil
+        ) {
             self.account = account
             self.minimumValiditySec = minimumValiditySec
+            self.scopes = scopes
+            self.resources = resources
+            self.audience = audience
             self.force = force
         }
     }
@@ -66,11 +79,13 @@ package enum AcquireToken {
         package var accessToken: String
         package var tokenType: String
         package var expiresAtUSec: Int64
+        package var scopes: [String]?
 
-        package init(accessToken: String, tokenType: String, expiresAtUSec: Int64) {
+        package init(accessToken: String, tokenType: String, expiresAtUSec: Int64, scopes: [String]? = nil) {
             self.accessToken = accessToken
             self.tokenType = tokenType
             self.expiresAtUSec = expiresAtUSec
+            self.scopes = scopes
         }
     }
 }
@@ -80,9 +95,20 @@ package enum ReportRejected {
     /// What it is called with.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
+        package var scopes: [String]?
+        package var resources: [String]?
+        package var audience: String?
 
-        package init(account: String) {
+        package init(
+            account: String,
+            scopes: [String]? = nil,
+            resources: [String]? = nil,
+            audience: String? = nil
+        ) {
             self.account = account
+            self.scopes = scopes
+            self.resources = resources
+            self.audience = audience
         }
     }
 

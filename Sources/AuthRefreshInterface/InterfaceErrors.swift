@@ -125,6 +125,25 @@ package struct MisconfiguredError: InterfaceError {
     }
 }
 
+/// Parameters of `io.authrefresh.TokenSetRefused`.
+package struct TokenSetRefusedError: InterfaceError {
+    package static let name = "io.authrefresh.TokenSetRefused"
+
+    package var account: String
+    package var userRequired: Bool
+    package var reason: String
+    package var failure: Failure
+    package var hint: String
+
+    package init(account: String, userRequired: Bool, reason: String, failure: Failure, hint: String) {
+        self.account = account
+        self.userRequired = userRequired
+        self.reason = reason
+        self.failure = failure
+        self.hint = hint
+    }
+}
+
 /// Parameters of `io.authrefresh.StoreUnavailable`.
 package struct StoreUnavailableError: InterfaceError {
     package static let name = "io.authrefresh.StoreUnavailable"

@@ -22,4 +22,8 @@ package enum Limit: String, CaseIterable, Sendable {
     case subscribedAccounts
     /// Subscribers at once.
     case subscribers
+    /// Bytes of the scopes, resources and audience of a token set.
+    case tokenSetBytes
+    /// Token sets of an account with a valid token, and those that are waited for.
+    case tokenSets
 }

@@ -1,17 +1,25 @@
 /// The fields of a form-encoded body (RFC 6749 appendix B).
 struct FormFields {
     private let fields: [String: String]
+    /// The values of `resource`, which alone may be given several times (RFC 8707 §2).
+    let resources: [String]
 
     /// nil for a broken escape or a field given twice, which RFC 6749 §3.2 forbids.
     init?(_ body: some Sequence<UInt8>) {
         var fields: [String: String] = [:]
+        var resources: [String] = []
         for field in Array(body).split(separator: UInt8(ascii: "&")) {
             let equals = field.firstIndex(of: UInt8(ascii: "=")) ?? field.endIndex
-            guard let name = Self.decode(field[..<equals]), let value = Self.decode(field[equals...].dropFirst()),
-                fields.updateValue(value, forKey: name) == nil
+            guard let name = Self.decode(field[..<equals]), let value = Self.decode(field[equals...].dropFirst())
             else { return nil }
+            if name == "resource" {
+                resources.append(value)
+            } else if fields.updateValue(value, forKey: name) != nil {
+                return nil
+            }
         }
         self.fields = fields
+        self.resources = resources
     }
 
     /// nil for a field that is missing or empty: RFC 6749 §3.2 has them treated alike.

@@ -12,6 +12,19 @@ package struct IssuedGrant: Sendable, Equatable, Codable {
     package let refreshToken: String
 }
 
+/// What a refresh asks of the access token; the grant keeps what it has.
+struct AskedToken: Sendable, Equatable {
+    /// Space-separated; nil asks for the grant's whole scope (RFC 6749 §6).
+    var scope: String?
+    /// Resource URIs (RFC 8707 §2.2); empty asks for none in particular.
+    var resources: [String] = []
+    /// As Auth0 and others take it; nil asks for none in particular.
+    var audience: String?
+
+    /// Who the token is for: `aud` of RFC 7662 §2.2.
+    var audiences: [String] { resources + (audience.map { [$0] } ?? []) }
+}
+
 /// A pair of tokens as the token endpoint hands it out. Times are counted from the Unix epoch.
 struct IssuedTokens: Sendable, Equatable {
     let accessToken: String
@@ -36,6 +49,8 @@ enum RefreshRefusal: Sendable, Equatable {
     case revokedGrant(RevocationCause)
     /// The scope asked for is wider than the one granted (RFC 6749 §6).
     case scopeTooWide
+    /// A resource is no absolute URI, or neither it nor the audience is known to the server (RFC 8707 §2).
+    case unknownTarget
 }
 
 /// Who ended a grant.
@@ -73,6 +88,8 @@ struct LiveToken: Sendable, Equatable {
     let clientID: String
     let subject: String
     let scope: String
+    /// Who an access token is for; empty means nobody in particular.
+    let audiences: [String]
     /// From the Unix epoch; nil means no end.
     let expiresAt: Duration?
 }

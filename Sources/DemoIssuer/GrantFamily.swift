@@ -25,6 +25,6 @@ struct AccessTokenRecord {
     let family: Int
     /// From the Unix epoch.
     let expiresAt: Duration
-    /// nil means the grant's whole scope.
-    let narrowedScope: String?
+    /// What was asked for.
+    let asked: AskedToken
 }

@@ -50,11 +50,11 @@ struct GrantLedger: Sendable {
         OpaqueToken(text).flatMap { refreshTokens[$0] }
     }
 
-    /// Exchanges a refresh token (RFC 6749 §6). `scope` narrows the access token alone; the grant keeps its own.
+    /// Exchanges a refresh token (RFC 6749 §6). What is `asked` is about the access token alone; the grant keeps its own scope.
     mutating func refresh(
         _ text: String,
         clientID: String,
-        scope: String?,
+        asking asked: AskedToken = AskedToken(),
         at now: Duration,
         using generator: inout some RandomNumberGenerator
     ) -> RefreshDecision {
@@ -66,14 +66,16 @@ struct GrantLedger: Sendable {
         }
         if let revocation = family.revokedBy { return .refused(.revokedGrant(revocation)) }
         if let end = family.refreshTokenExpiresAt, now >= end { return .refused(.expiredToken) }
-        if let scope, !Self.covers(family.scope, scope) { return .refused(.scopeTooWide) }
+        if let scope = asked.scope, !Self.covers(family.scope, scope) { return .refused(.scopeTooWide) }
+        guard asked.audiences.allSatisfy(isKnown), asked.resources.allSatisfy(Self.isResource) else {
+            return .refused(.unknownTarget)
+        }
 
         if position.generation < family.generation {
-            return .graceRepeat(repeatAnswer(position.family, at: now, using: &generator))
+            return .graceRepeat(repeatAnswer(position.family, asked, at: now, using: &generator))
         }
-        let narrowed = scope == family.scope ? nil : scope
         if policy.isRotating { rotate(position.family, at: now, using: &generator) }
-        let access = addAccessToken(position.family, scope: narrowed, at: now, using: &generator)
+        let access = addAccessToken(position.family, asked, at: now, using: &generator)
         let tokens = answer(with: access, tellsRefreshToken: policy.isRotating)
         return policy.isRotating ? .rotated(tokens) : .issued(tokens)
     }
@@ -113,7 +115,7 @@ struct GrantLedger: Sendable {
         if let record = accessTokens[token], now < record.expiresAt {
             return describe(
                 record.family,
-                scope: record.narrowedScope,
+                asked: record.asked,
                 expiresAt: record.expiresAt,
                 isRefreshToken: false
             )
@@ -122,7 +124,12 @@ struct GrantLedger: Sendable {
         let family = self[position.family]
         guard family.revokedBy == nil, family.refreshToken == token else { return nil }
         if let end = family.refreshTokenExpiresAt, now >= end { return nil }
-        return describe(position.family, scope: nil, expiresAt: family.refreshTokenExpiresAt, isRefreshToken: true)
+        return describe(
+            position.family,
+            asked: AskedToken(),
+            expiresAt: family.refreshTokenExpiresAt,
+            isRefreshToken: true
+        )
     }
 
     /// One grant's state; nil if it was never given.
@@ -182,7 +189,7 @@ struct GrantLedger: Sendable {
 
     private mutating func addAccessToken(
         _ family: Int,
-        scope: String?,
+        _ asked: AskedToken,
         at now: Duration,
         using generator: inout some RandomNumberGenerator
     ) -> AccessTokenRecord {
@@ -196,23 +203,27 @@ struct GrantLedger: Sendable {
             token: OpaqueToken(.access, using: &generator),
             family: family,
             expiresAt: now + policy.accessTokenLifetime,
-            narrowedScope: scope
+            asked: asked
         )
         self[family].access.append(record.token)
         accessTokens[record.token] = record
         return record
     }
 
-    // The access token of the first answer may have ended since (a grace period can outlast it); then a new one stands in.
+    // The access token of the first answer may have ended since (a grace period can outlast it), or be another than is asked for
+    // now; then a new one stands in.
     private mutating func repeatAnswer(
         _ family: Int,
+        _ asked: AskedToken,
         at now: Duration,
         using generator: inout some RandomNumberGenerator
     ) -> IssuedTokens {
-        if let last = self[family].access.last, let record = accessTokens[last], now < record.expiresAt {
+        if let last = self[family].access.last, let record = accessTokens[last], now < record.expiresAt,
+            record.asked == asked
+        {
             return answer(with: record, tellsRefreshToken: true)
         }
-        let access = addAccessToken(family, scope: nil, at: now, using: &generator)
+        let access = addAccessToken(family, asked, at: now, using: &generator)
         return answer(with: access, tellsRefreshToken: true)
     }
 
@@ -223,7 +234,7 @@ struct GrantLedger: Sendable {
             accessTokenExpiresAt: access.expiresAt,
             refreshToken: tellsRefreshToken ? family.refreshToken.text : nil,
             refreshTokenExpiresAt: family.refreshTokenExpiresAt,
-            scope: access.narrowedScope ?? family.scope,
+            scope: access.asked.scope ?? family.scope,
             position: TokenPosition(family: access.family, generation: family.generation)
         )
     }
@@ -238,16 +249,26 @@ struct GrantLedger: Sendable {
         self[family].access = []
     }
 
-    private func describe(_ family: Int, scope: String?, expiresAt: Duration?, isRefreshToken: Bool) -> LiveToken {
+    private func describe(_ family: Int, asked: AskedToken, expiresAt: Duration?, isRefreshToken: Bool) -> LiveToken {
         let grant = self[family]
         return LiveToken(
             isRefreshToken: isRefreshToken,
             family: family,
             clientID: grant.clientID,
             subject: grant.subject,
-            scope: scope ?? grant.scope,
+            scope: asked.scope ?? grant.scope,
+            audiences: asked.audiences,
             expiresAt: expiresAt
         )
+    }
+
+    private func isKnown(_ target: String) -> Bool {
+        policy.knownTargets?.contains(target) ?? true
+    }
+
+    /// RFC 8707 §2: an absolute URI without a fragment.
+    private static func isResource(_ text: String) -> Bool {
+        text.contains(":") && !text.hasPrefix(":") && !text.contains("#")
     }
 
     private static func covers(_ granted: String, _ asked: String) -> Bool {

@@ -12,6 +12,8 @@ package struct GrantPolicy: Sendable, Equatable {
     package var detectsReuse: Bool
     /// How long after a rotation the token just replaced gets the same answer again; zero means not at all.
     package var gracePeriod: Duration
+    /// The resources and audiences that tokens may be asked for; nil takes any.
+    package var knownTargets: Set<String>?
 
     package init(
         accessTokenLifetime: Duration = .seconds(3600),
@@ -19,7 +21,8 @@ package struct GrantPolicy: Sendable, Equatable {
         reportsRefreshTokenLifetime: Bool = false,
         isRotating: Bool = true,
         detectsReuse: Bool = true,
-        gracePeriod: Duration = .zero
+        gracePeriod: Duration = .zero,
+        knownTargets: Set<String>? = nil
     ) {
         self.accessTokenLifetime = accessTokenLifetime
         self.refreshTokenLifetime = refreshTokenLifetime
@@ -27,5 +30,6 @@ package struct GrantPolicy: Sendable, Equatable {
         self.isRotating = isRotating
         self.detectsReuse = detectsReuse
         self.gracePeriod = gracePeriod
+        self.knownTargets = knownTargets
     }
 }

@@ -64,7 +64,8 @@ extension IssuerState {
         }
     }
 
-    /// `access_token_lifetime_ms`, `refresh_token_lifetime_ms` (a number or `none`), `grace_period_ms`; `rotation`,
+    /// `access_token_lifetime_ms`, `refresh_token_lifetime_ms` (a number or `none`), `grace_period_ms`; `known_targets` (URIs and
+    /// audiences, space-separated, or `any`); `rotation`,
     /// `reuse_detection` and `report_refresh_token_lifetime` are `on` or `off`.
     private mutating func setPolicy(_ form: FormFields) -> Answer {
         var policy = ledger.policy
@@ -78,6 +79,7 @@ extension IssuerState {
             && Self.read(form["grace_period_ms"], Self.milliseconds, into: &policy.gracePeriod)
             && Self.read(form["rotation"], Self.toggle, into: &policy.isRotating)
             && Self.read(form["reuse_detection"], Self.toggle, into: &policy.detectsReuse)
+            && Self.read(form["known_targets"], Self.targets, into: &policy.knownTargets)
             && Self.read(form["report_refresh_token_lifetime"], Self.toggle, into: &policy.reportsRefreshTokenLifetime)
         guard isValid else { return Self.badForm("a field of the policy has a wrong value") }
         ledger.policy = policy
@@ -119,6 +121,10 @@ extension IssuerState {
 
     private static func optionalMilliseconds(_ text: String) -> Duration?? {
         text == "none" ? .some(nil) : milliseconds(text).map { .some($0) }
+    }
+
+    private static func targets(_ text: String) -> Set<String>?? {
+        .some(text == "any" ? nil : Set(text.split(separator: " ").map(String.init)))
     }
 
     private static func toggle(_ text: String) -> Bool? {

@@ -17,6 +17,7 @@ extension IssuerState {
         var scope: String?
         var clientId: String?
         var sub: String?
+        var aud: [String]?
         var exp: Int?
         var tokenType: String?
         var iss: String?
@@ -56,6 +57,7 @@ extension IssuerState {
                 scope: live.scope,
                 clientId: live.clientID,
                 sub: live.subject,
+                aud: live.audiences.isEmpty ? nil : live.audiences,
                 exp: live.expiresAt?.wholeSeconds,
                 tokenType: live.isRefreshToken ? nil : "Bearer",
                 iss: issuer

@@ -32,7 +32,7 @@ extension IssuerState {
         let decision = ledger.refresh(
             refreshToken,
             clientID: client.id,
-            scope: form["scope"],
+            asking: AskedToken(scope: form["scope"], resources: form.resources, audience: form["audience"]),
             at: now,
             using: &generator
         )
@@ -93,6 +93,8 @@ extension IssuerState {
             )
         case .refused(.scopeTooWide):
             return .oauthError("invalid_scope", "the scope asked for exceeds the scope granted")
+        case .refused(.unknownTarget):
+            return .oauthError("invalid_target", "a resource or audience that was asked for is not known")
         case .refused(let refusal):
             return .oauthError("invalid_grant", refusal.explanation)
         }
@@ -111,6 +113,7 @@ extension RefreshDecision {
         case .refused(.expiredToken): .expiredToken
         case .refused(.revokedGrant): .revokedGrant
         case .refused(.scopeTooWide): .scopeTooWide
+        case .refused(.unknownTarget): .unknownTarget
         }
     }
 }
@@ -128,6 +131,7 @@ extension RefreshRefusal {
         case .revokedGrant(.administrator): "the grant was revoked by the administrator"
         case .revokedGrant(.reuseDetected): "the grant was revoked because a refresh token was used twice"
         case .scopeTooWide: "the scope asked for exceeds the scope granted"
+        case .unknownTarget: "a resource or audience that was asked for is not known"
         }
     }
 }

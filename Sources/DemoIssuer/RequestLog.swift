@@ -13,6 +13,7 @@ package struct LogEntry: Sendable, Equatable, Codable {
         case revokedGrant = "revoked-grant"
         case wrongClient = "wrong-client"
         case scopeTooWide = "scope-too-wide"
+        case unknownTarget = "unknown-target"
         /// Client authentication failed.
         case clientRefused = "client-refused"
         /// A parameter is missing, doubled or not supported.
@@ -87,7 +88,8 @@ struct RequestLog {
         case .issued, .rotated: counters.refreshes += 1
         case .graceRepeat: counters.graceRepeats += 1
         case .spentTokenUsed: counters.spentTokenUses += 1
-        case .held, .expiredToken, .unknownToken, .revokedGrant, .wrongClient, .scopeTooWide, .clientRefused,
+        case .held, .expiredToken, .unknownToken, .revokedGrant, .wrongClient, .scopeTooWide, .unknownTarget,
+            .clientRefused,
             .malformed,
             .notServed, .revoked, .introspected, .accessAccepted, .accessRefused:
             break

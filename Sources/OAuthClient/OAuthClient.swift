@@ -81,8 +81,10 @@ package struct OAuthClient: Sendable {
     private static func fields(of request: RefreshRequest) -> [(name: String, value: String)] {
         let parameters = (request.profile?.refreshParameters ?? [:])
             .merging(request.registration.refreshParameters) { _, own in own }
+        let asked = request.tokenSet?.fields(keeping: parameters["scope"], request.registration.scopes) ?? []
+        let rest = parameters.filter { name, _ in !asked.contains { $0.name == name } }
         return [("grant_type", "refresh_token"), ("refresh_token", request.refreshToken.secret.reveal())]
-            + parameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+            + rest.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } + asked
     }
 
     private func post(
@@ -144,6 +146,29 @@ package struct OAuthClient: Sendable {
             )
         )
     }
+}
+
+extension TokenSet {
+    /// What it adds to a refresh request: `scope` (RFC 6749 §6), `resource` once for each (RFC 8707 §2.2), `audience`. What it does
+    /// not name stays as the account has it.
+    ///
+    /// - Parameters:
+    ///   - usual: the scope that the account's own requests name; nil if they name none.
+    ///   - granted: the scope of the account's grant.
+    fileprivate func fields(keeping usual: String?, _ granted: [String]) -> [(name: String, value: String)] {
+        var scopes = scopes
+        // Without it some servers end the grant or answer without its next refresh token; MSAL, too, sends it each time.
+        let holdsOffline =
+            granted.contains(Self.offlineAccess)
+            || usual?.split(separator: " ").contains { $0 == Self.offlineAccess } == true
+        if !scopes.isEmpty, holdsOffline, !scopes.contains(Self.offlineAccess) { scopes.append(Self.offlineAccess) }
+        return (scopes.isEmpty ? [] : [("scope", scopes.joined(separator: " "))])
+            + resources.map { ("resource", $0) }
+            + (audience.map { [("audience", $0)] } ?? [])
+    }
+
+    /// OpenID Connect Core §11.
+    private static let offlineAccess = "offline_access"
 }
 
 extension RefreshFailure {

@@ -9,6 +9,8 @@ package struct RefreshRequest: Sendable {
     /// What an earlier refresh found out; nil lets this one find out.
     package var basicCredentialEncoding: BasicCredentialEncoding?
     package var refreshToken: RefreshToken
+    /// What is asked for; nil for the account's default access token.
+    package var tokenSet: TokenSet?
     /// Names the attempt in journals; sent where the profile says how.
     package var correlationID: String
     /// Whether this account was refreshed before with the same registration.
@@ -22,6 +24,7 @@ package struct RefreshRequest: Sendable {
         registration: ClientRegistration,
         basicCredentialEncoding: BasicCredentialEncoding? = nil,
         refreshToken: RefreshToken,
+        tokenSet: TokenSet? = nil,
         correlationID: String,
         hasWorkedBefore: Bool = false
     ) {
@@ -30,6 +33,7 @@ package struct RefreshRequest: Sendable {
         self.registration = registration
         self.basicCredentialEncoding = basicCredentialEncoding
         self.refreshToken = refreshToken
+        self.tokenSet = tokenSet
         self.correlationID = correlationID
         self.hasWorkedBefore = hasWorkedBefore
     }

@@ -28,6 +28,23 @@ package struct AccessTokenTimes: Hashable, Sendable {
         max(lifetime - now.elapsed(since: issuedAt), .zero)
     }
 
+    /// Whether it is good enough at `now` for a caller that needs `minimumValidity`.
+    ///
+    /// A caller that names nothing gets a token that outlives the request it is for: half a minute, or a tenth of a life that is
+    /// shorter than five minutes. One that wants more than the server ever gives gets a token in the first tenth of its life: asking
+    /// the server at every call would not make it live longer.
+    package func suffices(for minimumValidity: Duration?, at now: Moment) -> Bool {
+        let remaining = remaining(at: now)
+        let wanted = minimumValidity ?? min(.seconds(30), lifetime.scaled(by: 0.1))
+        return remaining > .zero && remaining >= min(wanted, lifetime.scaled(by: 0.9))
+    }
+
+    /// Whether a resource server's complaint may be about it: a token younger than ten seconds was issued after the complaint was on
+    /// its way, or the fault is not the token's.
+    package func mayBeRejected(at now: Moment) -> Bool {
+        now.elapsed(since: issuedAt) >= .seconds(10)
+    }
+
     /// Whether a refresh is due by either clock.
     ///
     /// The clocks disagree after a step of the wall clock, or when a virtual machine was paused: which of them is right cannot

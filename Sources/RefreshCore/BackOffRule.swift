@@ -21,6 +21,16 @@ package enum BackOffRule {
     /// What a waiting caller may shorten a back-off to; without it a script in a loop would hammer a server that is down.
     package static let callerInterval = Duration.seconds(2)
 
+    /// How long callers who ask for a token set again are told what the server said of it, without asking it anew.
+    ///
+    /// What was refused stays refused until a person changes something, who then forces it; a minute is what a script in a loop costs.
+    package static func tokenSet(after failure: RefreshFailure) -> Duration {
+        switch failure.failureClass {
+        case .unreachable, .unanswered, .unavailable: callerInterval
+        case .misconfigured, .rejected, .grantEnded, .userRequired: .seconds(60)
+        }
+    }
+
     /// The wait after `failures` (1 or more) transient failures in a row; half of it is drawn by `jitter` (0..<1).
     static func transient(failures: Int, jitter: Double) -> Duration {
         doubled(.seconds(2), failures: failures, longest: longestTransient).scaled(by: 0.5 + 0.5 * jitter)

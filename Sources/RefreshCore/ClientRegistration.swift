@@ -6,7 +6,8 @@ package struct ClientRegistration: Equatable, Sendable {
     package var authentication: ClientAuthentication?
     /// The client secret; nil for a public client.
     package var clientSecret: Secret?
-    /// The scope of the grant (RFC 6749 §3.3), in the order given. Never sent on a refresh: a narrowed scope can end a grant.
+    /// The scope of the grant (RFC 6749 §3.3), in the order given. Never sent on the account's own refresh: a narrowed scope can end
+    /// a grant.
     package var scopes: [String]
     /// Parameters added to refresh requests, beyond those of RFC 6749 §6: `resource`, `audience`, a provider's own.
     package var refreshParameters: [String: String]

@@ -2,8 +2,8 @@
 package enum Effect: Hashable, Sendable {
     /// Commit the state, and with it the tokens as told. The first effect of every event that changes the state.
     case persist(TokenChange)
-    /// Spend the refresh token of the lease's generation at the token endpoint.
-    case send(Lease)
+    /// Spend the refresh token of the lease's generation at the token endpoint; nil asks for the account's default access token.
+    case send(Lease, for: TokenSet? = nil)
     /// Tell subscribers and the journal.
     case publish(AccountChange)
 }
@@ -11,9 +11,14 @@ package enum Effect: Hashable, Sendable {
 /// What a commit does to the stored tokens. Refresh tokens of other generations than the state's current and previous one go.
 package enum TokenChange: Hashable, Sendable {
     case unchanged
-    /// Store the tokens that came with the event; a refresh token under the state's generation.
+    /// Store the tokens that came with the event; a refresh token under the state's generation. Without an access token among
+    /// them, those of sets are erased: they belong to the grant before.
     case store
-    /// Erase all of them.
+    /// Store the access token that came with the event as this set's, valid for these times, and a refresh token as with `store`.
+    case storeSet(TokenSet, AccessTokenTimes)
+    /// Erase the access token of this set.
+    case eraseSet(TokenSet)
+    /// Erase all of them, those of sets included.
     case erase
 }
 
@@ -21,6 +26,9 @@ package enum TokenChange: Hashable, Sendable {
 package enum AccountChange: Hashable, Sendable {
     case grantImported
     case tokenRefreshed
+    case tokenSetRefreshed(TokenSet)
+    /// A request for a set brought no tokens; the account's state is not concerned.
+    case tokenSetFailed(TokenSet, RefreshFailure)
     /// An attempt failed and will be repeated.
     case refreshFailed(RefreshFailure, retryAt: Timestamp)
     /// The server refuses how we ask: a person should look at the account's settings.

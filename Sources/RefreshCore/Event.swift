@@ -4,14 +4,22 @@ package enum Event: Hashable, Sendable {
     case deadlineReached
     /// A caller waits for an access token that is not there.
     case tokenNeeded
+    /// A caller waits for a token of this set, or one that is held is better replaced soon.
+    case tokenSetNeeded(TokenSet)
     /// A person asked for a refresh now.
     case refreshRequested
     /// A resource server refused the access token (RFC 6750 §3.1).
     case accessTokenRejected
+    /// A resource server refused the token of this set.
+    case tokenSetRejected(TokenSet)
     /// The token endpoint answered with tokens to a request that spent this generation.
     case tokensIssued(Generation, Issuance)
     /// The request that spent this generation brought no tokens.
     case refreshFailed(Generation, RefreshFailure)
+    /// The token endpoint answered with tokens to a request for this set, which spent this generation.
+    case tokenSetIssued(TokenSet, Generation, Issuance)
+    /// The request for this set, which spent this generation, brought no tokens.
+    case tokenSetFailed(TokenSet, Generation, RefreshFailure)
     /// The deadline has come while the request is still under way: its time limit stands still in a suspend, the lease does not.
     case exchangeContinues
     /// The daemon that held the lease is gone, and with it the answer.

@@ -1,8 +1,10 @@
 /// What the token endpoint's answers mean.
 extension RefreshMachine {
+    /// - Parameter set: what was asked for; nil for the account's default access token.
     mutating func tokensIssued(
         for generation: Generation,
         _ issuance: Issuance,
+        of set: TokenSet?,
         at now: Moment,
         jitter: Double
     ) -> [Effect] {
@@ -22,19 +24,24 @@ extension RefreshMachine {
             state.generation = generation
             state.previous = nil
         }
-        adoptTimes(of: issuance, sentAt: sentAt, jitter: jitter)
+        adoptRefreshToken(of: issuance, sentAt: sentAt)
+        let times = accessTokenTimes(of: issuance, sentAt: sentAt, jitter: jitter)
+        if set == nil {
+            state.accessToken = times
+            state.hasRefreshed = true
+        }
         state.phase = .scheduled
         state.isOutcomeUnknown = false
         state.failures = 0
         state.refusals = 0
-        state.hasRefreshed = true
         state.deadline = scheduledDeadline(at: now)
-        return [.persist(.store), .publish(.tokenRefreshed)]
+        guard let set else { return [.persist(.store), .publish(.tokenRefreshed)] }
+        return [.persist(.storeSet(set, times)), .publish(.tokenSetRefreshed(set))]
     }
 
-    private mutating func adoptTimes(of issuance: Issuance, sentAt: Moment, jitter: Double) {
+    private func accessTokenTimes(of issuance: Issuance, sentAt: Moment, jitter: Double) -> AccessTokenTimes {
         let lifetime = issuance.lifetime ?? RefreshRule.assumedLifetime
-        state.accessToken = AccessTokenTimes(
+        return AccessTokenTimes(
             issuedAt: sentAt,
             lifetime: lifetime,
             refreshAfter: RefreshRule.refreshAfter(
@@ -44,6 +51,9 @@ extension RefreshMachine {
                 jitter: jitter
             )
         )
+    }
+
+    private mutating func adoptRefreshToken(of issuance: Issuance, sentAt: Moment) {
         if let told = issuance.refreshTokenLifetime, told > .zero {
             state.refreshToken =
                 state.refreshToken?.renewed(lifetime: told, at: sentAt)

@@ -22,12 +22,20 @@ package struct RefreshMachine: Sendable {
             return deadlineReached(at: now, jitter: jitter)
         case .tokenNeeded:
             return mayBeginForCaller(at: now) ? begin(at: now) : []
+        case .tokenSetNeeded(let set):
+            return tokenSetNeeded(set, at: now)
         case .refreshRequested:
             return mayBeginForPerson(at: now) ? begin(at: now) : []
         case .accessTokenRejected:
             return accessTokenRejected(at: now)
+        case .tokenSetRejected(let set):
+            return tokenSetRejected(set, at: now)
         case .tokensIssued(let generation, let issuance):
-            return tokensIssued(for: generation, issuance, at: now, jitter: jitter)
+            return tokensIssued(for: generation, issuance, of: nil, at: now, jitter: jitter)
+        case .tokenSetIssued(let set, let generation, let issuance):
+            return tokensIssued(for: generation, issuance, of: set, at: now, jitter: jitter)
+        case .tokenSetFailed(let set, let generation, let failure):
+            return tokenSetFailed(set, for: generation, failure, at: now, jitter: jitter)
         case .refreshFailed(let generation, let failure):
             return refreshFailed(for: generation, failure, at: now, jitter: jitter)
         case .exchangeContinues:
@@ -64,14 +72,14 @@ package struct RefreshMachine: Sendable {
         }
     }
 
-    private func isRefreshDue(at now: Moment) -> Bool {
+    func isRefreshDue(at now: Moment) -> Bool {
         guard let accessToken = state.accessToken else { return true }
         if accessToken.isDue(at: now) { return true }
         return state.refreshToken?.timeToKeepAlive(at: now) == .zero
     }
 
     /// A caller's need may end a back-off early, but not more often than every two seconds, and never a wait the server asked for.
-    private func mayBeginForCaller(at now: Moment) -> Bool {
+    func mayBeginForCaller(at now: Moment) -> Bool {
         switch state.phase {
         case .scheduled: true
         case .backingOff(let backOff):
@@ -99,18 +107,15 @@ package struct RefreshMachine: Sendable {
         begin(Lease(generation: state.generation, startedAt: now))
     }
 
-    mutating func begin(_ lease: Lease) -> [Effect] {
+    /// - Parameter set: what is asked for; nil for the account's default access token.
+    mutating func begin(_ lease: Lease, for set: TokenSet? = nil) -> [Effect] {
         state.phase = .refreshing(lease)
         state.deadline = lease.startedAt.wall + Lease.duration
-        return [.persist(.unchanged), .send(lease)]
+        return [.persist(.unchanged), .send(lease, for: set)]
     }
 
     private mutating func accessTokenRejected(at now: Moment) -> [Effect] {
-        // A token so young was issued after the caller's complaint was on its way, or the fault is not the token's.
-        let shortestLife = Duration.seconds(10)
-        guard let accessToken = state.accessToken, now.elapsed(since: accessToken.issuedAt) >= shortestLife else {
-            return []
-        }
+        guard state.accessToken?.mayBeRejected(at: now) == true else { return [] }
         state.accessToken = nil
         guard mayBeginForCaller(at: now) else { return [.persist(.unchanged)] }
         return begin(at: now)

@@ -31,6 +31,11 @@ extension JSONText {
         return object.text
     }
 
+    /// An array of strings.
+    package static func array(_ texts: [String]) -> String {
+        "[\(texts.map(quote).joined(separator: ","))]"
+    }
+
     /// What `raw`, the bytes between two quotes, stands for; nil for half a surrogate pair and bytes that are not UTF-8.
     static func unquote(_ raw: ArraySlice<UInt8>) -> String? {
         guard raw.contains(UInt8(ascii: "\\")) else { return String(validating: raw, as: UTF8.self) }

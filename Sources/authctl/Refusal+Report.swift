@@ -12,6 +12,7 @@ extension Refusal {
         case SignedOutError.name: row(SignedOutError.self, Self.signedOut)
         case TemporarilyUnavailableError.name: row(TemporarilyUnavailableError.self, Self.temporarilyUnavailable)
         case MisconfiguredError.name: row(MisconfiguredError.self, Self.misconfigured)
+        case TokenSetRefusedError.name: row(TokenSetRefusedError.self, Self.tokenSetRefused)
         case StoreUnavailableError.name: row(StoreUnavailableError.self, Self.storeUnavailable)
         case StoreLockedError.name: row(StoreLockedError.self, Self.storeLocked)
         case KeyNotReplacedError.name: row(KeyNotReplacedError.self, Self.keyNotReplaced)
@@ -135,6 +136,15 @@ extension Refusal {
             message: "'\(error.account)' cannot be refreshed as it is set up: "
                 + Wording.joined(error.reason, error.failure),
             hints: [error.hint] + journal(error.failure?.correlationId)
+        )
+    }
+
+    private static func tokenSetRefused(_ error: TokenSetRefusedError) -> Report {
+        Report(
+            status: error.userRequired ? .interactionRequired : .misconfigured,
+            message: "'\(error.account)' gets no token for what was asked: "
+                + Wording.joined(error.reason, error.failure) + "; the account stands as it did",
+            hints: [error.hint] + journal(error.failure.correlationId)
         )
     }
 

@@ -24,12 +24,13 @@ import Testing
     @Test func `types agree with their wire types`() throws {
         #expect(
             description.members(.type).map(\.name) == [
-                "Failure", "AccountStatus", "AccountSettings", "ProviderProfile",
+                "Failure", "TokenSetStatus", "AccountStatus", "AccountSettings", "ProviderProfile",
             ]
         )
         for member in description.members(.type) {
             switch member.name {
             case "Failure": try shape.check(Failure.self, member.fields, member.name)
+            case "TokenSetStatus": try shape.check(TokenSetStatus.self, member.fields, member.name)
             case "AccountStatus": try shape.check(AccountStatus.self, member.fields, member.name)
             case "ProviderProfile": try shape.check(ProviderDescription.self, member.fields, member.name)
             case "AccountSettings": try shape.check(AccountSettings.self, member.fields, member.name)
@@ -83,6 +84,7 @@ import Testing
         try check(SignedOutError.self)
         try check(TemporarilyUnavailableError.self)
         try check(MisconfiguredError.self)
+        try check(TokenSetRefusedError.self)
         try check(StoreUnavailableError.self)
         try check(StoreLockedError.self)
         try check(KeyNotReplacedError.self)

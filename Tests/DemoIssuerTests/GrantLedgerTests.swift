@@ -135,13 +135,13 @@ struct GrantLedgerTests {
     @Test func `scope narrows the access token and not the grant`() throws {
         let ledger = LedgerRig(GrantPolicy())
         let grant = ledger.issue()
-        guard case .rotated(let narrow) = ledger.refresh(grant.refreshToken, scope: "mail") else {
+        guard case .rotated(let narrow) = ledger.refresh(grant.refreshToken, asking: AskedToken(scope: "mail")) else {
             Issue.record("a narrower scope was refused")
             return
         }
         #expect(narrow.scope == "mail")
         let newest = try #require(narrow.refreshToken)
-        #expect(ledger.refresh(newest, scope: "mail admin") == .refused(.scopeTooWide))
+        #expect(ledger.refresh(newest, asking: AskedToken(scope: "mail admin")) == .refused(.scopeTooWide))
         #expect(try ledger.rotate(newest).scope == "mail calendar")
     }
 

@@ -19,10 +19,16 @@ final class LedgerRig {
     func refresh(
         _ token: String,
         client: String = "app",
-        scope: String? = nil,
+        asking asked: AskedToken = AskedToken(),
         after elapsed: Duration = .zero
     ) -> RefreshDecision {
-        ledger.refresh(token, clientID: client, scope: scope, at: Self.start + elapsed, using: &generator)
+        ledger.refresh(
+            token,
+            clientID: client,
+            asking: asked,
+            at: Self.start + elapsed,
+            using: &generator
+        )
     }
 
     /// Refreshes where nothing but a rotation will do.

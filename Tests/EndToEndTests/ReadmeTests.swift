@@ -42,7 +42,8 @@ struct ReadmeTests {
                     _ = try await stage.authctl("account", "remove", "work")
                 }
                 let grant = try await issuer.issueGrant(
-                    clientID: command.starts(with: ["account", "import"]) ? "ID" : clientID
+                    clientID: command.starts(with: ["account", "import"]) ? "ID" : clientID,
+                    scope: "mail.read mail.send"
                 )
                 try stage.folder.write(grant.refreshToken + "\n", to: "token.txt")
                 let words = command.map { word in

@@ -16,6 +16,16 @@ import Testing
         (SignedOutError.name, #"{"account":"a","hint":"h"}"#, .signedOut),
         (TemporarilyUnavailableError.name, #"{"account":"a","reason":"r"}"#, .tryAgainLater),
         (MisconfiguredError.name, #"{"account":"a","reason":"r","hint":"h"}"#, .misconfigured),
+        (
+            TokenSetRefusedError.name,
+            #"{"account":"a","userRequired":true,"reason":"r","failure":{"summary":"s"},"hint":"h"}"#,
+            .interactionRequired
+        ),
+        (
+            TokenSetRefusedError.name,
+            #"{"account":"a","userRequired":false,"reason":"r","failure":{"summary":"s"},"hint":"h"}"#,
+            .misconfigured
+        ),
         (StoreUnavailableError.name, #"{"reason":"r","hint":"h"}"#, .tryAgainLater),
         (StoreLockedError.name, #"{"reason":"r","hint":"h"}"#, .tryAgainLater),
         (KeyNotReplacedError.name, #"{"reason":"r","hint":"h"}"#, .misconfigured),

@@ -1,5 +1,6 @@
 import AuthRefreshInterface
 import Foundation
+import RefreshCore
 import Testing
 import Varlink
 
@@ -39,6 +40,8 @@ struct LimitsPageTests {
             "largestPage": text(Interface.largestPage),
             "subscribedAccountsMax": text(CallerLimits.subscribedAccountsMax),
             "subscribersMax": text(CallerLimits.subscribersMax),
+            "tokenSetsMax": text(TokenSet.maximum),
+            "tokenSetBytesMax": text(TokenSet.longestText),
             "timeLimit": text(Waiter.timeLimit),
         ]
         for child in Mirror(reflecting: CallerLimits.server).children {

@@ -9,6 +9,11 @@ struct TokenCommand: ParsableCommand {
             Answers from the stored token if it is valid for long enough; otherwise waits for one refresh, which all \
             callers share. A token that is still valid is handed out even if refreshing fails.
 
+            With --scope, --resource or --audience it prints a token of that token set instead of the account's default \
+            one. It is obtained with the account's own grant when it is first asked for, stored, and shared by all who \
+            name the same. A server that refuses a set leaves the account as it is: exit status 78, or 3 if the user \
+            could lift the refusal, as by consent.
+
             --format: 'raw', the token alone; 'header', an Authorization header line; 'json', one object; 'env', lines \
             for a shell's eval that export AUTHREFRESH_ACCOUNT, AUTHREFRESH_ACCESS_TOKEN, AUTHREFRESH_TOKEN_TYPE and \
             AUTHREFRESH_EXPIRES_AT (seconds since 1970); 'xoauth2' and 'oauthbearer', the initial response of that SASL \
@@ -20,6 +25,8 @@ struct TokenCommand: ParsableCommand {
 
               authctl token work
               authctl token work --min-validity 10m
+              authctl token work --scope mail.read --scope mail.send
+              authctl token work --resource https://api.example.com/
               authctl token work --format header | curl -H @- https://api.example.com/
               eval "$(authctl token work --format env)"
               authctl token work --format xoauth2 --user you@example.org
@@ -31,6 +38,22 @@ struct TokenCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("How long the token must still be valid: 60s, 5m, 1h.", valueName: "time"))
     var minValidity: LengthOfTime?
+
+    @Option(
+        help: ArgumentHelp("A scope of a token set of its own; may be given several times.", valueName: "scope")
+    )
+    var scope: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A resource the token is for, as a URI (RFC 8707); may be given several times.",
+            valueName: "uri"
+        )
+    )
+    var resource: [String] = []
+
+    @Option(help: ArgumentHelp("The audience the token is for, for servers that take one.", valueName: "audience"))
+    var audience: String?
 
     @Flag(help: "Refresh even if the token is valid.")
     var force = false
@@ -51,6 +74,9 @@ struct TokenCommand: ParsableCommand {
         TokenRequest(
             account: account,
             minimumValidity: minValidity?.seconds,
+            scopes: scope.flatMap(TokenRequest.scopeTokens),
+            resources: resource,
+            audience: audience,
             force: force,
             format: format ?? (json ? .json : .raw),
             user: user,
@@ -59,6 +85,12 @@ struct TokenCommand: ParsableCommand {
     }
 
     func validate() throws {
+        // Without its blank value the call would mean the account's default token.
+        guard !scope.contains(where: { TokenRequest.scopeTokens(of: $0).isEmpty }), !resource.contains(""),
+            audience != ""
+        else {
+            throw ValidationError("'--scope', '--resource' and '--audience' need a value")
+        }
         guard !json || format == nil || format == .json else {
             throw ValidationError("'--json' and '--format' name two forms")
         }

@@ -7,6 +7,7 @@ struct AcquiredToken {
     let tokenType: String
     /// µs since 1970.
     let expiresAtUSec: Int64
+    private let reply: JSONText
 
     /// - Throws: `connection(.unreadableReply)` if a part is missing, or holds characters that could forge a header.
     init(reply: JSONText) throws(AuthctlError) {
@@ -17,6 +18,7 @@ struct AcquiredToken {
         accessToken = token
         tokenType = type
         expiresAtUSec = end
+        self.reply = reply
     }
 
     /// The text for standard output, with its newline.
@@ -36,12 +38,16 @@ struct AcquiredToken {
     private var authorization: String { "\(tokenType) \(accessToken)" }
 
     private var json: String {
-        JSONText.object([
-            ("accessToken", JSONText.quote(accessToken)),
-            ("expiresAtUSec", String(expiresAtUSec)),
-            ("tokenType", JSONText.quote(tokenType)),
-        ])
+        var object = JSONObjectText()
+        object.add("accessToken", JSONText.quote(accessToken))
+        object.add("expiresAtUSec", String(expiresAtUSec))
+        object.add("scopes", scopes.map(JSONText.array))
+        object.add("tokenType", JSONText.quote(tokenType))
+        return object.text
     }
+
+    /// What was granted, of a token set; nil if it is not told.
+    private var scopes: [String]? { reply["scopes"]?.elements?.compactMap(\.string) }
 
     /// Whole seconds, because that is what `date` and the arithmetic of shells work with; rounded down, so that a token is not
     /// promised longer than it lives.

@@ -23,6 +23,9 @@ enum TokenArguments {
         return TokenRequest(
             account: account,
             minimumValidity: options.minimumValidity,
+            scopes: options.scopes,
+            resources: options.resources,
+            audience: options.audience,
             force: options.force,
             format: options.format ?? .raw,
             user: options.user,
@@ -32,6 +35,9 @@ enum TokenArguments {
 
     private struct Options {
         var minimumValidity: Int64?
+        var scopes: [String] = []
+        var resources: [String] = []
+        var audience: String?
         var force = false
         var format: TokenFormat?
         var user: String?
@@ -69,6 +75,16 @@ enum TokenArguments {
             case "--min-validity" where minimumValidity == nil:
                 minimumValidity = LengthOfTime(value)?.seconds
                 return minimumValidity != nil
+            case "--scope":
+                let tokens = TokenRequest.scopeTokens(of: value)
+                scopes += tokens
+                return !tokens.isEmpty
+            case "--resource":
+                resources.append(value)
+                return true
+            case "--audience" where audience == nil:
+                audience = value
+                return true
             case "--format" where format == nil:
                 format = TokenFormat(rawValue: value)
                 return format != nil

@@ -24,8 +24,16 @@ extension TokenRequest {
     private var parameters: String {
         var object = JSONObjectText()
         object.add("account", JSONText.quote(account))
+        object.add("audience", audience.map(JSONText.quote))
         object.add("force", force ? "true" : nil)
         object.add("minimumValiditySec", minimumValidity.map { String($0) })
+        object.add("resources", Self.array(resources))
+        object.add("scopes", Self.array(scopes))
         return object.text
+    }
+
+    /// Nil if there is nothing to name.
+    private static func array(_ texts: [String]) -> String? {
+        texts.isEmpty ? nil : JSONText.array(texts)
     }
 }

@@ -46,6 +46,8 @@ enum SettingName: String, CaseIterable, Sendable {
         case .refreshTokenLifetimeSec: "the refresh token's lifetime"
         case .allowedUnits: "an allowed unit"
         case .allowedExecutables: "an allowed executable"
+        case nil where field == "resources": "a resource"
+        case nil where field == "audience": "the audience"
         case nil where field == "name" || field == "newName": "the account's name"
         case nil: "the setting '\(field)'"
         }

@@ -33,8 +33,19 @@ struct SettingsView {
                 ("server clock", status.clockSkewSec.flatMap(Self.skew)),
                 ("run", status.hint),
             ]
+            lines += (status.tokenSets ?? []).map { ("token set", tokenSet($0)) }
         }
         return NamedLines.text(lines)
+    }
+
+    /// `mail.read mail.send, for https://api.example until 15:02 (in 59 min)`.
+    private func tokenSet(_ set: TokenSetStatus) -> String {
+        let targets = (set.resources ?? []) + (set.audience.map { [$0] } ?? [])
+        let parts = [
+            set.scopes?.joined(separator: " "), targets.isEmpty ? nil : "for " + targets.joined(separator: " "),
+        ].compactMap(\.self)
+        let verb = set.expiresAtUSec > time.nowUSec ? "until" : "ended"
+        return "\(parts.joined(separator: ", ")) \(verb) \(time.both(set.expiresAtUSec))"
     }
 
     /// Nil for a clock that agrees with this machine's, as far as whole seconds tell.

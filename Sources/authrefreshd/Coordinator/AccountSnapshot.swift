@@ -15,15 +15,9 @@ struct AccountSnapshot: Sendable {
     /// The failure that the account is suffering from; nil if none.
     var failure: RefreshFailure? { state.phase.failure ?? lastFailure }
 
-    /// Whether the access token is good enough for a caller that needs `minimumValidity`.
-    ///
-    /// A caller that names nothing gets a token that outlives the request it is for: half a minute, or a tenth of a life that is
-    /// shorter than five minutes. One that wants more than the server ever gives gets a token in the first tenth of its life: asking
-    /// the server at every call would not make it live longer.
+    /// Whether the account's own access token is good enough for a caller that needs `minimumValidity`.
     func holdsAccessToken(for minimumValidity: Duration?) -> Bool {
-        let lifetime = state.accessToken?.lifetime ?? .zero
-        let wanted = minimumValidity ?? min(.seconds(30), lifetime.scaled(by: 0.1))
-        return state.holdsAccessToken(for: min(wanted, lifetime.scaled(by: 0.9)), at: at)
+        state.accessToken?.suffices(for: minimumValidity, at: at) ?? false
     }
 }
 

@@ -30,6 +30,8 @@ enum Announcement: Sendable {
             switch change {
             case .grantImported: "grant-imported"
             case .tokenRefreshed: "token-refreshed"
+            case .tokenSetRefreshed: "token-set-refreshed"
+            case .tokenSetFailed: "token-set-failed"
             case .refreshFailed: "refresh-failed"
             case .misconfigured: "misconfigured"
             case .interactionRequired: "interaction-required"

@@ -22,11 +22,25 @@ struct Decision {
 
     /// Whether it carries tokens that the server has just issued, and that must not be lost.
     var carriesAnswer: Bool {
-        if case .tokensIssued = event { arrivedTokens != nil } else { false }
+        event.isIssuance && arrivedTokens != nil
     }
 
     /// The tokens that are to be stored.
     var arrivedTokens: StoredTokens? {
-        if case .store(let tokens)? = write?.tokens { tokens } else { nil }
+        switch write?.tokens {
+        case .store(let tokens): tokens
+        case .storeSet(let write): write.tokens
+        case .unchanged, .eraseSet, .erase, nil: nil
+        }
+    }
+
+    /// What is to be stored of this token set, or of the account's default if it is nil; nil if nothing is.
+    func arrivedTokens(for set: TokenSet?) -> StoredTokens? {
+        arrivedSet?.set == set ? arrivedTokens : nil
+    }
+
+    /// The token set that is to be stored; nil if none is.
+    var arrivedSet: TokenSetWrite? {
+        if case .storeSet(let write)? = write?.tokens { write } else { nil }
     }
 }

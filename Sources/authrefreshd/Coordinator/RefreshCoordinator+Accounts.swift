@@ -33,6 +33,7 @@ extension RefreshCoordinator {
     func update(_ account: Account) throws(StoreError) -> AccountSnapshot? {
         let now = timebase.now()
         try store.update(account)
+        tokenSetFailures.forget(account.id)
         try decideNow(Arrival(account: account.id, event: .accountUpdated), at: now)
         wake()
         guard let record = try entry(of: account.id)?.record() else { return nil }
@@ -55,6 +56,7 @@ extension RefreshCoordinator {
         let entry = try entry(of: account)
         try store.remove(account)
         unsaved[account] = nil
+        tokenSetFailures.forget(account)
         answerWaiters(of: account, with: .removed)
         let now = timebase.now()
         switch entry {

@@ -39,11 +39,11 @@ extension RefreshCoordinator {
 
     /// The access token of an account, with its type; nil if there is none.
     func accessToken(of account: AccountID) throws(StoreError) -> AccessToken? {
-        if let kept = unsaved[account]?.arrivedTokens { return kept.accessToken }
+        if let kept = unsaved[account]?.arrivedTokens(for: nil) { return kept.accessToken }
         return try store.accessToken(of: account)
     }
 
-    /// Has `event` decided on, and `answer` called when the account has settled.
+    /// Has `event` decided on, and `answer` called when what it asks for has settled.
     ///
     /// - Returns: the waiter's number, to forget it by.
     func wait(
@@ -53,7 +53,7 @@ extension RefreshCoordinator {
         answer: @escaping @Sendable (WaitOutcome) -> Void
     ) -> Int {
         lastWaiter += 1
-        let waiter = Waiter(number: lastWaiter, purpose: purpose, since: timebase.now(), answer: answer)
+        let waiter = Waiter(number: lastWaiter, purpose: purpose, request: event, since: timebase.now(), answer: answer)
         waiters[account, default: []].append(waiter)
         submit(event, for: account)
         return waiter.number
@@ -65,14 +65,50 @@ extension RefreshCoordinator {
         waiters[account] = rest.isEmpty ? nil : rest
     }
 
-    /// Tells those waiters of an account that have what they waited for.
-    func settleWaiters(of record: Record, at now: Moment) {
-        guard let waiting = waiters.removeValue(forKey: record.account.id) else { return }
+    /// Tells those waiters of an account that have what they waited for, or will not get it.
+    ///
+    /// - Parameter event: what was decided on. Those whom it was not about ask again: exchanges follow one after the other.
+    func settleWaiters(of record: Record, after event: Event, at now: Moment) {
+        let id = record.account.id
+        guard let waiting = waiters.removeValue(forKey: id) else { return }
         let snapshot = snapshot(of: record, at: now)
-        let rest = waiting.filter { !$0.isSettled(by: snapshot) }
-        if !rest.isEmpty { waiters[record.account.id] = rest }
-        for waiter in waiting where waiter.isSettled(by: snapshot) {
-            waiter.answer(.settled(snapshot))
+        var times: [TokenSet?: AccessTokenTimes] = [:]
+        for set in Set(waiting.map(\.tokenSet)) { times[set] = accessTokenTimes(of: record, for: set) }
+        var rest: [Waiter] = []
+        var settled: [(waiter: Waiter, outcome: WaitOutcome)] = []
+        for waiter in waiting {
+            if let outcome = outcome(for: waiter, holding: times[waiter.tokenSet], snapshot, after: event) {
+                settled.append((waiter, outcome))
+            } else {
+                rest.append(waiter)
+            }
+        }
+        if !rest.isEmpty { waiters[id] = rest }
+        for (waiter, outcome) in settled { waiter.answer(outcome) }
+        guard record.state.phase == .scheduled else { return }
+        var asked: Set<Event> = []
+        for waiter in rest where asked.insert(waiter.request).inserted { submit(waiter.request, for: id) }
+    }
+
+    /// What a waiter is told; nil if it has to wait on.
+    private func outcome(
+        for waiter: Waiter,
+        holding accessToken: AccessTokenTimes?,
+        _ snapshot: AccountSnapshot,
+        after event: Event
+    ) -> WaitOutcome? {
+        if waiter.isSatisfied(by: accessToken, at: snapshot.at) { return .settled(snapshot) }
+        switch snapshot.state.phase {
+        case .refreshing: return nil
+        case .signedOut, .backingOff, .interactionRequired: return .settled(snapshot)
+        case .scheduled:
+            let account = snapshot.account.id
+            if let set = waiter.tokenSet,
+                let failure = tokenSetFailures.failure(of: set, for: account, since: waiter.since)
+            {
+                return .tokenSetFailed(failure, snapshot)
+            }
+            return waiter.tokenSet == event.tokenSet ? .settled(snapshot) : nil
         }
     }
 

@@ -138,8 +138,12 @@ extension RefreshCoordinator {
     /// the queue, or they waited at the issuer's gate).
     private func isStillWanted(_ arrival: Arrival, of record: Record, at now: Moment) -> Bool {
         guard arrival.event.isForWaiters else { return true }
-        let snapshot = snapshot(of: record, at: now)
-        return waiters[arrival.account]?.contains { !$0.isSatisfied(by: snapshot) } ?? false
+        let set = arrival.event.tokenSet
+        let accessToken = accessTokenTimes(of: record, for: set)
+        // A set's token that is used is replaced before it ends: nobody waits for that.
+        if set != nil, accessToken?.isDue(at: now) == true { return true }
+        return waiters[arrival.account]?.contains { $0.tokenSet == set && !$0.isSatisfied(by: accessToken, at: now) }
+            ?? false
     }
 
     /// Whether anything may be sent for an account now, its issuer's gate apart.
@@ -175,8 +179,10 @@ extension RefreshCoordinator {
             for effect in decision.effects {
                 switch effect {
                 case .persist: break
-                case .send(let lease): send(lease, for: decision.record, after: decision.failureBefore, at: now)
+                case .send(let lease, let set):
+                    send(lease, for: set, of: decision.record, after: decision.failureBefore, at: now)
                 case .publish(let change):
+                    tokenSetFailures.note(change, of: decision.record.account.id, at: now)
                     announce(
                         .changed(change),
                         of: decision.record,
@@ -187,41 +193,9 @@ extension RefreshCoordinator {
             }
         }
         for decision in decisions {
-            settleWaiters(of: decision.record, at: now)
+            settleWaiters(of: decision.record, after: decision.event, at: now)
         }
         if !decisions.isEmpty { onStatusChange() }
-    }
-}
-
-extension Event {
-    /// Whether it is the end of an exchange, which happens once.
-    var isAnswer: Bool {
-        switch self {
-        case .tokensIssued, .refreshFailed: true
-        case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .exchangeContinues,
-            .exchangeAbandoned, .grantImported, .accountUpdated, .connectivityRestored, .signedOut:
-            false
-        }
-    }
-
-    /// Whether it is of no interest once nobody waits for its outcome.
-    fileprivate var isForWaiters: Bool {
-        switch self {
-        case .tokenNeeded, .refreshRequested: true
-        case .deadlineReached, .accessTokenRejected, .tokensIssued, .refreshFailed, .exchangeContinues,
-            .exchangeAbandoned, .grantImported, .accountUpdated, .connectivityRestored, .signedOut:
-            false
-        }
-    }
-
-    /// Whether a request that follows from it may wait until the issuer's gate is open.
-    fileprivate var waitsForGate: Bool {
-        switch self {
-        case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected: true
-        case .tokensIssued, .refreshFailed, .exchangeContinues, .exchangeAbandoned, .grantImported, .accountUpdated,
-            .connectivityRestored, .signedOut:
-            false
-        }
     }
 }
 
@@ -239,6 +213,9 @@ extension TokenWrite {
         switch change {
         case .unchanged: self = .unchanged
         case .store: self = tokens.map(TokenWrite.store) ?? .unchanged
+        case .storeSet(let set, let times):
+            self = tokens.map { .storeSet(TokenSetWrite(set: set, times: times, tokens: $0)) } ?? .unchanged
+        case .eraseSet(let set): self = .eraseSet(set)
         case .erase: self = .erase
         }
     }

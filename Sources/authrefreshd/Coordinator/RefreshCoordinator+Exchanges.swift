@@ -15,18 +15,26 @@ struct Exchange {
 extension RefreshCoordinator {
     /// Spends the refresh token of `lease`, which has been committed.
     ///
-    /// - Parameter lastFailure: what the attempt before it failed by.
-    func send(_ lease: Lease, for record: Record, after lastFailure: RefreshFailure?, at now: Moment) {
+    /// - Parameters:
+    ///   - set: what is asked for; nil for the account's default access token.
+    ///   - lastFailure: what the attempt before it failed by.
+    func send(
+        _ lease: Lease,
+        for set: TokenSet?,
+        of record: Record,
+        after lastFailure: RefreshFailure?,
+        at now: Moment
+    ) {
         let account = record.account
         let correlationID = Self.newCorrelationID()
         let refreshToken: RefreshToken
         do {
             guard let stored = try store.refreshToken(of: account.id, generation: lease.generation) else {
-                return fail(lease, of: account.id, "the store holds no refresh token for this account")
+                return fail(lease, for: set, of: account.id, "the store holds no refresh token for this account")
             }
             refreshToken = stored
         } catch {
-            return fail(lease, of: account.id, error.description)
+            return fail(lease, for: set, of: account.id, error.description)
         }
         let request = RefreshRequest(
             issuer: account.issuer,
@@ -34,8 +42,9 @@ extension RefreshCoordinator {
             registration: account.registration,
             basicCredentialEncoding: account.basicCredentialEncoding,
             refreshToken: refreshToken,
+            tokenSet: set,
             correlationID: correlationID,
-            hasWorkedBefore: record.state.hasRefreshed
+            hasWorkedBefore: set == nil && record.state.hasRefreshed
         )
         exchanges[account.id] = Exchange(
             lease: lease,
@@ -46,11 +55,17 @@ extension RefreshCoordinator {
         announce(.refreshStarted, of: record, at: now)
         Task { [client] in
             let outcome = await client.refresh(request)
-            ended(lease, of: record, with: outcome, correlationID: correlationID)
+            ended(lease, for: set, of: record, with: outcome, correlationID: correlationID)
         }
     }
 
-    private func ended(_ lease: Lease, of record: Record, with outcome: RefreshOutcome, correlationID: String) {
+    private func ended(
+        _ lease: Lease,
+        for set: TokenSet?,
+        of record: Record,
+        with outcome: RefreshOutcome,
+        correlationID: String
+    ) {
         let account = record.account.id
         // An imported grant may have begun an exchange of its own meanwhile.
         if exchanges[account]?.lease == lease { exchanges[account] = nil }
@@ -62,14 +77,15 @@ extension RefreshCoordinator {
         var tokens: StoredTokens?
         switch outcome.result {
         case .success(let response):
-            event = .tokensIssued(lease.generation, response.issuance)
+            event = .issued(lease.generation, response.issuance, for: set)
             tokens = StoredTokens(
                 accessToken: response.accessToken,
                 refreshToken: response.refreshToken,
-                idToken: response.idToken
+                idToken: response.idToken,
+                scopes: response.scopes
             )
         case .failure(let failure):
-            event = .refreshFailed(lease.generation, failure)
+            event = .failed(lease.generation, failure, for: set)
         }
         submit(
             Arrival(
@@ -83,8 +99,20 @@ extension RefreshCoordinator {
     }
 
     /// A lease whose refresh token cannot be had is a failure like one the server reports, but nothing was spent.
-    private func fail(_ lease: Lease, of account: AccountID, _ summary: String) {
+    private func fail(_ lease: Lease, for set: TokenSet?, of account: AccountID, _ summary: String) {
         let failure = RefreshFailure(.misconfigured, detail: FailureDetail(summary: summary))
-        submit(.refreshFailed(lease.generation, failure), for: account)
+        submit(.failed(lease.generation, failure, for: set), for: account)
+    }
+}
+
+extension Event {
+    /// - Parameter set: what was asked for; nil for the account's default access token.
+    fileprivate static func issued(_ generation: Generation, _ issuance: Issuance, for set: TokenSet?) -> Event {
+        set.map { .tokenSetIssued($0, generation, issuance) } ?? .tokensIssued(generation, issuance)
+    }
+
+    /// - Parameter set: what was asked for; nil for the account's default access token.
+    fileprivate static func failed(_ generation: Generation, _ failure: RefreshFailure, for set: TokenSet?) -> Event {
+        set.map { .tokenSetFailed($0, generation, failure) } ?? .refreshFailed(generation, failure)
     }
 }

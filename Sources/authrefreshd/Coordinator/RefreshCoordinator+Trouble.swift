@@ -13,7 +13,7 @@ extension RefreshCoordinator {
         self.trouble = trouble
         for arrival in arrivals {
             if let kept = unsaved[arrival.account] {
-                settleWaiters(of: kept.record, at: now)
+                settleWaiters(of: kept.record, after: kept.event, at: now)
             } else if arrival.event.isAnswer {
                 putBack(arrival)
             } else {

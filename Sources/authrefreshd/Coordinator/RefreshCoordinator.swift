@@ -30,6 +30,8 @@ actor RefreshCoordinator {
     /// Those who wait, by account: at most one for each call under way, and so no more than there are connections.
     var waiters: [AccountID: [Waiter]] = [:]
     var lastWaiter = 0
+    /// What the server said last of token sets that it gave no token for.
+    var tokenSetFailures = TokenSetFailures()
     var subscribers = Subscribers()
     /// Decisions about answers that could not be committed; they are kept here until they can.
     var unsaved: [AccountID: Decision] = [:]

@@ -17,21 +17,20 @@ struct Waiter {
     /// Tells it from the others.
     let number: Int
     let purpose: Purpose
+    /// What it asked for by; asked again when another exchange of the account came before its own.
+    let request: Event
     let since: Moment
     /// Called once, on the coordinator's queue.
     let answer: @Sendable (WaitOutcome) -> Void
 
-    /// Whether an account that stands like this is what it waits for.
-    func isSettled(by snapshot: AccountSnapshot) -> Bool {
-        if isSatisfied(by: snapshot) { return true }
-        if case .refreshing = snapshot.state.phase { return false }
-        return true
-    }
+    /// The token set that it waits for; nil for the account's default.
+    var tokenSet: TokenSet? { request.tokenSet }
 
-    /// Whether an account that stands like this has what it wants, so that no request need be made for it.
-    func isSatisfied(by snapshot: AccountSnapshot) -> Bool {
+    /// Whether an access token with these times is what it wants, so that no request need be made for it.
+    func isSatisfied(by accessToken: AccessTokenTimes?, at now: Moment) -> Bool {
         switch purpose {
-        case .token(let minimumValidity, isForced: false): snapshot.holdsAccessToken(for: minimumValidity)
+        case .token(let minimumValidity, isForced: false):
+            accessToken?.suffices(for: minimumValidity, at: now) ?? false
         case .token(_, isForced: true), .attempt: false
         }
     }
@@ -45,6 +44,8 @@ struct Waiter {
 enum WaitOutcome: Sendable {
     /// The attempt is over, and this is where the account stands.
     case settled(AccountSnapshot)
+    /// The server gave no token for the set that was asked for; the account stands as it did.
+    case tokenSetFailed(RefreshFailure, AccountSnapshot)
     /// The time limit has passed; the attempt goes on.
     case timedOut
     /// The account was removed meanwhile.
@@ -61,7 +62,7 @@ extension WaitOutcome {
     /// Where the account stands; nil if that is not known.
     var snapshot: AccountSnapshot? {
         switch self {
-        case .settled(let snapshot), .notNow(_, let snapshot): snapshot
+        case .settled(let snapshot), .notNow(_, let snapshot), .tokenSetFailed(_, let snapshot): snapshot
         case .timedOut, .removed, .damaged, .storeFailed: nil
         }
     }

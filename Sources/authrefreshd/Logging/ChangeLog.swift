@@ -91,6 +91,8 @@ extension Announcement {
             switch change {
             case .grantImported: .grantImported
             case .tokenRefreshed: .tokenRefreshed
+            case .tokenSetRefreshed: .tokenSetRefreshed
+            case .tokenSetFailed: .tokenSetFailed
             case .refreshFailed(let failure, _):
                 failure.failureClass == .unanswered ? .outcomeUnknown : .refreshFailed
             case .misconfigured: .misconfigured
@@ -110,6 +112,11 @@ extension Logger.Metadata {
             self[JournalKey.expiresAt] = snapshot.state.accessToken.map {
                 "\($0.expiresAt(at: snapshot.at).microseconds)"
             }
+        case .tokenSetRefreshed(let set):
+            merge(set)
+        case .tokenSetFailed(let set, let failure):
+            merge(set)
+            merge(failure)
         case .refreshFailed(let failure, let retryAt), .misconfigured(let failure, let retryAt):
             merge(failure)
             self[JournalKey.retryAt] = "\(retryAt.microseconds)"
@@ -122,6 +129,10 @@ extension Logger.Metadata {
             self[JournalKey.generation] = "\(generation)"
         case .grantImported, .signedOut: break
         }
+    }
+
+    private mutating func merge(_ set: TokenSet) {
+        self[JournalKey.tokenSet] = "\(set.text.split(separator: "\n").joined(separator: "; "))"
     }
 
     private mutating func merge(_ failure: RefreshFailure) {

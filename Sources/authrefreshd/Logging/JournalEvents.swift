@@ -12,6 +12,8 @@ enum JournalEvent: CaseIterable {
     case accountRemoved
     case grantImported
     case tokenRefreshed
+    case tokenSetRefreshed
+    case tokenSetFailed
     case refreshFailed
     case outcomeUnknown
     case interactionRequired
@@ -51,6 +53,8 @@ enum JournalEvent: CaseIterable {
         case .accountRemoved: MessageID(0xb5dc_ddac_783b_43db, 0xad60_b4d6_e202_8c2e)
         case .grantImported: MessageID(0x421b_26d8_2675_4bc8, 0x8f28_f6db_bc08_dcf1)
         case .tokenRefreshed: MessageID(0xcee0_2e56_4487_4186, 0x8e4a_14d0_8b21_f5d0)
+        case .tokenSetRefreshed: MessageID(0x6b9c_7855_ebe4_4f3e, 0x9d46_ee7b_f977_a820)
+        case .tokenSetFailed: MessageID(0xa72f_3648_b8d8_4294, 0x9d95_8bd5_57eb_0073)
         case .refreshFailed: MessageID(0x4bba_12dc_5dc4_4f5d, 0xad5b_dd72_a123_0b31)
         case .outcomeUnknown: MessageID(0x0d16_2827_80aa_480b, 0xa1fc_44d3_f3d3_ff45)
         case .interactionRequired: MessageID(0x1d3a_b0a9_1359_47a1, 0x9bd3_1705_c1a0_d0ea)
@@ -84,12 +88,12 @@ enum JournalEvent: CaseIterable {
     var level: Logger.Level {
         switch self {
         case .daemonStarted, .daemonStopping, .accountAdded, .accountUpdated, .accountRemoved, .grantImported,
-            .tokenRefreshed, .signedOut, .resumed, .networkUp, .configurationReloaded, .storeRekeyed, .storeRecovered,
-            .socketRestored, .socketReturned:
+            .tokenRefreshed, .tokenSetRefreshed, .signedOut, .resumed, .networkUp, .configurationReloaded,
+            .storeRekeyed, .storeRecovered, .socketRestored, .socketReturned:
             .notice
-        case .refreshFailed, .outcomeUnknown, .interactionRequired, .misconfigured, .refreshTokenExpiring,
-            .clockStepped, .networkDown, .staleAnswerDropped, .decisionRefused, .peerRefused, .oldKeyKept, .storeLocked,
-            .machineUnwatched:
+        case .refreshFailed, .tokenSetFailed, .outcomeUnknown, .interactionRequired, .misconfigured,
+            .refreshTokenExpiring, .clockStepped, .networkDown, .staleAnswerDropped, .decisionRefused, .peerRefused,
+            .oldKeyKept, .storeLocked, .machineUnwatched:
             .warning
         case .configurationRejected, .storeUnwritable, .accountDamaged, .socketLost, .descriptorsExhausted: .error
         }
@@ -104,6 +108,8 @@ enum JournalEvent: CaseIterable {
         case .accountRemoved: "account removed"
         case .grantImported: "grant imported"
         case .tokenRefreshed: "access token refreshed"
+        case .tokenSetRefreshed: "access token of a token set obtained"
+        case .tokenSetFailed: "no access token for a token set, the account stands as it did"
         case .refreshFailed: "refresh failed, retrying"
         case .outcomeUnknown: "the answer to a refresh was lost, the refresh token may have been spent; retrying"
         case .interactionRequired: "interaction required"
@@ -148,6 +154,8 @@ enum JournalKey {
     static let retryAt = "AUTHREFRESH_RETRY_AT_USEC"
     /// When the token concerned ends, µs since 1970.
     static let expiresAt = "AUTHREFRESH_EXPIRES_AT_USEC"
+    /// Scopes, resources and audience of the token set concerned, separated by semicolons.
+    static let tokenSet = "AUTHREFRESH_TOKEN_SET"
     static let reason = "AUTHREFRESH_REASON"
     /// What the server said beside the error: description, sub-error, provider code, HTTP status.
     static let detail = "AUTHREFRESH_DETAIL"

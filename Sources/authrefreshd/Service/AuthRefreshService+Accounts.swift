@@ -23,7 +23,14 @@ extension AuthRefreshService {
     func status(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> GetStatus.Reply {
         let asked = try call.decodeParameters(as: GetStatus.Parameters.self)
         let page = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator)
-        return GetStatus.Reply(accounts: page.accounts.map(\.wireStatus), next: page.next)
+        let now = coordinator.timebase.now()
+        let accounts = try page.accounts.map { account in
+            var status = account.wireStatus
+            let sets = try coordinator.tokenSets(of: account.id)
+            status.tokenSets = sets.isEmpty ? nil : sets.map { TokenSetStatus($0, at: now) }
+            return status
+        }
+        return GetStatus.Reply(accounts: accounts, next: page.next)
     }
 
     func list(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> ListAccounts.Reply {

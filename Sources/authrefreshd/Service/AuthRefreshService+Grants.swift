@@ -21,6 +21,10 @@ extension AuthRefreshService {
         let isForced = asked.force ?? false
         let snapshot = try account(asked.account, on: coordinator)
         try admit(caller, to: snapshot.account, on: coordinator)
+        if let set = try tokenSet(asked.scopes, asked.resources, asked.audience) {
+            let call = TokenSetCall(set: set, minimumValidity: minimumValidity, isForced: isForced)
+            return try acquire(call, of: snapshot, responder, on: coordinator)
+        }
         if !isForced, snapshot.holdsAccessToken(for: minimumValidity) {
             return hand(over: snapshot, responder, on: coordinator)
         }
@@ -51,9 +55,15 @@ extension AuthRefreshService {
         let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
         let snapshot = try account(asked.account, on: coordinator)
         try admit(caller, to: snapshot.account, on: coordinator)
-        wait(for: snapshot, after: .accessTokenRejected, responder, on: coordinator) {
-            ReportRejected.Reply(status: $0)
+        var event = Event.accessTokenRejected
+        if let set = try tokenSet(asked.scopes, asked.resources, asked.audience) {
+            let held = try coordinator.tokenSet(set, of: snapshot.account.id)
+            guard held?.times.mayBeRejected(at: snapshot.at) == true else {
+                return responder.reply(ReportRejected.Reply(status: snapshot.wireStatus))
+            }
+            event = .tokenSetRejected(set)
         }
+        wait(for: snapshot, after: event, responder, on: coordinator) { ReportRejected.Reply(status: $0) }
     }
 
     func refresh(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws
@@ -154,7 +164,7 @@ extension AuthRefreshService {
     }
 
     /// Waits for as long as the caller does.
-    private func wait(
+    func wait(
         for purpose: Waiter.Purpose,
         of account: AccountID,
         after event: Event,
@@ -193,9 +203,12 @@ extension AuthRefreshService {
         }
     }
 
-    private func refuse(_ outcome: WaitOutcome, _ name: String, _ responder: VarlinkResponder) {
+    func refuse(_ outcome: WaitOutcome, _ name: String, _ responder: VarlinkResponder) {
         switch outcome {
         case .settled(let snapshot): responder.fail(.noToken(snapshot))
+        case .tokenSetFailed(let failure, let snapshot):
+            let wait = BackOffRule.tokenSet(after: failure)
+            responder.fail(.tokenSet(failed: failure, name, retryAt: snapshot.at.wall + wait))
         case .notNow(let reason, _):
             responder.fail(VarlinkError(TemporarilyUnavailableError(account: name, reason: reason)))
         case .removed: responder.fail(VarlinkError(NoSuchAccountError(account: name)))

@@ -56,6 +56,7 @@ enum Happening: Int, Hashable, CaseIterable {
     case wallClockStepped, suspended, paused, rebooted, crashed
     case networkLost, networkRestored, outageBegins, outageEnds, diskFills, diskEmpties
     case grantRevoked, userWanted, userSignsOut, userSignsIn, accountEdited
+    case tokenSetWanted, tokenSetRejected
 
     /// What ends it, for those that last.
     var end: Happening? {
@@ -66,7 +67,7 @@ enum Happening: Int, Hashable, CaseIterable {
         case .callerComes, .accessTokenRejected, .personAsks, .wallClockStepped, .suspended, .paused, .rebooted,
             .crashed,
             .networkRestored, .outageEnds, .diskEmpties, .grantRevoked, .userWanted, .userSignsOut, .userSignsIn,
-            .accountEdited:
+            .accountEdited, .tokenSetWanted, .tokenSetRejected:
             nil
         }
     }
@@ -78,7 +79,7 @@ enum Happening: Int, Hashable, CaseIterable {
     /// Whether the machine needs time to recover from it. A stepped clock alone is no excuse.
     var isTrouble: Bool {
         self != .callerComes && self != .personAsks && self != .accountEdited && self != .wallClockStepped
-            && self != .userSignsIn
+            && self != .userSignsIn && self != .tokenSetWanted && self != .tokenSetRejected
     }
 }
 
@@ -106,7 +107,19 @@ extension Climate {
         climate.tellsLeaseEndEarly = random.chance(0.3)
         climate.longestAbsence = min(3600, life.days * 864)
         climate.drawHappenings(from: &random)
+        climate.drawRefusedSets(from: &random)
         return climate
+    }
+
+    /// What callers ask for beside the account's default token.
+    static let sets: [TokenSet] = ["a", "b", "c", "d"].compactMap { try? TokenSet(scopes: [$0]) }
+
+    /// In half of the worlds every set is granted.
+    private mutating func drawRefusedSets(from random: inout SplitMix64) {
+        guard random.chance(0.5) else { return }
+        for set in Climate.sets where random.chance(0.5) {
+            rules.refusedSets[set] = random.pick([.misconfigured, .rejected, .userRequired, .grantEnded])
+        }
     }
 
     /// A lead time that leaves room for one exchange.
@@ -145,7 +158,9 @@ extension Climate {
         climate.faults = [.unreachable, .unavailable, .tooManyRequests, .junk, .slow, .rejectedOnce, .misconfigured]
         climate.daysBetween = [
             .callerComes: 0.5, .personAsks: 2, .wallClockStepped: 1, .networkLost: 3, .outageBegins: 3,
+            .tokenSetWanted: 0.05, .tokenSetRejected: 1,
         ]
+        climate.rules.refusedSets = [sets[0]: .grantEnded, sets[1]: .userRequired]
         climate.daysBetween[.networkRestored] = 3
         climate.daysBetween[.outageEnds] = 3
         return climate
@@ -160,7 +175,7 @@ extension Climate {
             spareAfterLoss: true
         )
         climate.rules.grace = .seconds(60)
-        climate.daysBetween = [.outageBegins: 1, .outageEnds: 1]
+        climate.daysBetween = [.outageBegins: 1, .outageEnds: 1, .tokenSetWanted: 0.05]
         return climate
     }()
 
@@ -169,6 +184,7 @@ extension Climate {
         var climate = Climate(days: 100, faultRate: 0.1, crashRate: 0.05, longestAbsence: 60)
         climate.rules.grace = .seconds(86_400)
         climate.daysBetween = [.callerComes: 0.2, .crashed: 0.5, .rebooted: 2, .diskFills: 3, .diskEmpties: 3]
+        climate.daysBetween[.tokenSetWanted] = 0.05
         return climate
     }()
 }

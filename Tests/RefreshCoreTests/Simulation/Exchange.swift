@@ -10,6 +10,7 @@ enum Fate: Hashable {
 struct Request: Hashable {
     var exchange: Int
     var token: ModelToken
+    var set: TokenSet?
     /// True time at which the server does its work.
     var arrivesAt: Int64
 }
@@ -21,6 +22,8 @@ struct Exchange {
 
     var number: Int
     var lease: Lease
+    /// What is asked for; nil for the account's default access token.
+    var set: TokenSet?
     /// Which grant it belongs to: raised by each sign-in and sign-out.
     var epoch: Int
     var fate: Fate
@@ -30,6 +33,14 @@ struct Exchange {
     /// What the server gave, once it did.
     var answer: ModelServer.Answer?
     var retryAfter: Duration?
+
+    func issued(_ issuance: Issuance) -> Event {
+        set.map { .tokenSetIssued($0, lease.generation, issuance) } ?? .tokensIssued(lease.generation, issuance)
+    }
+
+    func failed(_ failure: RefreshFailure) -> Event {
+        set.map { .tokenSetFailed($0, lease.generation, failure) } ?? .refreshFailed(lease.generation, failure)
+    }
 }
 
 /// Tokens that came and could not be stored yet: in memory, tried again.

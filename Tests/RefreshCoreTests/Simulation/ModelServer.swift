@@ -28,6 +28,8 @@ struct ModelServer {
         var refreshEnd = RefreshEnd.never
         var tellsAccessLifetime = true
         var tellsRefreshLifetime = false
+        /// Token sets that are refused, and how: the grant stands, and its refresh token is not spent.
+        var refusedSets: [TokenSet: FailureClass] = [:]
     }
 
     enum RefreshEnd: Hashable {
@@ -79,7 +81,7 @@ struct ModelServer {
         token.family == family && token.serial != current && !isForgiven(token, at: time)
     }
 
-    mutating func refresh(_ token: ModelToken, at time: Int64) -> Answer {
+    mutating func refresh(_ token: ModelToken, for set: TokenSet?, at time: Int64) -> Answer {
         guard token.family == family else { return .refused(.grantEnded) }
         if end == nil && time >= refreshEndsAt {
             if case .idle = rules.refreshEnd { end = .idle } else { end = .expired }
@@ -89,6 +91,7 @@ struct ModelServer {
             if rules.detectsReuse { end = .reused }
             return .refused(.grantEnded)
         }
+        if let set, let refusal = rules.refusedSets[set] { return .refused(refusal) }
         // A second use within the grace is given the same token again, as django-oauth-toolkit does.
         if rules.isRotating, token.serial == current {
             spent = (current, time)

@@ -8,6 +8,8 @@ struct ModelStore {
     private(set) var refreshTokens: [Generation: ModelToken] = [:]
     /// True time at which the stored access token ends; nil if there is none.
     private(set) var accessEndsAt: Int64?
+    /// What is held of token sets, and the true times at which their tokens end.
+    private(set) var sets: [TokenSet: (times: AccessTokenTimes, endsAt: Int64?)] = [:]
     /// The wall clock at the last commit: what a restarted shell knows of a clock that was set back meanwhile.
     private(set) var lastSeen = Timestamp(microseconds: .min)
 
@@ -28,12 +30,24 @@ struct ModelStore {
         case .erase:
             refreshTokens = [:]
             accessEndsAt = nil
+            sets = [:]
         case .store:
-            if let refreshToken { refreshTokens[newState.generation] = refreshToken }
+            // A grant that comes without an access token is a new one.
+            if newEnd == nil { sets = [:] }
             accessEndsAt = newEnd
-            let kept = [newState.generation, newState.previous?.generation]
-            refreshTokens = refreshTokens.filter { kept.contains($0.key) }
+            keep(refreshToken)
+        case .storeSet(let set, let times):
+            sets[set] = (times, newEnd)
+            keep(refreshToken)
+        case .eraseSet(let set):
+            sets[set] = nil
         }
+    }
+
+    private mutating func keep(_ refreshToken: ModelToken?) {
+        if let refreshToken { refreshTokens[state.generation] = refreshToken }
+        let kept = [state.generation, state.previous?.generation]
+        refreshTokens = refreshTokens.filter { kept.contains($0.key) }
     }
 
     /// What the shell does when the wall clock was set back: deadlines are instants of that clock.

@@ -48,7 +48,7 @@ extension Trace.Step {
         case .event(.tokensIssued(let generation, let issuance)):
             "event tokensIssued(\(generation)) \(issuance.isRotated ? "rotated" : "") \(issuance.lifetime ?? .zero)"
         case .event(let event): "event \(event)"
-        case .effect(.send(let lease)): "send \(lease.generation)"
+        case .effect(.send(let lease, let set)): "send \(lease.generation)\(set.map { " for \($0.text)" } ?? "")"
         case .effect(.persist(let change)): "persist \(change)"
         case .effect(.publish(.refreshFailed(_, let retryAt))):
             "publish refreshFailed, retry at \(retryAt.microseconds)"

@@ -25,7 +25,8 @@ extension World {
         case .networkRestored:
             isOffline = false
             try tell(.connectivityRestored)
-        case .callerComes, .accessTokenRejected, .personAsks, .userSignsOut, .userSignsIn, .accountEdited:
+        case .callerComes, .accessTokenRejected, .personAsks, .userSignsOut, .userSignsIn, .accountEdited,
+            .tokenSetWanted, .tokenSetRejected:
             try serve(happening)
         }
         if happening.isTrouble { promises.trouble(at: clock.trueTime) }
@@ -39,6 +40,7 @@ extension World {
             // The shell asks only if there is no token to give.
             if !machine.state.holdsAccessToken(for: .zero, at: clock.now) { try tell(.tokenNeeded) }
         case .accessTokenRejected: try tell(.accessTokenRejected)
+        case .tokenSetWanted, .tokenSetRejected: try askForSet(isRejected: happening == .tokenSetRejected)
         case .personAsks: try tell(.refreshRequested)
         case .userSignsOut: if random.chance(0.2) { try signOut() }
         case .userSignsIn: if needsSignIn { try signIn() }
@@ -50,6 +52,13 @@ extension World {
             .outageEnds, .diskFills, .diskEmpties, .grantRevoked, .userWanted:
             break
         }
+    }
+
+    /// The shell asks only if there is no token of the set to give, or the one that there is was refused.
+    private mutating func askForSet(isRejected: Bool) throws(Violation) {
+        let set = random.pick(Climate.sets)
+        let isHeld = store.sets[set].map { $0.times.remaining(at: clock.now) > .zero } ?? false
+        if isHeld == isRejected { try tell(isRejected ? .tokenSetRejected(set) : .tokenSetNeeded(set)) }
     }
 
     private mutating func tell(_ event: Event) throws(Violation) {

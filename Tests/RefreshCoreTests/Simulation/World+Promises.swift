@@ -21,24 +21,46 @@ extension World {
         if case .tokensIssued = event, promises.tokensExpected != nil {
             try require(effects.first == .persist(.store), "the answer to a request of the present grant is dropped")
         }
+        try checkSets(event, from: old, to: new, effects)
+    }
+
+    /// What is asked for sets leaves the account's own token as it is, and its user in peace.
+    private func checkSets(
+        _ event: Event,
+        from old: RefreshState,
+        to new: RefreshState,
+        _ effects: [Effect]
+    ) throws(Violation) {
+        guard event.isAboutSet else { return }
+        try require(new.accessToken == old.accessToken, "a token set changes the account's own access token")
+        let isCalled = old.phase != new.phase && new.phase.isForUser
+        try require(!isCalled, "the user is called because of a token set")
+        guard case .tokenSetIssued(let set, _, _) = event, promises.tokensExpected != nil else { return }
+        var isKept = false
+        if case .persist(.storeSet(set, _))? = effects.first { isKept = true }
+        try require(isKept, "the answer for a token set of the present grant is dropped")
     }
 
     /// After all effects of an event are done.
     mutating func checkAfterwards(_ event: Event) throws(Violation) {
         guard let machine else { return }
         try require(machine.state == store.state, "the process knows more than the disk")
-        if case .tokensIssued = event, let tokens = promises.tokensExpected {
-            let held = store.refreshTokens[machine.state.generation]
-            let isRaised = !tokens.issuance.isRotated || machine.state.generation > promises.spentGeneration
-            try require(isRaised, "a new refresh token under an old generation")
-            try require(held == tokens.refreshToken, "the refresh token that was issued is lost")
+        guard event.isIssuance, let tokens = promises.tokensExpected else { return }
+        let held = store.refreshTokens[machine.state.generation]
+        let isRaised = !tokens.issuance.isRotated || machine.state.generation > promises.spentGeneration
+        try require(isRaised, "a new refresh token under an old generation")
+        try require(held == tokens.refreshToken, "the refresh token that was issued is lost")
+        guard case .tokenSetIssued(let set, _, _) = event else {
             try require(store.accessEndsAt == tokens.accessEndsAt, "the access token that was issued is lost")
-            promises.succeed(offset: clock.wallOffset)
+            return promises.succeed(offset: clock.wallOffset)
         }
+        try require(store.sets[set]?.endsAt == tokens.accessEndsAt, "the token of a set is lost")
+        promises.succeed(set)
     }
 
     /// Before a request leaves.
-    mutating func checkSending(_ lease: Lease, _ token: ModelToken) throws(Violation) {
+    mutating func checkSending(_ lease: Lease, _ token: ModelToken, for set: TokenSet?) throws(Violation) {
+        try require(set == nil || !store.state.isOutcomeUnknown, "a set is asked for while an outcome is unknown")
         try require(store.state.phase == .refreshing(lease), "a request leaves before its lease is on disk")
         let isSpending = underWay.contains { $0.lease.generation == lease.generation && $0.epoch == promises.epoch }
         try require(!isSpending, "two requests for generation \(lease.generation)")
@@ -112,6 +134,16 @@ extension World {
             try checkBelief(machine.state)
         }
         try checkService()
+        try checkSetBelief()
+    }
+
+    /// A set's token that would be handed out is valid.
+    private func checkSetBelief() throws(Violation) {
+        guard !climate.tellsLeaseEndEarly else { return }
+        for (set, held) in store.sets where promises.exactSets.contains(set) {
+            let isBelieved = held.times.remaining(at: clock.now) > .zero
+            try require(!isBelieved || held.endsAt.map { $0 > clock.trueTime } == true, "a set's token has ended")
+        }
     }
 
     /// The longest that anything here may have to wait for.
@@ -140,5 +172,31 @@ extension World {
         if let doubtSince = promises.doubtSince, doubtSince > 0 { patience += horizon + horizon }
         let wellFor = Duration.microseconds(clock.trueTime - max(promises.wellSince, promises.doubtSince ?? 0))
         try require(wellFor < patience, "no valid access token, though all has been well for \(wellFor)")
+    }
+}
+
+extension Event {
+    /// Whether it brings tokens that the server has just issued.
+    fileprivate var isIssuance: Bool {
+        if case .tokensIssued = self { return true }
+        if case .tokenSetIssued = self { return true }
+        return false
+    }
+
+    /// Whether it is about a token set.
+    fileprivate var isAboutSet: Bool {
+        switch self {
+        case .tokenSetNeeded, .tokenSetRejected, .tokenSetIssued, .tokenSetFailed: true
+        case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued, .refreshFailed,
+            .exchangeContinues, .exchangeAbandoned, .grantImported, .accountUpdated, .connectivityRestored, .signedOut:
+            false
+        }
+    }
+}
+
+extension Phase {
+    /// Whether the user must act.
+    fileprivate var isForUser: Bool {
+        if case .interactionRequired = self { true } else { false }
     }
 }

@@ -49,8 +49,8 @@ extension World {
                 at: clock.now
             )
             machine = next
-        case .send(let lease):
-            try send(lease)
+        case .send(let lease, let set):
+            try send(lease, for: set)
         case .publish(let change):
             try checkPublished(change, next.state)
         }
@@ -63,11 +63,11 @@ extension World {
         return true
     }
 
-    private mutating func send(_ lease: Lease) throws(Violation) {
+    private mutating func send(_ lease: Lease, for set: TokenSet?) throws(Violation) {
         guard let token = store.refreshTokens[lease.generation] else {
             throw Violation(text: "generation \(lease.generation) is to be spent, but its token is lost")
         }
-        try checkSending(lease, token)
+        try checkSending(lease, token, for: set)
         exchanges += 1
         let fate = drawFate()
         trace.note(.exchange(fate), at: clock.trueTime)
@@ -75,6 +75,7 @@ extension World {
         var exchange = Exchange(
             number: exchanges,
             lease: lease,
+            set: set,
             epoch: promises.epoch,
             fate: fate,
             sentAt: sentAt,
@@ -89,7 +90,9 @@ extension World {
         case .wrong: break
         }
         let isProcessed = [.well, .wrong(.slow), .wrong(.late), .wrong(.answerLost)].contains(fate)
-        if isProcessed { requests.append(Request(exchange: exchanges, token: token, arrivesAt: sentAt + work)) }
+        if isProcessed {
+            requests.append(Request(exchange: exchanges, token: token, set: set, arrivesAt: sentAt + work))
+        }
         var takes = work + random.microseconds(0.01, 0.4)
         if fate == .wrong(.late) || fate == .wrong(.answerLost) && random.chance(0.5) { takes = Exchange.limit }
         exchange.endsAt = sentAt + min(takes, Exchange.limit)
@@ -107,12 +110,12 @@ extension World {
 
     private mutating func drawFate() -> Fate {
         if isOffline { return .wrong(.unreachable) }
-        if isServerDown {
+        let isSpared = climate.spareAfterLoss && promises.isAmbiguous
+        if isServerDown, !isSpared {
             return .wrong(
                 random.pick(climate.spareAfterLoss ? [.unavailable] : Fault.outage)
             )
         }
-        let isSpared = climate.spareAfterLoss && promises.isAmbiguous
         guard !isSpared, random.chance(climate.faultRate) else { return .well }
         let fault = random.pick(climate.faults)
         // A refusal that is not meant is not repeated.
@@ -122,22 +125,25 @@ extension World {
 
     mutating func end(_ ended: Exchange) throws(Violation) {
         if ended.fate != .well { promises.trouble(at: clock.trueTime) }
-        let generation = ended.lease.generation
         let isAnswered = ended.fate == .well || ended.fate == .wrong(.slow)
         if isAnswered, let answer = ended.answer {
             switch answer {
             case .tokens(let tokens):
                 try deliver(tokens, of: ended)
             case .refused(let failureClass):
-                promises.refusals += 1
-                try handle(.refreshFailed(generation, RefreshFailure(model: failureClass)))
+                if ended.set == nil { promises.refusals += 1 }
+                try handle(ended.failed(RefreshFailure(model: failureClass)))
             }
             return
         }
         let failure = failure(of: ended)
         if ended.epoch == promises.epoch { promises.fail(failure, at: clock.trueTime) }
-        if try handle(.refreshFailed(generation, failure)) {
-            if ended.epoch == promises.epoch, machine != nil { promises.wait(for: failure.retryAfter, clock) }
+        // The machine was told that the lease is over: what comes after it is no answer to anything.
+        let isAwaited = machine?.state.phase == .refreshing(ended.lease)
+        if try handle(ended.failed(failure)) {
+            if isAwaited, ended.epoch == promises.epoch, machine != nil {
+                promises.wait(for: failure.retryAfter, clock)
+            }
         } else {
             // A failure that cannot be committed is not kept: the lease on disk says enough.
             promises.isAmbiguous = true
@@ -157,10 +163,9 @@ extension World {
     }
 
     private mutating func deliver(_ tokens: ModelTokens, of ended: Exchange) throws(Violation) {
-        let generation = ended.lease.generation
         promises.deliver(tokens, of: ended)
         let delivery = Delivery(refreshToken: tokens.refreshToken, accessEndsAt: tokens.accessEndsAt)
-        if try !handle(.tokensIssued(generation, tokens.issuance), delivery), machine != nil {
+        if try !handle(ended.issued(tokens.issuance), delivery), machine != nil {
             // Tokens are never dropped for want of disk: they stay in memory.
             let again = clock.trueTime + random.microseconds(1, 30)
             unsaved = UnsavedAnswer(exchange: ended, tokens: tokens, triedAgainAt: again)

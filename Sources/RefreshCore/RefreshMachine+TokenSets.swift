@@ -1,0 +1,48 @@
+/// What is particular about token sets: they spend the account's refresh token, and never decide about its grant.
+extension RefreshMachine {
+    /// A caller waits for a token of `set`.
+    ///
+    /// The account's own exchange goes first where it is due or the last one failed: its refusal is about the grant, that of a set may
+    /// be about what was asked for. So a set is asked for only with a grant that has proved good and no outcome left open.
+    mutating func tokenSetNeeded(_ set: TokenSet, at now: Moment) -> [Effect] {
+        guard mayBeginForCaller(at: now) else { return [] }
+        let lease = Lease(generation: state.generation, startedAt: now)
+        guard case .scheduled = state.phase, !isRefreshDue(at: now) else { return begin(lease) }
+        return begin(lease, for: set)
+    }
+
+    /// A resource server refused the token of `set`: it is erased, and replaced at once if that may be.
+    mutating func tokenSetRejected(_ set: TokenSet, at now: Moment) -> [Effect] {
+        [.persist(.eraseSet(set))] + tokenSetNeeded(set, at: now).dropFirst()
+    }
+
+    /// The request for a token of `set` brought none.
+    ///
+    /// Only what concerns the account whatever is asked for counts for it: a lost answer, which may have held its next refresh token,
+    /// and a server that names the time to come back.
+    mutating func tokenSetFailed(
+        _ set: TokenSet,
+        for generation: Generation,
+        _ failure: RefreshFailure,
+        at now: Moment,
+        jitter: Double
+    ) -> [Effect] {
+        guard case .refreshing(let lease) = state.phase, lease.generation == generation else {
+            return generation == state.generation ? [] : [.publish(.staleAnswerDropped(generation))]
+        }
+        if failure.failureClass == .unanswered { return answerLost(failure, at: now, jitter: jitter) }
+        if failure.retryAfter != nil { return backOff(.transient, after: failure, at: now, jitter: jitter) }
+        let told = Effect.publish(.tokenSetFailed(set, failure))
+        switch failure.failureClass {
+        case .grantEnded:
+            // Servers say `invalid_grant` of a resource without consent, too (Entra). The account's own exchange, which asks for
+            // nothing but the grant, tells whether that is meant.
+            let asking = begin(Lease(generation: state.generation, startedAt: now))
+            return Array(asking.prefix(1)) + [told] + asking.dropFirst()
+        case .unreachable, .unanswered, .unavailable, .misconfigured, .rejected, .userRequired:
+            state.phase = .scheduled
+            state.deadline = scheduledDeadline(at: now)
+            return [.persist(.unchanged), told]
+        }
+    }
+}

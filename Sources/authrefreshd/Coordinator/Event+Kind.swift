@@ -1,0 +1,61 @@
+internal import RefreshCore
+
+/// What the coordinator has to know of an event before it is decided on.
+extension Event {
+    /// The token set that it is about; nil if it is about the account's default token, or the account as a whole.
+    var tokenSet: TokenSet? {
+        switch self {
+        case .tokenSetNeeded(let set), .tokenSetRejected(let set), .tokenSetIssued(let set, _, _),
+            .tokenSetFailed(let set, _, _):
+            set
+        case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued, .refreshFailed,
+            .exchangeContinues, .exchangeAbandoned, .grantImported, .accountUpdated, .connectivityRestored, .signedOut:
+            nil
+        }
+    }
+
+    /// Whether it brings tokens that the server has just issued.
+    var isIssuance: Bool {
+        switch self {
+        case .tokensIssued, .tokenSetIssued: true
+        case .refreshFailed, .tokenSetFailed, .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested,
+            .accessTokenRejected, .tokenSetRejected, .exchangeContinues, .exchangeAbandoned, .grantImported,
+            .accountUpdated, .connectivityRestored, .signedOut:
+            false
+        }
+    }
+
+    /// Whether it is the end of an exchange, which happens once.
+    var isAnswer: Bool {
+        switch self {
+        case .tokensIssued, .refreshFailed, .tokenSetIssued, .tokenSetFailed: true
+        case .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected,
+            .tokenSetRejected, .exchangeContinues, .exchangeAbandoned, .grantImported, .accountUpdated,
+            .connectivityRestored, .signedOut:
+            false
+        }
+    }
+
+    /// Whether it is of no interest once nobody waits for its outcome.
+    var isForWaiters: Bool {
+        switch self {
+        case .tokenNeeded, .tokenSetNeeded, .refreshRequested: true
+        case .deadlineReached, .accessTokenRejected, .tokenSetRejected, .tokensIssued, .refreshFailed, .tokenSetIssued,
+            .tokenSetFailed, .exchangeContinues, .exchangeAbandoned, .grantImported, .accountUpdated,
+            .connectivityRestored, .signedOut:
+            false
+        }
+    }
+
+    /// Whether a request that follows from it may wait until the issuer's gate is open.
+    var waitsForGate: Bool {
+        switch self {
+        case .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected,
+            .tokenSetRejected:
+            true
+        case .tokensIssued, .refreshFailed, .tokenSetIssued, .tokenSetFailed, .exchangeContinues, .exchangeAbandoned,
+            .grantImported, .accountUpdated, .connectivityRestored, .signedOut:
+            false
+        }
+    }
+}

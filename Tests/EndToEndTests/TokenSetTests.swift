@@ -1,0 +1,227 @@
+import AuthRefreshInterface
+import DemoIssuer
+import Foundation
+import TestSupport
+import Testing
+
+/// Several token sets of one account, with real programs.
+struct TokenSetTests {
+    private static let scope = "mail files calendar offline_access"
+
+    private func withAccount(
+        policy: GrantPolicy = GrantPolicy(),
+        _ body: (DaemonStage, DemoIssuer, IssuedGrant) async throws -> Void
+    ) async throws {
+        try await withIssuer(policy: policy) { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let grant = try await issuer.issueGrant(clientID: "app", scope: Self.scope)
+            try await stage.add("work", issuer: url, grant: grant)
+            try await stage.acquire("work")
+            try await body(stage, issuer, grant)
+            #expect(await issuer.counters.overlaps == 0)
+            #expect(await issuer.counters.spentTokenUses == 0)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    private func acquire(
+        _ stage: DaemonStage,
+        scopes: [String]? = nil,
+        resources: [String]? = nil,
+        audience: String? = nil,
+        force: Bool? = nil
+    ) async throws -> AcquireToken.Reply {
+        let call = AcquireToken.Parameters(
+            account: "work",
+            scopes: scopes,
+            resources: resources,
+            audience: audience,
+            force: force
+        )
+        return try await stage.ask(.acquireToken, call, for: AcquireToken.Reply.self)
+    }
+
+    private func refusal<Refusal: InterfaceError>(
+        _: Refusal.Type,
+        _ body: () async throws -> AcquireToken.Reply
+    ) async throws -> Refusal {
+        do {
+            _ = try await body()
+        } catch TestFault.refused(Refusal.name, let parameters) {
+            return try JSONDecoder().decode(Refusal.self, from: Data(parameters.utf8))
+        }
+        throw TestFault.unreadable("a token")
+    }
+
+    @Test func `a set is obtained once, shared in any order, shown, and survives a restart`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let first = try await stage.start()
+            let grant = try await issuer.issueGrant(clientID: "app", scope: Self.scope)
+            try await stage.add("work", issuer: url, grant: grant)
+            let own = try await stage.acquire("work")
+            let arguments = ["token", "work", "--scope", "mail files", "--resource", "https://a.example"]
+            let printed = try await stage.authctl(arguments)
+            #expect(printed.end == .exited(0), "\(printed.errors)")
+            let set = try await acquire(stage, scopes: ["files", "mail", "mail"], resources: ["https://a.example"])
+            #expect(set.accessToken == printed.output)
+            #expect(set.accessToken != own.accessToken)
+            #expect(set.scopes == ["files", "mail"])
+            #expect(await issuer.counters.tokenRequests == 2)
+            #expect(try await first.terminate() == .exited(0))
+
+            let second = try await stage.start()
+            #expect(try await acquire(stage, scopes: ["files", "mail"], resources: ["https://a.example"]) == set)
+            #expect(try await stage.acquire("work") == own)
+            let status = try await stage.status("work")
+            #expect(
+                status.tokenSets == [
+                    TokenSetStatus(
+                        scopes: ["files", "mail"],
+                        resources: ["https://a.example"],
+                        expiresAtUSec: set.expiresAtUSec
+                    )
+                ]
+            )
+            let shown = try await stage.authctl("account", "show", "work")
+            #expect(shown.output.contains("token set       files mail, for https://a.example until "))
+            #expect(await issuer.counters.tokenRequests == 2)
+            #expect(try await second.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `32 callers of four sets cost four requests, one after the other`() async throws {
+        try await withAccount { stage, issuer, _ in
+            let before = await issuer.lastSequence
+            try await issuer.script(.delayAfter(.milliseconds(200)), times: 4)
+            let outcomes = try await withThrowingTaskGroup(of: (Int, CommandOutcome).self) { group in
+                for number in 0..<32 {
+                    let audience = "https://api\(number % 4).example"
+                    group.addTask { (number % 4, try await stage.authctl("token", "work", "--audience", audience)) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.allSatisfy { $0.1.end == .exited(0) }, "\(Set(outcomes.map(\.1.errors)))")
+            let bySet = Dictionary(grouping: outcomes, by: \.0).mapValues { Set($0.map(\.1.output)).count }
+            #expect(bySet == [0: 1, 1: 1, 2: 1, 3: 1])
+            #expect(Set(outcomes.map(\.1.output)).count == 4)
+            let requests = await issuer.entries(after: before).filter { $0.path == "/token" }
+            #expect(requests.map(\.outcome) == [.rotated, .rotated, .rotated, .rotated])
+        }
+    }
+
+    @Test func `what the server refuses of a set concerns its caller only`() async throws {
+        try await withAccount(policy: GrantPolicy(knownTargets: ["https://known.example"])) { stage, issuer, _ in
+            let own = try await stage.acquire("work")
+            let target = try await refusal(TokenSetRefusedError.self) {
+                try await acquire(stage, resources: ["https://other.example"])
+            }
+            #expect(target.failure.oauthError == "invalid_target")
+            #expect(!target.userRequired)
+            let scope = try await stage.authctl("token", "work", "--scope", "admin")
+            #expect(scope.end == .exited(78))
+            #expect(scope.errors.contains("invalid_scope"))
+
+            // A caller in a loop costs one request a minute; a person may insist.
+            let requests = await issuer.counters.tokenRequests
+            #expect(try await stage.authctl("token", "work", "--scope", "admin").end == .exited(78))
+            #expect(await issuer.counters.tokenRequests == requests)
+            #expect(try await stage.authctl("token", "work", "--scope", "admin", "--force").end == .exited(78))
+            #expect(await issuer.counters.tokenRequests == requests + 1)
+
+            #expect(try await stage.status("work").state == "fresh")
+            #expect(try await stage.status("work").failures == 0)
+            #expect(try await stage.acquire("work") == own)
+            _ = try await acquire(stage, resources: ["https://known.example"])
+        }
+    }
+
+    @Test(arguments: ["consent_required", "interaction_required"])
+    func `a set that wants the user signs nobody out`(code: String) async throws {
+        try await withAccount { stage, issuer, _ in
+            try await issuer.script(.answer(.oauthError(code)))
+            let refused = try await stage.authctl("token", "work", "--audience", "https://api.example")
+            #expect(refused.end == .exited(3))
+            #expect(refused.errors.contains(code))
+            #expect(try await stage.status("work").state == "fresh")
+            #expect(try await acquire(stage, audience: "https://api.example", force: true).tokenType == "Bearer")
+        }
+    }
+
+    @Test func `an invalid_grant of a set is believed of the grant only when the grant's own refresh gets it, too`()
+        async throws
+    {
+        try await withAccount { stage, issuer, grant in
+            try await issuer.script(.answer(.oauthError("invalid_grant")), times: 1)
+            let before = await issuer.counters.refreshes
+            let refused = try await refusal(TokenSetRefusedError.self) { try await acquire(stage, audience: "api") }
+            #expect(refused.failure.oauthError == "invalid_grant")
+            #expect(try await stage.status("work").state == "fresh")
+            #expect(await issuer.counters.refreshes == before + 1)
+
+            try await issuer.revokeGrant(grant.family)
+            _ = try await refusal(InteractionRequiredError.self) {
+                try await acquire(stage, audience: "api", force: true)
+            }
+            #expect(try await stage.status("work").state == "interaction-required")
+        }
+    }
+
+    @Test func `a lost answer for a set loses nothing while the server forgives`() async throws {
+        try await withAccount(policy: GrantPolicy(gracePeriod: .seconds(60))) { stage, issuer, _ in
+            let feed = try await ChangeFeed(stage)
+            try await issuer.script(.cutAfter)
+            _ = try? await acquire(stage, scopes: ["mail"])
+            try await feed.next("token-refreshed", of: "work")
+            #expect(try await stage.status("work").state == "fresh")
+            #expect(await issuer.counters.graceRepeats == 1)
+            #expect(try await acquire(stage, scopes: ["mail"]).scopes == ["mail"])
+        }
+    }
+
+    @Test func `a valid token of a set is handed out while the server is down`() async throws {
+        try await withAccount(policy: GrantPolicy(accessTokenLifetime: .seconds(60))) { stage, issuer, _ in
+            let set = try await acquire(stage, scopes: ["mail"])
+            try await issuer.script(.answer(.unavailable()), times: 100)
+            #expect(try await acquire(stage, scopes: ["mail"]) == set)
+            let call = AcquireToken.Parameters(account: "work", minimumValiditySec: 3600, scopes: ["mail"])
+            #expect(try await stage.ask(.acquireToken, call, for: AcquireToken.Reply.self) == set)
+            _ = try await refusal(TemporarilyUnavailableError.self) { try await acquire(stage, scopes: ["files"]) }
+        }
+    }
+
+    @Test func `a new grant and signing out take the sets along`() async throws {
+        try await withAccount { stage, issuer, _ in
+            let old = try await acquire(stage, scopes: ["mail"])
+            try await stage.importGrant(issuer.issueGrant(clientID: "app", scope: Self.scope), into: "work")
+            #expect(try await stage.status("work").tokenSets == nil)
+            let new = try await acquire(stage, scopes: ["mail"])
+            #expect(new.accessToken != old.accessToken)
+            #expect(try await stage.authctl("logout", "work").end == .exited(0))
+            #expect(try await stage.status("work").tokenSets == nil)
+            _ = try await refusal(SignedOutError.self) { try await acquire(stage, scopes: ["mail"]) }
+        }
+    }
+
+    @Test func `one token set too many is told the limit, and one that has ended makes room`() async throws {
+        try await withAccount { stage, issuer, _ in
+            for number in 0..<15 { _ = try await acquire(stage, audience: "a\(number)") }
+            await issuer.setPolicy(GrantPolicy(accessTokenLifetime: .seconds(2)))
+            let short = try await acquire(stage, audience: "short")
+            await issuer.setPolicy(GrantPolicy())
+            let refused = try await refusal(LimitExceededError.self) { try await acquire(stage, audience: "b") }
+            #expect(refused == LimitExceededError(.tokenSets, maximum: 16))
+            #expect(try await acquire(stage, audience: "a3").tokenType == "Bearer")
+            try await Task.sleep(until: .ending(short.expiresAtUSec))
+            _ = try await acquire(stage, audience: "b")
+            #expect(try await stage.status("work").tokenSets?.count == 16)
+
+            let long = String(repeating: "x", count: 1_024)
+            let tooLong = try await refusal(LimitExceededError.self) { try await acquire(stage, audience: long) }
+            #expect(tooLong == LimitExceededError(.tokenSetBytes, maximum: 1_024))
+            let wrong = try await refusal(InvalidSettingsError.self) { try await acquire(stage, resources: ["api"]) }
+            #expect(wrong.field == "resources")
+        }
+    }
+}

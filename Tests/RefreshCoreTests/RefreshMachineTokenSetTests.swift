@@ -1,0 +1,147 @@
+import RefreshCore
+import Testing
+
+/// Token sets spend the account's refresh token and never decide about its grant.
+struct RefreshMachineTokenSetTests {
+    private typealias Fixture = MachineFixture
+
+    private let start = MachineFixture.start
+    private let set: TokenSet
+
+    init() throws {
+        set = try TokenSet(scopes: ["mail"])
+    }
+
+    private func begin(at now: Moment) -> [Effect] {
+        [.persist(.unchanged), .send(Lease(generation: Fixture.generation, startedAt: now), for: set)]
+    }
+
+    /// An account whose request for the set is under way.
+    private func asking() -> RefreshMachine {
+        var machine = Fixture.machine(.scheduled)
+        _ = machine.handle(.tokenSetNeeded(set), at: start, jitter: 0)
+        return machine
+    }
+
+    @Test func `a set is asked for under a lease like any other`() {
+        var machine = Fixture.machine(.scheduled)
+        let now = start.later(.seconds(5))
+        #expect(machine.handle(.tokenSetNeeded(set), at: now, jitter: 0) == begin(at: now))
+        #expect(machine.state.phase == .refreshing(Lease(generation: Fixture.generation, startedAt: now)))
+        #expect(machine.state.deadline == now.wall + Lease.duration)
+    }
+
+    @Test(
+        arguments: [
+            (Phase.signedOut, false), (.refreshing(MachineFixture.lease), false),
+            (.interactionRequired(MachineFixture.interaction), false),
+        ] + BackOff.Kind.allCases.map { (.backingOff(MachineFixture.backOff($0)), $0 == .transient) }
+    )
+    func `where the account is not in order its own exchange goes first, if one may start`(phase: Phase, starts: Bool) {
+        var machine = Fixture.machine(phase)
+        let now = start.later(.seconds(2))
+        #expect(machine.handle(.tokenSetNeeded(set), at: now, jitter: 0) == (starts ? Fixture.begin(at: now) : []))
+    }
+
+    @Test func `a refresh that is due goes first`() {
+        var machine = Fixture.machine(.scheduled)
+        let now = start.later(.seconds(2400))
+        #expect(machine.handle(.tokenSetNeeded(set), at: now, jitter: 0) == Fixture.begin(at: now))
+    }
+
+    @Test func `the answer for a set rotates the grant and leaves the account's own token as it is`() throws {
+        var machine = asking()
+        let own = machine.state.accessToken
+        let effects = machine.handle(
+            .tokenSetIssued(set, Fixture.generation, Fixture.issuance),
+            at: start.later(.seconds(1)),
+            jitter: 0.5
+        )
+        let times = AccessTokenTimes(issuedAt: start, lifetime: .seconds(3600), refreshAfter: .seconds(2400))
+        #expect(effects == [.persist(.storeSet(set, times)), .publish(.tokenSetRefreshed(set))])
+        #expect(machine.state.generation == Fixture.generation.next)
+        #expect(machine.state.previous?.generation == Fixture.generation)
+        #expect(machine.state.accessToken == own)
+        #expect(machine.state.phase == .scheduled)
+        #expect(machine.state.deadline == start.wall + .seconds(2400))
+    }
+
+    @Test func `an answer for a set that comes after its lease is kept`() {
+        var machine = asking()
+        _ = machine.handle(.deadlineReached, at: start.later(Lease.duration), jitter: 0)
+        #expect(machine.state.isOutcomeUnknown)
+        let effects = machine.handle(
+            .tokenSetIssued(set, Fixture.generation, Fixture.issuance),
+            at: start.later(.seconds(46)),
+            jitter: 0
+        )
+        #expect(effects.count == 2)
+        #expect(machine.state.generation == Fixture.generation.next)
+        #expect(!machine.state.isOutcomeUnknown)
+    }
+
+    @Test func `an answer for a set of an earlier grant is dropped`() {
+        var machine = asking()
+        _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: start, jitter: 0)
+        let effects = machine.handle(.tokenSetIssued(set, Fixture.generation, Fixture.issuance), at: start, jitter: 0)
+        #expect(effects == [.publish(.staleAnswerDropped(Fixture.generation))])
+    }
+
+    @Test(arguments: [FailureClass.misconfigured, .rejected, .userRequired, .unavailable, .unreachable])
+    func `a refusal of a set concerns its callers only`(failureClass: FailureClass) {
+        let before = Fixture.machine(.scheduled).state
+        var machine = asking()
+        let failure = Fixture.failure(failureClass)
+        let effects = machine.handle(.tokenSetFailed(set, Fixture.generation, failure), at: start, jitter: 0)
+        #expect(effects == [.persist(.unchanged), .publish(.tokenSetFailed(set, failure))])
+        #expect(machine.state == before)
+    }
+
+    @Test func `whether the grant has ended is asked without the set`() {
+        var machine = asking()
+        let failure = Fixture.failure(.grantEnded)
+        let now = start.later(.seconds(1))
+        let lease = Lease(generation: Fixture.generation, startedAt: now)
+        #expect(
+            machine.handle(.tokenSetFailed(set, Fixture.generation, failure), at: now, jitter: 0)
+                == [.persist(.unchanged), .publish(.tokenSetFailed(set, failure)), .send(lease)]
+        )
+        var good = machine
+        _ = good.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: now, jitter: 0)
+        #expect(good.state.phase == .scheduled)
+        _ = machine.handle(.refreshFailed(Fixture.generation, failure), at: now, jitter: 0)
+        #expect(
+            machine.state.phase
+                == .interactionRequired(
+                    InteractionRequired(reason: .grantEnded, since: now.wall, failure: failure)
+                )
+        )
+    }
+
+    @Test func `an answer for a set that is lost is asked after soon, by the account's own exchange`() {
+        var machine = asking()
+        let failure = Fixture.failure(.unanswered)
+        _ = machine.handle(.tokenSetFailed(set, Fixture.generation, failure), at: start, jitter: 0)
+        #expect(machine.state.isOutcomeUnknown)
+        #expect(machine.state.deadline == start.wall + .seconds(1))
+        let now = start.later(.seconds(2))
+        #expect(machine.handle(.tokenSetNeeded(set), at: now, jitter: 0) == Fixture.begin(at: now))
+    }
+
+    @Test func `a server that asks to wait is not asked for anything meanwhile`() {
+        var machine = asking()
+        let failure = Fixture.failure(.unavailable, retryAfter: .seconds(600))
+        _ = machine.handle(.tokenSetFailed(set, Fixture.generation, failure), at: start, jitter: 0)
+        #expect(machine.state.phase.backOffKind == .serverAsked)
+        #expect(machine.handle(.tokenSetNeeded(set), at: start.later(.seconds(599)), jitter: 0) == [])
+    }
+
+    @Test func `a rejected token of a set is erased, and replaced where one may ask`() {
+        var machine = Fixture.machine(.scheduled)
+        #expect(
+            machine.handle(.tokenSetRejected(set), at: start, jitter: 0)
+                == [.persist(.eraseSet(set)), .send(Fixture.lease, for: set)]
+        )
+        #expect(machine.handle(.tokenSetRejected(set), at: start, jitter: 0) == [.persist(.eraseSet(set))])
+    }
+}
