@@ -11,6 +11,8 @@ struct IdleTests {
         let daemon = try await stage.start()
         // Tasks have run, and a caller has come and gone.
         #expect(try await stage.info().accounts == 0)
+        // So has what blocks.
+        #expect(try await stage.authctl("store", "rekey").end == .exited(0))
         let timers = try armedTimers(of: daemon.pid)
         #expect(timers.allSatisfy { $0 > .seconds(5) }, "armed: \(timers)")
         #expect(try await daemon.terminate() == .exited(0))

@@ -6,13 +6,25 @@ internal import RefreshCore
 /// having their turns in between, then the old key is destroyed.
 extension RefreshCoordinator {
     /// Changes the store's key, or joins the change that is under way; `tell` is called as it goes on, on this queue.
-    func rekey(_ tell: @escaping @Sendable (Rekeying.News) -> Void) {
-        if rekeying != nil {
-            rekeying?.followers.append(tell)
-            return
+    ///
+    /// - Returns: the follower's number, to forget it by.
+    func rekey(_ tell: @escaping @Sendable (Rekeying.News) -> Void) -> Int {
+        var joined = rekeying ?? Rekeying()
+        let number = joined.follow(tell)
+        let isNew = rekeying == nil
+        rekeying = joined
+        // A change that was given up for the day goes on with the key it has.
+        if isNew, store.isBeingResealed {
+            reseal()
+        } else if isNew {
+            Task { await beginRekeying() }
         }
-        rekeying = Rekeying(followers: [tell])
-        Task { await beginRekeying() }
+        return number
+    }
+
+    /// Forgets a follower who has gone; the change goes on.
+    func forgetFollower(_ number: Int) {
+        rekeying?.forget(number)
     }
 
     /// Goes on with a change that an earlier daemon began.
@@ -56,6 +68,11 @@ extension RefreshCoordinator {
                 Task { await destroyRetiredKey() }
                 return
             }
+        } catch where error.isDamage {
+            // Perhaps a page that nothing else reads: the daemon goes on, with both keys, and the change at the next start or
+            // command.
+            changeLog.rekeyFailed(error)
+            return endRekeying(with: .failure(.store(error)))
         } catch {
             storeFailed(error, with: [], at: now)
             wake()
@@ -103,5 +120,18 @@ extension RefreshCoordinator {
         let ended = rekeying
         rekeying = nil
         ended?.tell(.end(result))
+    }
+}
+
+extension StoreError {
+    /// A part of the file fails whoever asks for it, now and later.
+    fileprivate var isDamage: Bool {
+        switch self {
+        case .corrupt, .inputOutput: true
+        case .inUse, .notADatabase, .notAStore, .newerSchema, .wrongKey, .gone, .readOnly, .diskFull, .cannotOpen, .notOurs,
+            .refused, .sealBroken, .damagedRow, .staleGeneration, .refreshTokenMissing, .noSuchAccount, .nameTaken,
+            .noSuchIssuer, .backupExists, .beingResealed, .backupDamaged:
+            false
+        }
     }
 }

@@ -41,7 +41,8 @@ struct Rekeying: Sendable {
     var progress = Progress()
     /// How many accounts the next batch brings over.
     private(set) var batchSize = 64
-    var followers: [@Sendable (News) -> Void] = []
+    private var followers: [Int: @Sendable (News) -> Void] = [:]
+    private var lastFollower = 0
     /// When the followers were told last.
     var toldAt: Moment?
 
@@ -54,7 +55,18 @@ struct Rekeying: Sendable {
         }
     }
 
+    /// - Returns: the follower's number, to forget it by.
+    mutating func follow(_ tell: @escaping @Sendable (News) -> Void) -> Int {
+        lastFollower += 1
+        followers[lastFollower] = tell
+        return lastFollower
+    }
+
+    mutating func forget(_ number: Int) {
+        followers[number] = nil
+    }
+
     func tell(_ news: News) {
-        for follower in followers { follower(news) }
+        for follower in followers.values { follower(news) }
     }
 }

@@ -55,6 +55,10 @@ struct ChangeLog: Sendable {
         if let leftover = outcome.leftover { write(.oldKeyKept, [JournalKey.error: "\(leftover.description)"]) }
     }
 
+    func rekeyFailed(_ error: StoreError) {
+        write(.rekeyStopped, [JournalKey.error: "\(error)"])
+    }
+
     /// - Parameter consequence: what the daemon does without.
     func unwatched(_ error: SystemdError, _ consequence: String) {
         write(.machineUnwatched, [JournalKey.error: "\(error)", JournalKey.detail: "\(consequence)"])

@@ -32,6 +32,7 @@ enum JournalEvent: CaseIterable {
     case staleAnswerDropped
     case peerRefused
     case storeRekeyed
+    case rekeyStopped
     case oldKeyKept
     case storeLocked
     case storeRecovered
@@ -73,6 +74,7 @@ enum JournalEvent: CaseIterable {
         case .staleAnswerDropped: MessageID(0x8203_5930_317c_405c, 0x953d_29fc_a300_89f1)
         case .peerRefused: MessageID(0x7599_a9da_26dc_4440, 0x92c6_0719_3a1d_1946)
         case .storeRekeyed: MessageID(0xd949_b0ae_0eea_460c, 0xbf82_f2d9_3017_9d3a)
+        case .rekeyStopped: MessageID(0x62a8_41f5_9c0d_4e7b, 0x9d37_c1b5_e608_2af4)
         case .oldKeyKept: MessageID(0x10fd_21fb_85eb_4447, 0xab1a_d765_f535_9352)
         case .storeLocked: MessageID(0xb6bf_e97b_0cce_4b17, 0xa085_e899_a857_79c8)
         case .storeRecovered: MessageID(0x8905_ab86_bf43_43b0, 0xa323_7008_036f_68d8)
@@ -95,7 +97,8 @@ enum JournalEvent: CaseIterable {
             .refreshTokenExpiring, .clockStepped, .networkDown, .staleAnswerDropped, .decisionRefused, .peerRefused,
             .oldKeyKept, .storeLocked, .machineUnwatched:
             .warning
-        case .configurationRejected, .storeUnwritable, .accountDamaged, .socketLost, .descriptorsExhausted: .error
+        case .configurationRejected, .storeUnwritable, .accountDamaged, .rekeyStopped, .socketLost, .descriptorsExhausted:
+            .error
         }
     }
 
@@ -128,6 +131,7 @@ enum JournalEvent: CaseIterable {
         case .staleAnswerDropped: "an answer for an earlier grant was dropped"
         case .peerRefused: "a caller was refused"
         case .storeRekeyed: "the store is sealed with a new key"
+        case .rekeyStopped: "the change of the store's key stopped, both keys stay in use"
         case .oldKeyKept: "the store's old key could not be destroyed"
         case .storeLocked: "the store's key is locked, waiting for it"
         case .storeRecovered: "the store can be used again"

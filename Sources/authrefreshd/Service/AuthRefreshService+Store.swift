@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import Dispatch
 internal import Varlink
 
 /// The methods about the store as a whole.
@@ -13,13 +14,18 @@ extension AuthRefreshService {
         _ = try call.decodeParameters(as: RekeyStore.Parameters.self)
         let total = try coordinator.overview().accounts
         let wantsMore = call.wantsMore
-        coordinator.rekey { news in
+        let follower = coordinator.rekey { news in
             switch news {
             case .progress(let progress):
                 guard wantsMore else { return }
                 responder.reply(RekeyStore.Reply(progress, total: total), continues: true)
             case .end(.success(let outcome)): responder.reply(RekeyStore.Reply(outcome))
             case .end(.failure(let failure)): responder.fail(VarlinkError(failure))
+            }
+        }
+        responder.onDisconnect { [coordinator] in
+            coordinator.queue.async {
+                coordinator.assumeIsolated { $0.forgetFollower(follower) }
             }
         }
     }
