@@ -68,7 +68,7 @@ extension RefreshCoordinator {
                 Task { await destroyRetiredKey() }
                 return
             }
-        } catch where error.isDamage {
+        } catch  where error.isDamage {
             // Perhaps a page that nothing else reads: the daemon goes on, with both keys, and the change at the next start or
             // command.
             changeLog.rekeyFailed(error)
@@ -128,7 +128,8 @@ extension StoreError {
     fileprivate var isDamage: Bool {
         switch self {
         case .corrupt, .inputOutput: true
-        case .inUse, .notADatabase, .notAStore, .newerSchema, .wrongKey, .gone, .readOnly, .diskFull, .cannotOpen, .notOurs,
+        case .inUse, .notADatabase, .notAStore, .newerSchema, .wrongKey, .gone, .readOnly, .diskFull, .cannotOpen,
+            .notOurs,
             .refused, .sealBroken, .damagedRow, .staleGeneration, .refreshTokenMissing, .noSuchAccount, .nameTaken,
             .noSuchIssuer, .backupExists, .beingResealed, .backupDamaged:
             false

@@ -97,7 +97,8 @@ enum JournalEvent: CaseIterable {
             .refreshTokenExpiring, .clockStepped, .networkDown, .staleAnswerDropped, .decisionRefused, .peerRefused,
             .oldKeyKept, .storeLocked, .machineUnwatched:
             .warning
-        case .configurationRejected, .storeUnwritable, .accountDamaged, .rekeyStopped, .socketLost, .descriptorsExhausted:
+        case .configurationRejected, .storeUnwritable, .accountDamaged, .rekeyStopped, .socketLost,
+            .descriptorsExhausted:
             .error
         }
     }
