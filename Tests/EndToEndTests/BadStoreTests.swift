@@ -47,6 +47,18 @@ struct BadStoreTests {
         }
     }
 
+    @Test func `a start that fails says why and ends with its status, also where a watchdog is to be fed`() async throws
+    {
+        try await FreshAccount.with { account in
+            let key = account.stage.key
+            try FileManager.default.moveItem(atPath: key, toPath: key + ".away")
+            let refused = try account.stage.spawn(environment: ["WATCHDOG_USEC": "30000000"])
+            #expect(try await refused.ended() == .exited(77))
+            #expect(refused.logText.contains("the store's key '\(key)' is missing"), "\(refused.logText)")
+            try FileManager.default.moveItem(atPath: key + ".away", toPath: key)
+        }
+    }
+
     @Test func `a store that is damaged, or none at all, is refused and left as it is`() async throws {
         try await FreshAccount.with { account in
             let store = account.stage.store

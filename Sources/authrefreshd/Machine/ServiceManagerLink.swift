@@ -5,29 +5,35 @@ internal import Systemd
 /// Tells the service manager that the daemon is ready, alive, and how its accounts are.
 final class ServiceManagerLink {
     private let notifier: ServiceNotifier
-    private let watchdog: (any DispatchSourceTimer)?
+    private let queue: DispatchQueue
+    /// Nil until the first `ready`: Dispatch traps when a timer is let go of that never began, as one would be in a failed start.
+    private var watchdog: (any DispatchSourceTimer)?
 
     /// - Parameter queue: the coordinator's.
     init(notifier: ServiceNotifier, queue: DispatchQueue) {
         self.notifier = notifier
-        // On the coordinator's own queue: a ping proves that the queue which does the work turns over.
-        watchdog = notifier.watchdogInterval.map { interval in
-            let timer = DispatchSource.makeTimerSource(queue: queue)
-            let half = DispatchTimeInterval.microseconds(Int(interval.microseconds / 2))
-            timer.schedule(
-                deadline: .now() + half,
-                repeating: half,
-                leeway: .microseconds(Int(interval.microseconds / 20))
-            )
-            timer.setEventHandler { notifier.watchdog() }
-            return timer
-        }
+        self.queue = queue
     }
 
     /// Says READY=1, and feeds the watchdog from now on.
     func ready(status: String) {
         notifier.ready(status: status)
-        watchdog?.activate()
+        if watchdog == nil { watchdog = startWatchdog() }
+    }
+
+    /// On the coordinator's own queue: a ping proves that the queue which does the work turns over.
+    private func startWatchdog() -> (any DispatchSourceTimer)? {
+        guard let interval = notifier.watchdogInterval else { return nil }
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        let half = DispatchTimeInterval.microseconds(Int(interval.microseconds / 2))
+        timer.schedule(
+            deadline: .now() + half,
+            repeating: half,
+            leeway: .microseconds(Int(interval.microseconds / 20))
+        )
+        timer.setEventHandler { [notifier] in notifier.watchdog() }
+        timer.activate()
+        return timer
     }
 
     func status(_ status: String) {
