@@ -5,29 +5,53 @@ enum UnixStream {
     /// Bytes asked for at once: a token reply fits, and a long list takes few reads.
     private static let readBytes = 16 << 10
 
+    /// - Throws: the cases of connecting.
     static func connect(to path: String) throws(VarlinkClientError) -> Int32 {
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw .unusablePath(path: path) }
         var address = sockaddr_un()
         let pathBytesMax = MemoryLayout.size(ofValue: address.sun_path) - 1
         guard path.utf8.count <= pathBytesMax else { throw .pathTooLong(path: path, limit: pathBytesMax) }
         address.sun_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+        // unix(7): the family, the path and its NUL.
+        let addressBytes = MemoryLayout<sockaddr_un>.size - pathBytesMax + path.utf8.count
 
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .cannotConnect(path: path, errno: errno) }
         let failure = unsafe withUnsafePointer(to: address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                retried {
-                    unsafe Int(Glibc.connect(descriptor, generic, socklen_t(MemoryLayout<sockaddr_un>.size)))
-                } < 0 ? errno : 0
+                retried { unsafe Int(Glibc.connect(descriptor, generic, socklen_t(addressBytes))) } < 0 ? errno : 0
             }
         }
-        guard failure != 0 else { return descriptor }
-        close(descriptor)
-        switch failure {
-        case ENOENT, ECONNREFUSED, ENOTDIR: throw .notRunning(path: path, errno: failure)
-        case EACCES, EPERM: throw .permissionDenied(path: path)
-        default: throw .cannotConnect(path: path, errno: failure)
+        do throws(VarlinkClientError) {
+            guard failure == 0 else { throw error(failure, path) }
+            try checkOwner(of: descriptor, path)
+        } catch {
+            close(descriptor)
+            throw error
         }
+        return descriptor
+    }
+
+    private static func error(_ failure: Int32, _ path: String) -> VarlinkClientError {
+        switch failure {
+        case ENOENT, ECONNREFUSED, ENOTDIR: .notRunning(path: path, errno: failure)
+        case EACCES, EPERM: .permissionDenied(path: path)
+        default: .cannotConnect(path: path, errno: failure)
+        }
+    }
+
+    /// Refuses a listener of another user: a path that others can write to, or that was mistyped, must not get our secrets.
+    ///
+    /// The kernel tells who began to listen, which with socket activation is the user's own service manager.
+    private static func checkOwner(of descriptor: Int32, _ path: String) throws(VarlinkClientError) {
+        // struct ucred: pid, uid, gid, 32 bits each. glibc shows it to programs in C only.
+        var words: [UInt32] = [0, 0, 0]
+        var length = socklen_t(MemoryLayout<UInt32>.size * words.count)
+        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &words, &length) == 0 else {
+            throw .cannotConnect(path: path, errno: errno)
+        }
+        guard words[1] == geteuid() || words[1] == 0 else { throw .otherUser(path: path, uid: words[1]) }
     }
 
     static func write(_ bytes: [UInt8], to descriptor: Int32) throws(VarlinkClientError) {

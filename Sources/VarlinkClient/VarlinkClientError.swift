@@ -4,6 +4,10 @@ package enum VarlinkClientError: Error, Equatable, Sendable {
     case notRunning(path: String, errno: Int32)
     /// We may not open the socket or reach it through its folders.
     case permissionDenied(path: String)
+    /// The path is empty or has a NUL in it: the kernel would take it for a name in the abstract namespace, or for its beginning.
+    case unusablePath(path: String)
+    /// The user `uid` listens there, who is neither ours nor root: what we ask is none of theirs.
+    case otherUser(path: String, uid: UInt32)
     /// The path does not fit into a socket address, `limit` bytes.
     case pathTooLong(path: String, limit: Int)
     /// The kernel refused for another reason: no descriptor left, no memory.

@@ -55,7 +55,9 @@ extension ConnectionError {
         switch self {
         case .unreachable: "authctl.DaemonUnreachable"
         case .notPermitted: "authctl.SocketNotPermitted"
+        case .otherUser: "authctl.SocketOfAnotherUser"
         case .pathTooLong: "authctl.SocketPathTooLong"
+        case .unusablePath: "authctl.SocketPathUnusable"
         case .ended: "authctl.ConnectionEnded"
         case .noAnswer: "authctl.NoAnswer"
         case .unreadableReply: "authctl.UnreadableReply"

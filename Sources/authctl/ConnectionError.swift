@@ -3,7 +3,11 @@ enum ConnectionError: Error, Hashable, Sendable {
     /// Nothing answers at the socket.
     case unreachable(socket: String, errno: Int32)
     case notPermitted(socket: String)
+    /// Somebody else listens there.
+    case otherUser(socket: String, uid: UInt32)
     case pathTooLong(socket: String)
+    /// Empty, or with a NUL in it.
+    case unusablePath(socket: String)
     /// The daemon went away before its answer was complete.
     case ended
     /// The daemon took the call and said nothing for `seconds`.
@@ -28,6 +32,14 @@ extension ConnectionError {
                 message: "the socket '\(socket)' is not open to this user",
                 hints: ["the daemon serves the user who runs it; check --socket and AUTHREFRESH_SOCKET"]
             )
+        case .otherUser(let socket, let uid):
+            Report(
+                status: .notPermitted,
+                message: "the socket '\(socket)' belongs to another user (uid \(uid))",
+                hints: ["nothing was asked there; check --socket and AUTHREFRESH_SOCKET"]
+            )
+        case .unusablePath(let socket):
+            Report(status: .usage, message: "this is no path of a socket: '\(socket)'")
         case .pathTooLong(let socket):
             Report(status: .usage, message: "the path of the socket is too long: '\(socket)'")
         case .ended:

@@ -14,8 +14,9 @@ struct DaemonConnection: ~Copyable {
 
     /// - Parameter socket: the value of `--socket`, if given.
     init(socket: String?) throws(AuthctlError) {
+        let path = try SocketPath.resolve(option: socket)
         do throws(VarlinkClientError) {
-            connection = try VarlinkConnection(path: SocketPath.resolve(option: socket))
+            connection = try VarlinkConnection(path: path)
         } catch {
             throw .connection(ConnectionError(error, patience: 0))
         }
@@ -92,7 +93,9 @@ extension ConnectionError {
             case .notRunning(let path, let errno), .cannotConnect(let path, let errno):
                 .unreachable(socket: path, errno: errno)
             case .permissionDenied(let path): .notPermitted(socket: path)
+            case .otherUser(let path, let uid): .otherUser(socket: path, uid: uid)
             case .pathTooLong(let path, limit: _): .pathTooLong(socket: path)
+            case .unusablePath(let path): .unusablePath(socket: path)
             case .timedOut: .noAnswer(seconds: patience)
             case .connectionClosed: .ended
             case .malformedReply, .replyTooLarge: .unreadableReply

@@ -3,8 +3,15 @@ internal import Glibc
 /// Where the daemon listens.
 enum SocketPath {
     /// The first that is given: `--socket`, `AUTHREFRESH_SOCKET`, the runtime directory of the user.
-    static func resolve(option: String?) -> String {
-        if let option { return option }
+    ///
+    /// - Throws: `usage` if the option is no path.
+    static func resolve(option: String?) throws(AuthctlError) -> String {
+        if let option {
+            guard !option.isEmpty, !option.utf8.contains(0) else {
+                throw .usage(message: "'--socket' needs a path", hint: "see 'authctl --help'")
+            }
+            return option
+        }
         if let path = environment("AUTHREFRESH_SOCKET") { return path }
         // Without a login session the variable is missing, but a lingering user manager has made the folder.
         let runtime = environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"

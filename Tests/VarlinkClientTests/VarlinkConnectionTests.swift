@@ -111,4 +111,11 @@ import VarlinkClient
             _ = try VarlinkConnection(path: path)
         }
     }
+
+    /// An address of NULs is a name in the abstract namespace, where any user may listen.
+    @Test(arguments: ["", "\0", "a\0b"]) func `a path that is none is refused`(path: String) {
+        #expect(throws: VarlinkClientError.unusablePath(path: path)) {
+            _ = try VarlinkConnection(path: path)
+        }
+    }
 }

@@ -73,6 +73,11 @@ struct CommandRun {
         )
     }
 
+    /// Whether this machine has all of the programs.
+    static func has(_ programs: String...) -> Bool {
+        programs.allSatisfy { FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)") }
+    }
+
     func remove() {
         try? FileManager.default.removeItem(at: folder)
     }

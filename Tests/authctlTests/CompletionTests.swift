@@ -5,10 +5,6 @@ import Testing
 
 /// The completion scripts in the shells that they are for.
 @Suite struct CompletionTests {
-    static func isInstalled(_ shell: String) -> Bool {
-        FileManager.default.isExecutableFile(atPath: "/usr/bin/\(shell)")
-    }
-
     private static let listing = [
         StubDaemon.Exchange(
             call: #"{"method":"io.authrefresh.ListAccounts","parameters":{"accounts":["wo"]}}"#,
@@ -48,13 +44,13 @@ import Testing
         replies: [#"{"parameters":{"accessToken":"at-1","tokenType":"Bearer","expiresAtUSec":1}}"#]
     )
 
-    @Test(.enabled(if: isInstalled("bash"), "bash is not installed"))
+    @Test(.enabled(if: CommandRun.has("bash"), "bash is not installed"))
     func `bash completes the name of an account`() throws {
         let start = "printf 'source ./_authctl; PS1=READ\"\"Y\\n' > rc; exec bash --rcfile rc -i"
         #expect(try complete("bash", start).contains("at-1"))
     }
 
-    @Test(.enabled(if: isInstalled("zsh"), "zsh is not installed"))
+    @Test(.enabled(if: CommandRun.has("zsh"), "zsh is not installed"))
     func `zsh completes the name of an account`() throws {
         let start = """
             printf 'fpath=($PWD $fpath); autoload -U compinit; compinit -u -d ./dump; PS1=READ""Y\\n' > .zshrc
@@ -63,7 +59,7 @@ import Testing
         #expect(try complete("zsh", start).contains("at-1"))
     }
 
-    @Test(.enabled(if: isInstalled("fish"), "fish is not installed"))
+    @Test(.enabled(if: CommandRun.has("fish"), "fish is not installed"))
     func `fish completes the name of an account`() throws {
         let start = """
             mkdir -p .local/share/fish/vendor_completions.d

@@ -37,20 +37,20 @@ import Testing
         for command in commands { #expect(lines.contains("authctl-\(command).1")) }
     }
 
-    @Test(.enabled(if: CompletionTests.isInstalled("mandoc"), "mandoc is not installed"))
+    @Test(.enabled(if: CommandRun.has("mandoc"), "mandoc is not installed"))
     func `mandoc finds nothing to warn of`() throws {
         let outcome = try run("mandoc -Tlint -Wwarning pages/*")
         #expect(outcome.output == "")
         #expect(outcome.status == 0)
     }
 
-    @Test(.enabled(if: CompletionTests.isInstalled("man"), "man is not installed"))
+    @Test(.enabled(if: CommandRun.has("man"), "man is not installed"))
     func `man formats every page without a warning`() throws {
         let outcome = try run("for page in pages/*; do man --warnings -E UTF-8 -l -Tutf8 $page > /dev/null; done")
         #expect(outcome.output == "")
     }
 
-    @Test(.enabled(if: CompletionTests.isInstalled("man"), "man is not installed"))
+    @Test(.enabled(if: CommandRun.has("man"), "man is not installed"))
     func `a page shows options, examples and the exit status as the help text has them`() throws {
         let page = try run("MANWIDTH=100 man -E UTF-8 -l pages/authctl-status.1 | col -bx").output
         let root = try run("MANWIDTH=100 man -E UTF-8 -l pages/authctl.1 | col -bx").output

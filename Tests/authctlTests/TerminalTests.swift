@@ -26,9 +26,11 @@ import Testing
         return (shown, daemon.finish())
     }
 
-    @Test func `what is typed reaches the daemon and not the screen`() throws {
-        let exchange = StubDaemon.Exchange(
-            call: #"{"method":"io.authrefresh.ImportGrant","parameters":{"account":"work","refreshToken":"rt-typed"}}"#,
+    private static func taking(_ token: String) -> StubDaemon.Exchange {
+        StubDaemon.Exchange(
+            call: #"""
+                {"method":"io.authrefresh.ImportGrant","parameters":{"account":"work","refreshToken":"\#(token)"}}
+                """#,
             replies: [
                 #"""
                 {"parameters":{"status":
@@ -36,13 +38,62 @@ import Testing
                 """#
             ]
         )
-        let (shown, problems) = try show(Self.importing, typing: "rt-typed\n", exchanges: [exchange])
+    }
+
+    @Test func `what is typed reaches the daemon and not the screen`() throws {
+        let (shown, problems) = try show(Self.importing, typing: "rt-typed\n", exchanges: [Self.taking("rt-typed")])
         #expect(problems == [])
         #expect(shown.contains(Self.prompt))
         #expect(!shown.contains("rt-typed"))
         #expect(shown.contains("work: refreshing"))
         #expect(shown.contains("exit 0"))
         #expect(shown.contains("restored"))
+    }
+
+    /// A terminal's own lines end after 4095 bytes.
+    @Test(arguments: [4095, 4096, 20_000]) func `a long token is taken whole`(length: Int) throws {
+        let token = String(repeating: "0123456789", count: length / 10 + 1).prefix(length) + "end"
+        let (shown, problems) = try show(
+            Self.importing,
+            typing: token + "\n",
+            exchanges: [Self.taking(String(token))]
+        )
+        #expect(problems == [])
+        #expect(shown.contains("exit 0"))
+        #expect(shown.contains("restored"))
+    }
+
+    @Test func `a token longer than any is refused and not cut`() throws {
+        let keys = String(repeating: "x", count: SecretFile.largestSize + 1)
+        let (shown, problems) = try show(Self.importing, typing: keys)
+        #expect(problems == [])
+        #expect(shown.contains("authctl: error: the refresh token is longer than 64 KiB"))
+        #expect(shown.contains("exit 65"))
+        #expect(shown.contains("restored"))
+    }
+
+    /// Backspace takes back one character, whatever its bytes, Ctrl-U and Ctrl-W all; Ctrl-D ends what is not empty.
+    @Test(arguments: ["rt-typo\u{7F}ed\n", "rt-typü\u{8}ed\r", "wrong\u{15}rt-typed\n", "\u{7F}\u{17}rt-typed\u{4}"])
+    func `a slip of the fingers can be mended`(keys: String) throws {
+        let (shown, problems) = try show(Self.importing, typing: keys, exchanges: [Self.taking("rt-typed")])
+        #expect(problems == [])
+        #expect(shown.contains("exit 0"))
+        #expect(shown.contains("restored"))
+    }
+
+    @Test func `Ctrl-D at the prompt cancels`() throws {
+        let (shown, problems) = try show(Self.importing, typing: "\u{4}")
+        #expect(problems == [])
+        #expect(shown.contains("exit 130"))
+        #expect(shown.contains("restored"))
+    }
+
+    @Test func `a document is not asked for on a terminal`() throws {
+        let (shown, problems) = try show("authctl account import -; echo exit $?")
+        #expect(problems == [])
+        #expect(shown.contains("authctl: error: a document cannot be typed on a terminal"))
+        #expect(shown.contains("authctl: hint: name a file"))
+        #expect(shown.contains("exit 64"))
     }
 
     @Test func `Ctrl-C cancels and leaves the terminal as it was`() throws {

@@ -13,7 +13,7 @@ struct AccountImportCommand: ParsableCommand {
         discussion: """
             The file may hold a refresh token and nothing else, a token endpoint's answer ({"refresh_token": …}), or \
             what 'authctl account export' wrote; the last makes the account, or changes the one of that name. '-' \
-            reads standard input, or asks on the terminal.
+            reads standard input, or asks for an account's refresh token on the terminal.
 
             Waits for the first refresh; if that fails the grant stays imported, and the exit status tells why: 3, \
             75 or 78.
@@ -66,7 +66,7 @@ struct AccountImportCommand: ParsableCommand {
     /// - Parameter target: the account to make or change; nil lets an export name its own.
     private func importFile(_ name: String, into target: String?) throws(AuthctlError) {
         let secret = try SecretFile(name: name, purpose: .document)
-            .read(prompt: target.map { "refresh token of '\(PlainText.line($0))': " } ?? "document: ")
+            .read(prompt: target.map { "refresh token of '\(PlainText.line($0))': " })
         switch try ImportedDocument(secret) {
         case .refreshToken(let token):
             guard let target else {

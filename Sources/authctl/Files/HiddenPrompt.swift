@@ -15,16 +15,19 @@ enum HiddenPrompt {
 
         let line = withSignalsHeld { waitMask in
             var silent = before
-            silent.c_lflag &= ~tcflag_t(ECHO)
+            // Not canonical: a line that the terminal gathers ends after 4095 bytes (termios(3)), and the rest is lost without a word.
+            silent.c_lflag &= ~tcflag_t(ECHO | ICANON)
+            TypedLine.waitForEachByte(&silent)
             // TCSAFLUSH: what was typed before the prompt is shown is not part of the secret.
             guard unsafe tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { return [UInt8]?.none }
             defer { unsafe tcsetattr(terminal, TCSAFLUSH, &before) }
             _ = FileDescriptor.write(prompt, to: terminal)
-            return readLine(from: terminal, waitMask)
+            return readLine(from: terminal, before, waitMask)
         }
         _ = FileDescriptor.write("\n", to: terminal)
         guard let line else { throw .cancelled }
         guard !line.isEmpty else { throw .secretFile(.empty(purpose: purpose)) }
+        guard line.count <= SecretFile.largestSize else { throw .secretFile(.tooLong(purpose: purpose)) }
         guard let text = String(validating: line, as: UTF8.self) else {
             throw .secretFile(.notOneLine(purpose: purpose))
         }
@@ -54,18 +57,19 @@ enum HiddenPrompt {
         return body(waitMask)
     }
 
-    /// The line without its end; nil if a signal came first, or the terminal was closed.
-    private static func readLine(from terminal: Int32, _ waitMask: sigset_t) -> [UInt8]? {
-        var line: [UInt8] = []
+    /// The line without its end, or a byte more than the largest secret; nil if a signal came first, if the user typed Ctrl-D at
+    /// the beginning, or if the terminal was closed.
+    private static func readLine(from terminal: Int32, _ settings: termios, _ waitMask: sigset_t) -> [UInt8]? {
+        var line = TypedLine(settings)
         var mask = waitMask
-        while line.count <= SecretFile.largestSize {
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while line.bytes.count <= SecretFile.largestSize {
             var wanted = DescriptorSet([terminal])
             guard unsafe pselect(terminal + 1, &wanted.set, nil, nil, nil, &mask) > 0 else { return nil }
-            var byte: UInt8 = 0
-            guard unsafe read(terminal, &byte, 1) == 1 else { return line.isEmpty ? nil : line }
-            if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") { return line }
-            line.append(byte)
+            let count = unsafe read(terminal, &chunk, chunk.count)
+            guard count > 0 else { return nil }
+            for byte in chunk[..<count] where line.take(byte) { return line.hasEnded ? nil : line.bytes }
         }
-        return line
+        return line.bytes
     }
 }

@@ -11,11 +11,12 @@ struct SecretFile {
 
     /// The content without one trailing line break.
     ///
-    /// - Parameter prompt: what the terminal is asked with, if it comes to that.
+    /// - Parameter prompt: what the terminal is asked with, if it comes to that; nil: it cannot be typed.
     /// - Throws: `secretFile`, `cancelled`.
-    func read(prompt: String) throws(AuthctlError) -> SecretText {
+    func read(prompt: String?) throws(AuthctlError) -> SecretText {
         guard name == "-" else { return try readFile() }
         if isatty(STDIN_FILENO) == 1 {
+            guard let prompt else { throw .secretFile(.notForTerminal(purpose: purpose)) }
             return try HiddenPrompt.ask(prompt, purpose)
         }
         return try contents(of: STDIN_FILENO)

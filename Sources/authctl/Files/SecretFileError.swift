@@ -10,6 +10,8 @@ enum SecretFileError: Error, Hashable, Sendable {
     case tooLong(purpose: SecretPurpose)
     /// It holds several lines or control characters.
     case notOneLine(purpose: SecretPurpose)
+    /// It would have to be typed, and it has many lines.
+    case notForTerminal(purpose: SecretPurpose)
     /// There is no terminal to ask on.
     case noTerminal(purpose: SecretPurpose)
 }
@@ -43,6 +45,12 @@ extension SecretFileError {
                 status: .badData,
                 message: "the \(purpose.rawValue) is not one line of printable text",
                 hints: ["the file must hold the \(purpose.rawValue) and nothing else"]
+            )
+        case .notForTerminal(let purpose):
+            Report(
+                status: .usage,
+                message: "a \(purpose.rawValue) cannot be typed on a terminal",
+                hints: ["name a file"]
             )
         case .noTerminal(let purpose):
             Report(

@@ -63,11 +63,16 @@ struct AcquiredToken {
         }
     }
 
-    /// In single quotes nothing has a meaning but the quote itself: POSIX shells, and fish, read this the same.
+    /// Quotes and backslashes stand outside the single quotes, each behind a backslash: within them a backslash is one character
+    /// to POSIX shells and begins an escape in fish.
     private static func quotedForShell(_ text: String) -> String {
         var quoted = "'"
         for character in text.unicodeScalars {
-            if character == "'" { quoted += "'\\''" } else { quoted.unicodeScalars.append(character) }
+            switch character {
+            case "'": quoted += #"'\''"#
+            case "\\": quoted += #"'\\'"#
+            default: quoted.unicodeScalars.append(character)
+            }
         }
         return quoted + "'"
     }

@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+@testable import authctl
+
+/// Who listens where `authctl` asks.
+@Suite struct SocketOwnerTests {
+    /// The kernel notes who began to listen; only root can be somebody else for a moment.
+    private static let other = """
+        perl -MSocket -e '
+            socket(S, AF_UNIX, SOCK_STREAM, 0) and bind(S, pack_sockaddr_un("other")) or die;
+            $> = 4711; listen(S, 1) or die; $> = 0;
+            exit(system(@ARGV) >> 8)' authctl token work --socket other
+        """
+
+    @Test(.enabled(if: geteuid() == 0 && CommandRun.has("perl"), "only root can be another user"))
+    func `a socket of another user is asked for nothing`() throws {
+        let run = try CommandRun()
+        defer { run.remove() }
+        let outcome = try run.run(Self.other)
+        #expect(outcome.status == authctl.ExitStatus.notPermitted.rawValue)
+        #expect(outcome.output == "")
+        #expect(outcome.errors.hasPrefix("authctl: error: the socket 'other' belongs to another user (uid 4711)\n"))
+    }
+
+    @Test(arguments: ["authctl token work --socket ''", "authctl status --socket ''"])
+    func `no path is no socket`(command: String) throws {
+        let run = try CommandRun()
+        defer { run.remove() }
+        let outcome = try run.run(command)
+        #expect(outcome.status == authctl.ExitStatus.usage.rawValue)
+        #expect(outcome.errors.hasPrefix("authctl: error: '--socket' needs a path\n"))
+    }
+
+    @Test func `a path with a NUL in it is refused`() {
+        let error = #expect(throws: AuthctlError.self) { try SocketPath.resolve(option: "a\0b") }
+        #expect(error?.report.status == .usage)
+    }
+}
