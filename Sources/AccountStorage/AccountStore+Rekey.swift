@@ -112,7 +112,7 @@ package struct ResealedBatch: Hashable, Sendable {
 
 extension SealedPlace {
     /// The place of a row of `tokensToReseal`; nil if it is of no kind that this version knows.
-    fileprivate init?(tokenRow row: Row) {
+    init?(tokenRow row: Row) {
         guard let kind = TokenKind(rawValue: row[2]) else { return nil }
         self.init(account: AccountID(row[1]), column: kind.column, generation: Generation(row[4]), target: row[3])
     }

@@ -3,7 +3,7 @@ import GRDB
 import RefreshCore
 
 /// The keys that a store is sealed with: one, and while it is being changed the one that follows.
-struct SealingKeys {
+struct SealingKeys: Sendable {
     var current: StoreKey
     /// Nil unless the key is being changed; everything new is sealed with it.
     var next: StoreKey?

@@ -2,7 +2,7 @@
 ///
 /// They stand together so that a test can read every plan.
 enum StoreStatement: CaseIterable {
-    case recordByID, recordByName, recordsAfterName
+    case recordByID, recordByName, recordsAfterName, recordsAfterID
     case dueOnline, dueOffline, dueOfIssuer
     case nextDeadlineOnline, nextDeadlineOffline
     case nextIssuer
@@ -14,12 +14,14 @@ enum StoreStatement: CaseIterable {
     case eraseTokens, eraseTokensOfKind, pruneRefreshTokens
     case accountsToReseal, tokensToReseal, resealClientSecret, resealToken
     case tokenSet, tokenSets, eraseTokenSet, eraseTokenSets, eraseOldTokenSets
+    case asideAmong, tokenSetsAmong
 
     var sql: String {
         switch self {
         case .recordByID: StoreStatement.recordByIDText
         case .recordByName: StoreStatement.recordByNameText
         case .recordsAfterName: StoreStatement.recordsAfterNameText
+        case .recordsAfterID: StoreStatement.recordsAfterIDText
         case .dueOnline:
             "SELECT id, issuer_id FROM account WHERE deadline_usec <= ? ORDER BY deadline_usec"
         case .dueOffline:
@@ -85,6 +87,11 @@ enum StoreStatement: CaseIterable {
         case .eraseTokenSets: "DELETE FROM token_set WHERE account_id = ?"
         case .eraseOldTokenSets:
             "DELETE FROM token_set WHERE account_id = ? AND access_wall_usec + access_lifetime_usec < ?"
+        case .asideAmong: "SELECT account_id FROM set_aside WHERE account_id > ? AND account_id <= ?"
+        case .tokenSetsAmong:
+            """
+            SELECT \(TokenSetColumns.recordColumns), account_id FROM token_set WHERE account_id > ? AND account_id <= ?
+            """
         }
     }
 
@@ -93,6 +100,7 @@ enum StoreStatement: CaseIterable {
     private static let recordByIDText = "\(record) WHERE id = ?"
     private static let recordByNameText = "\(record) WHERE name = ?"
     private static let recordsAfterNameText = "\(record) WHERE name > ? ORDER BY name LIMIT ?"
+    private static let recordsAfterIDText = "\(record) WHERE id > ? ORDER BY id LIMIT ?"
     /// The guard on the generation is part of the statement: there is no time between asking and writing.
     private static let commitText = """
         UPDATE account SET \(StateColumns.names.map { "\($0) = ?" }.joined(separator: ", ")),

@@ -31,4 +31,5 @@ package enum Method: String, CaseIterable, Sendable {
     case backupStore = "io.authrefresh.BackupStore"
     case listProviders = "io.authrefresh.ListProviders"
     case rekeyStore = "io.authrefresh.RekeyStore"
+    case checkStore = "io.authrefresh.CheckStore"
 }

@@ -48,3 +48,41 @@ package enum RekeyStore {
         }
     }
 }
+
+/// The wire types of `CheckStore`.
+package enum CheckStore {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package init() {}
+    }
+
+    /// What it answers, as it goes on and in the end.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var accounts: Int64
+        package var total: Int64
+        package var found: Int64
+        package var findings: [StoreFinding]
+
+        package init(accounts: Int64, total: Int64, found: Int64, findings: [StoreFinding]) {
+            self.accounts = accounts
+            self.total = total
+            self.found = found
+            self.findings = findings
+        }
+    }
+}
+
+/// The wire type `StoreFinding`.
+package struct StoreFinding: Codable, Hashable, Sendable {
+    package var kind: String
+    package var account: String?
+    package var summary: String
+    package var hint: String
+
+    package init(kind: String, account: String? = nil, summary: String, hint: String) {
+        self.kind = kind
+        self.account = account
+        self.summary = summary
+        self.hint = hint
+    }
+}

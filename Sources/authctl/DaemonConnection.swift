@@ -48,12 +48,12 @@ struct DaemonConnection: ~Copyable {
 
     /// Calls a method that tells how it gets on, and hands over each reply; the last one ends the call.
     ///
-    /// - Throws: `refused` with the daemon's error; anything about the connection; `noAnswer` after a silence.
+    /// - Throws: `refused` with the daemon's error; anything about the connection; `noAnswer` after a silence; what `body` throws.
     mutating func ask<Reply: Decodable>(
         _ method: Method,
         _ parameters: some Encodable,
         forEach type: Reply.Type,
-        _ body: (Reply) -> Void
+        _ body: (Reply) throws(AuthctlError) -> Void
     ) throws(AuthctlError) {
         let patience = Self.refreshPatience
         var continues = true
@@ -69,7 +69,7 @@ struct DaemonConnection: ~Copyable {
             } catch {
                 throw .connection(ConnectionError(error, patience: patience))
             }
-            body(try WireText.decode(type, from: Self.parameters(of: reply)))
+            try body(WireText.decode(type, from: Self.parameters(of: reply)))
             continues = reply.continues
         }
     }

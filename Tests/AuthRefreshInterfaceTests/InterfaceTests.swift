@@ -24,7 +24,7 @@ import Testing
     @Test func `types agree with their wire types`() throws {
         #expect(
             description.members(.type).map(\.name) == [
-                "Failure", "TokenSetStatus", "AccountStatus", "AccountSettings", "ProviderProfile",
+                "Failure", "TokenSetStatus", "AccountStatus", "AccountSettings", "ProviderProfile", "StoreFinding",
             ]
         )
         for member in description.members(.type) {
@@ -33,6 +33,7 @@ import Testing
             case "TokenSetStatus": try shape.check(TokenSetStatus.self, member.fields, member.name)
             case "AccountStatus": try shape.check(AccountStatus.self, member.fields, member.name)
             case "ProviderProfile": try shape.check(ProviderDescription.self, member.fields, member.name)
+            case "StoreFinding": try shape.check(StoreFinding.self, member.fields, member.name)
             case "AccountSettings": try shape.check(AccountSettings.self, member.fields, member.name)
             default: Issue.record("the type \(member.name) has no wire type")
             }
@@ -67,6 +68,7 @@ import Testing
         case .listProviders: try check(ListProviders.Parameters.self, ListProviders.Reply.self)
         case .backupStore: try check(BackupStore.Parameters.self, BackupStore.Reply.self)
         case .rekeyStore: try check(RekeyStore.Parameters.self, RekeyStore.Reply.self)
+        case .checkStore: try check(CheckStore.Parameters.self, CheckStore.Reply.self)
         }
     }
 

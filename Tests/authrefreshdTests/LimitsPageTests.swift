@@ -42,6 +42,7 @@ struct LimitsPageTests {
             "subscribersMax": text(CallerLimits.subscribersMax),
             "tokenSetsMax": text(TokenSet.maximum),
             "tokenSetBytesMax": text(TokenSet.longestText),
+            "findingsMax": text(CallerLimits.findingsMax),
             "timeLimit": text(Waiter.timeLimit),
         ]
         for child in Mirror(reflecting: CallerLimits.server).children {

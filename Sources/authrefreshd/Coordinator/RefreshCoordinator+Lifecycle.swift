@@ -83,6 +83,7 @@ extension RefreshCoordinator {
         timer = nil
         watches = []
         endRekeying(with: .failure(.interrupted))
+        endChecking(failure: .interrupted)
         do {
             try store.close()
         } catch {

@@ -60,8 +60,8 @@ extension RefreshCoordinator {
         let now = timebase.now()
         do throws(StoreError) {
             guard trouble == nil else { return resealLater() }
-            let batch = try store.reseal(limit: rekeying?.batchSize ?? 1)
-            rekeying?.fitBatch(to: timebase.now().elapsed(since: now))
+            let batch = try store.reseal(limit: rekeying?.batchSize.count ?? 1)
+            rekeying?.batchSize.fit(to: timebase.now().elapsed(since: now))
             rekeying?.progress.accounts += batch.accounts
             rekeying?.progress.unreadable += batch.unreadable
             if batch.isLast {

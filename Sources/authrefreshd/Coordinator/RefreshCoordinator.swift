@@ -58,6 +58,8 @@ actor RefreshCoordinator {
     var keyring: StoreKeyring
     /// The change of the store's key that is under way; nil if there is none.
     var rekeying: Rekeying?
+    /// The check of the store that is under way; nil if there is none.
+    var checking: StoreChecking?
 
     private var inbox: [Arrival] = []
     private var isTurnScheduled = false
@@ -99,6 +101,7 @@ actor RefreshCoordinator {
             submit(.exchangeAbandoned, for: account)
         }
         try resumeRekeying()
+        StoreCopy.removeLeftover(besides: store.path)
         wake()
     }
 

@@ -34,26 +34,13 @@ struct Rekeying: Sendable {
         case end(Result<Outcome, Failure>)
     }
 
-    /// How long one batch may keep the queue from callers and refreshes: less than a person notices, and a commit is shared by enough.
-    private static let longestBatch = Duration.milliseconds(20)
-    private static let batchSizes = 8...1024
-
     var progress = Progress()
     /// How many accounts the next batch brings over.
-    private(set) var batchSize = 64
+    var batchSize = BatchSize()
     private var followers: [Int: @Sendable (News) -> Void] = [:]
     private var lastFollower = 0
     /// When the followers were told last.
     var toldAt: Moment?
-
-    /// Makes the next batch smaller if one took too long, and larger if it took next to no time: disks and secrets differ.
-    mutating func fitBatch(to time: Duration) {
-        if time > Self.longestBatch {
-            batchSize = max(batchSize / 2, Self.batchSizes.lowerBound)
-        } else if time < Self.longestBatch / 4 {
-            batchSize = min(batchSize * 2, Self.batchSizes.upperBound)
-        }
-    }
 
     /// - Returns: the follower's number, to forget it by.
     mutating func follow(_ tell: @escaping @Sendable (News) -> Void) -> Int {

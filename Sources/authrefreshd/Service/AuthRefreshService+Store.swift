@@ -29,6 +29,45 @@ extension AuthRefreshService {
             }
         }
     }
+
+    func check(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws {
+        _ = try call.decodeParameters(as: CheckStore.Parameters.self)
+        let total = try coordinator.overview().accounts
+        let follower = StoreChecking.Follower(wantsProgress: call.wantsMore) { news in
+            switch news {
+            case .progress(let progress): responder.reply(CheckStore.Reply(progress, total: total), continues: true)
+            case .end(.success(let outcome)): responder.reply(CheckStore.Reply(outcome, total: outcome.accounts))
+            case .end(.failure(let failure)): responder.fail(VarlinkError(failure))
+            }
+        }
+        do throws(StoreError) {
+            let number = try coordinator.check(for: follower)
+            responder.onDisconnect { [coordinator] in
+                coordinator.queue.async {
+                    coordinator.assumeIsolated { $0.forgetCheckFollower(number) }
+                }
+            }
+        } catch {
+            throw VarlinkError(StoreChecking.Failure.copy(error))
+        }
+    }
+}
+
+extension CheckStore.Reply {
+    fileprivate init(_ progress: StoreChecking.Progress, total: Int) {
+        self.init(
+            accounts: Int64(progress.accounts),
+            total: Int64(max(total, progress.accounts)),
+            found: Int64(progress.found),
+            findings: progress.findings.map(AuthRefreshInterface.StoreFinding.init)
+        )
+    }
+}
+
+extension AuthRefreshInterface.StoreFinding {
+    fileprivate init(_ finding: AccountStorage.StoreFinding) {
+        self.init(kind: finding.kind, account: finding.account, summary: finding.summary, hint: finding.hint)
+    }
 }
 
 extension RekeyStore.Reply {
@@ -71,6 +110,24 @@ extension VarlinkError {
                 StoreUnavailableError(
                     reason: "the daemon is stopping; the change of the key goes on when it is started again",
                     hint: "authctl store rekey waits for it then"
+                )
+            )
+        }
+    }
+}
+
+extension VarlinkError {
+    fileprivate init(_ failure: StoreChecking.Failure) {
+        switch failure {
+        case .copy(let error):
+            var hint = error.hint ?? "authctl status"
+            if case .diskFull = error { hint = "free as much space as the store takes, for a copy that is removed again" }
+            self.init(StoreUnavailableError(reason: "it cannot be copied for the check: \(error)", hint: hint))
+        case .interrupted:
+            self.init(
+                StoreUnavailableError(
+                    reason: "the daemon is stopping; the store was not checked to its end",
+                    hint: "authctl store check"
                 )
             )
         }

@@ -41,6 +41,7 @@ struct AuthRefreshService: Sendable {
             case .backupStore: responder.reply(try backup(call, on: coordinator))
             case .listProviders: responder.reply(try providers(call, on: coordinator))
             case .rekeyStore: try rekey(call, responder, on: coordinator)
+            case .checkStore: try check(call, responder, on: coordinator)
             }
         } catch is CallerNeeded {
             lookUpCaller(of: call, responder)

@@ -32,4 +32,8 @@ enum CallerLimits {
 
     /// Accounts that one subscriber may follow: their present state is sent in one go. Who keeps more follows them by name.
     static let subscribedAccountsMax = 10_000
+
+    /// Findings that one check of the store tells, and keeps until it is over; more are counted only. A store with so many has
+    /// one cause, and one way out.
+    static let findingsMax = 1_000
 }

@@ -1,0 +1,129 @@
+import GRDB
+import RefreshCore
+
+/// The check of some accounts that follow each other in the store: their rows, their tokens, their places in the schedule.
+struct AccountCheck {
+    /// A clock that is stepped while the copy is made moves deadlines against it; more than that is no clock.
+    private static let slack = Duration.seconds(3600)
+
+    /// In the order of their numbers; at least one.
+    private let entries: [AccountEntry]
+    /// The numbers of the accounts: from the one behind the first number to the second.
+    private let range: StatementArguments
+    private let now: Timestamp
+    private let names: [AccountID: String]
+
+    private var findings: [StoreFinding] = []
+    private var refreshTokens: Set<HeldToken<Generation>> = []
+    private var tokensOfSets: Set<HeldToken<String>> = []
+
+    /// - Parameter start: the number that the first of `entries` follows.
+    init(_ entries: [AccountEntry], after start: Int64, now: Timestamp) {
+        self.entries = entries
+        self.now = now
+        range = [start, entries.last?.id.rawValue ?? start]
+        names = Dictionary(entries.map { ($0.id, $0.name) }) { first, _ in first }
+    }
+
+    /// What is found: about the tokens first, then about the accounts.
+    static func findings(
+        of entries: [AccountEntry],
+        after start: Int64,
+        now: Timestamp,
+        in store: AccountStore,
+        _ db: Database
+    ) throws -> [StoreFinding] {
+        var check = AccountCheck(entries, after: start, now: now)
+        try check.openTokens(with: store.sealer, in: db)
+        try check.readTokenSets(in: db)
+        try check.readAccounts(in: db)
+        return check.findings
+    }
+
+    private mutating func openTokens(with sealer: Sealer, in db: Database) throws {
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(sql: StoreStatement.tokensToReseal.sql),
+            arguments: range
+        )
+        while let row = try rows.next() {
+            // A token without an account is among the orphans.
+            guard let name = names[AccountID(row[1])] else { continue }
+            guard let place = SealedPlace(tokenRow: row) else {
+                findings.append(.unknownToken(name: name))
+                continue
+            }
+            if place.column == .refreshToken {
+                refreshTokens.insert(HeldToken(account: place.account, which: place.generation))
+            }
+            let isOfSet = !place.target.isEmpty
+            if isOfSet { tokensOfSets.insert(HeldToken(account: place.account, which: place.target)) }
+            do {
+                // What is in it is let go of, and erased, at once.
+                _ = try sealer.open(row[5], at: place)
+            } catch {
+                findings.append(isOfSet ? .tokenSetDamaged(name: name) : .sealBroken(name: name, error))
+            }
+        }
+    }
+
+    /// Each set has its token, and each token of a set its set.
+    private mutating func readTokenSets(in db: Database) throws {
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(sql: StoreStatement.tokenSetsAmong.sql),
+            arguments: range
+        )
+        while let row = try rows.next() {
+            let account = AccountID(row["account_id"])
+            guard let name = names[account] else { continue }
+            let isReadable = TokenSetColumns.record(from: row, account: account) != nil
+            let hasToken = tokensOfSets.remove(HeldToken(account: account, which: row[0])) != nil
+            if !isReadable || !hasToken { findings.append(.tokenSetDamaged(name: name)) }
+        }
+        findings += tokensOfSets.map(\.account).sorted().compactMap { names[$0] }.map { .tokenSetDamaged(name: $0) }
+    }
+
+    private mutating func readAccounts(in db: Database) throws {
+        let aside = try Set(
+            Int64.fetchAll(db.cachedStatement(sql: StoreStatement.asideAmong.sql), arguments: range)
+        )
+        for entry in entries {
+            switch entry {
+            case .damaged(let account): findings.append(.damaged(name: account.name, account.cause))
+            case .intact(let record): check(record, isAside: aside.contains(entry.id.rawValue))
+            }
+        }
+    }
+
+    private mutating func check(_ record: Record, isAside: Bool) {
+        let name = record.account.name.text
+        if isAside { findings.append(.stillAside(name: name)) }
+        guard let longestWait = longestWait(of: record.state) else { return }
+        let needed = HeldToken(account: record.account.id, which: record.state.generation)
+        if !refreshTokens.contains(needed) {
+            findings.append(.refreshTokenMissing(name: name, record.state.generation))
+        }
+        // One that is set aside gets its deadline back with its place.
+        guard !isAside else { return }
+        guard let deadline = record.state.deadline else {
+            findings.append(.deadlineMissing(name: name))
+            return
+        }
+        if deadline > now + longestWait + Self.slack { findings.append(.deadlineTooFar(name: name)) }
+    }
+
+    /// How far ahead a deadline can have been put; nil if nothing is to happen by itself.
+    private func longestWait(of state: RefreshState) -> Duration? {
+        switch state.phase {
+        case .signedOut, .interactionRequired: nil
+        case .scheduled: state.accessToken?.lifetime ?? .zero
+        case .refreshing: Lease.duration
+        case .backingOff(let backOff): backOff.delay
+        }
+    }
+}
+
+/// Which token an account has.
+private struct HeldToken<Which: Hashable>: Hashable {
+    let account: AccountID
+    let which: Which
+}

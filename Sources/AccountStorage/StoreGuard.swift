@@ -1,0 +1,35 @@
+/// What protects a store: who may enter its folder and its file, and where its key is. Asking blocks.
+package struct StoreGuard: Sendable {
+    private let path: String
+    private let keyIdentifier: String
+    private let keyring: StoreKeyring
+
+    /// - Parameter path: the store's.
+    /// - Parameter keyIdentifier: the key that it is sealed with (`AccountStore.keyIdentifier`).
+    package init(path: String, keyIdentifier: String, keyring: StoreKeyring) {
+        self.path = path
+        self.keyIdentifier = keyIdentifier
+        self.keyring = keyring
+    }
+
+    package func findings() -> [StoreFinding] {
+        let open = [PosixFile.parent(of: path), path].compactMap { path -> StoreFinding? in
+            guard let status = (try? PosixFile.status(of: path)) ?? nil, status.mode & 0o077 != 0 else { return nil }
+            return .tooOpen(path: path, mode: status.mode)
+        }
+        return open + keyFindings()
+    }
+
+    /// What the next start of the daemon would stumble over.
+    private func keyFindings() -> [StoreFinding] {
+        do throws(StoreKeyError) {
+            let held = try keyring.source.credentials() + keyring.source.files()
+            if held.contains(where: { $0.key.identifier == keyIdentifier }) { return [] }
+            // The Secret Service may ask its owner, whom a check does not disturb: that the daemon runs says that it gave the key.
+            if keyring.usesSecretService { return [] }
+            throw .keyMissing(path: keyring.source.keyFilePath)
+        } catch {
+            return [.key(error)]
+        }
+    }
+}

@@ -1,0 +1,366 @@
+import Foundation
+import GRDB
+import RefreshCore
+import Testing
+
+@testable import AccountStorage
+
+/// Each thing that can be wrong with a store is found, and nothing else.
+struct StoreCheckTests {
+    private let folder: TemporaryFolder
+    private let store: AccountStore
+
+    /// `a` and `b` wait for their next refresh with all kinds of secrets, `c` is signed out.
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try folder.open()
+        let accounts = try ["a", "b"].map { name in
+            var account = try Sample.scheduled(name, due: 10)
+            account.registration.clientSecret = Secret("client-\(name)")
+            account.tokens?.accessToken = Sample.accessToken("access-\(name)")
+            account.tokens?.idToken = Secret("id-\(name)")
+            return account
+        }
+        _ = try store.add(accounts + [Sample.account("c", issuer: Sample.loopbackURL)])
+    }
+
+    private func check(_ store: AccountStore? = nil, pages: Int = 3) throws -> (accounts: Int, [StoreFinding]) {
+        let copy = try StoreCopy(of: store ?? self.store)
+        while true {
+            guard let finished = try copy.advance(pages: pages) else { continue }
+            var whole = StoreCheck.Portion()
+            StoreCheck.run(on: finished, at: Sample.start) { portion in
+                whole.accounts += portion.accounts
+                whole.findings += portion.findings
+            }
+            return (whole.accounts, whole.findings)
+        }
+    }
+
+    /// What another program does to a database asks nobody.
+    private func damage(_ statements: String) throws {
+        try store.queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            try db.execute(sql: statements)
+        }
+    }
+
+    private var leftovers: [String] {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.contains(".check") }
+        }
+    }
+
+    @Test(arguments: [1, 3, 1_000])
+    func `a sound store has no findings, whatever the size of a batch, and no copy is left`(pages: Int) throws {
+        let (accounts, findings) = try check(pages: pages)
+        #expect(accounts == 3)
+        #expect(findings == [])
+        #expect(try leftovers == [])
+    }
+
+    @Test func `a store that the first version made is sound after its migrations`() throws {
+        let fixture = try #require(Bundle.module.path(forResource: "v1", ofType: "sqlite", inDirectory: "Fixtures"))
+        let path = folder.file("old.sqlite")
+        try FileManager.default.copyItem(atPath: fixture, toPath: path)
+        let old = try AccountStore(path: path, key: Sample.key())
+        #expect(try check(old).1 == [])
+    }
+
+    @Test func `several portions of accounts are all checked`() throws {
+        let more = try (0..<1_200).map { try Sample.scheduled("m\($0)", due: 10) }
+        let ids = try store.add(more)
+        try damage("DELETE FROM token WHERE account_id = \(ids[1_100].rawValue)")
+        let (accounts, findings) = try check(pages: 50)
+        #expect(accounts == 1_203)
+        #expect(findings == [.refreshTokenMissing(name: "m1100", Generation(1))])
+    }
+
+    @Test func `a row that cannot be read is named by its column`() throws {
+        try damage("UPDATE account SET refresh_parameters = 'oops' WHERE name = 'b'")
+        let cause = StoreError.damagedRow(AccountID(2), column: "refresh_parameters", .notJSON)
+        let (accounts, findings) = try check()
+        #expect(accounts == 3)
+        #expect(findings == [.damaged(name: "b", cause)])
+        #expect(findings.first?.hint.contains("authctl account remove b") == true)
+    }
+
+    @Test(arguments: [("refresh", SealedColumn.refreshToken), ("access", .accessToken), ("id", .idToken)])
+    func `a seal that is broken is found`(kind: String, column: SealedColumn) throws {
+        try damage("UPDATE token SET sealed = zeroblob(40) WHERE account_id = 2 AND kind = '\(kind)'")
+        #expect(try check().1 == [.sealBroken(name: "b", .sealBroken(AccountID(2), column: column))])
+    }
+
+    @Test func `a token that was moved to another account does not open there`() throws {
+        try damage(
+            "UPDATE token SET sealed = (SELECT sealed FROM token WHERE account_id = 1 AND kind = 'access')"
+                + " WHERE account_id = 2 AND kind = 'access'"
+        )
+        #expect(try check().1 == [.sealBroken(name: "b", .sealBroken(AccountID(2), column: .accessToken))])
+    }
+
+    @Test func `a client secret that does not open is found`() throws {
+        try damage("UPDATE account SET client_secret = zeroblob(40) WHERE name = 'a'")
+        #expect(try check().1 == [.damaged(name: "a", .sealBroken(AccountID(1), column: .clientSecret))])
+    }
+
+    @Test func `a token of an unknown kind is found`() throws {
+        try damage("UPDATE token SET kind = 'bus' WHERE account_id = 1 AND kind = 'id'")
+        #expect(try check().1 == [.unknownToken(name: "a")])
+    }
+
+    /// `a` gets a token set for a scope.
+    private func addTokenSet() throws {
+        let set = try TokenSet(scopes: ["mail"])
+        let times = AccessTokenTimes(
+            issuedAt: Sample.moment(0),
+            lifetime: .seconds(3600),
+            refreshAfter: .seconds(2400)
+        )
+        let tokens = StoredTokens(accessToken: Sample.accessToken("for mail"))
+        let state = RefreshState(
+            generation: Generation(1),
+            phase: .scheduled,
+            deadline: Sample.start + .seconds(10)
+        )
+        let write = StateWrite(
+            account: AccountID(1),
+            base: Generation(1),
+            state: state,
+            tokens: .storeSet(TokenSetWrite(set: set, times: times, tokens: tokens))
+        )
+        try store.commit([write])
+    }
+
+    @Test func `a token set that is whole is no finding`() throws {
+        try addTokenSet()
+        #expect(try check().1 == [])
+    }
+
+    @Test(arguments: [
+        "UPDATE token_set SET access_lifetime_usec = -9223372036854775808",
+        "UPDATE token_set SET target = 'oops'; UPDATE token SET target = 'oops' WHERE target <> ''",
+        "DELETE FROM token WHERE target <> ''",
+        "DROP TRIGGER token_set_erased; DELETE FROM token_set",
+        "UPDATE token SET sealed = zeroblob(40) WHERE target <> ''",
+    ])
+    func `a token set that cannot be read, does not open or is there by half is found`(statements: String) throws {
+        try addTokenSet()
+        try damage(statements)
+        #expect(try check().1.contains(.tokenSetDamaged(name: "a")))
+    }
+
+    @Test func `a refresh token of another generation is none`() throws {
+        try damage("UPDATE account SET generation = 2 WHERE name = 'a'")
+        #expect(try check().1 == [.refreshTokenMissing(name: "a", Generation(2))])
+    }
+
+    @Test func `tokens and accounts that belong to nothing are counted by their table`() throws {
+        try damage("UPDATE token SET account_id = 99 WHERE account_id = 2")
+        let findings = try check().1
+        #expect(findings.contains(.orphans(path: folder.store, table: "token", count: 3)))
+        #expect(findings.contains(.refreshTokenMissing(name: "b", Generation(1))))
+        #expect(findings.count == 2)
+    }
+
+    @Test func `an account without its issuer is found in its row and among the orphans`() throws {
+        try damage("UPDATE account SET issuer_id = 4711 WHERE name = 'a'")
+        let cause = StoreError.damagedRow(AccountID(1), column: "issuer_id", .missing)
+        #expect(
+            try check().1 == [
+                .orphans(path: folder.store, table: "account", count: 1), .damaged(name: "a", cause),
+            ]
+        )
+    }
+
+    @Test func `a deadline that is missing, or out of reach, is found`() throws {
+        try damage(
+            """
+            UPDATE account SET deadline_usec = NULL WHERE name = 'a';
+            UPDATE account SET deadline_usec = deadline_usec + 7200000000 WHERE name = 'b';
+            """
+        )
+        #expect(try check().1 == [.deadlineMissing(name: "a"), .deadlineTooFar(name: "b")])
+    }
+
+    @Test func `a deadline is taken on the schedule's clock`() throws {
+        // The wall clock was set back by a day: the stored numbers stay, what they mean moves with it.
+        try damage("INSERT OR REPLACE INTO meta VALUES ('schedule_offset_usec', 86400000000)")
+        #expect(try check().1 == [.deadlineTooFar(name: "a"), .deadlineTooFar(name: "b")])
+    }
+
+    @Test func `an account that is set aside is found by its damage, and when that is mended by itself`() throws {
+        try damage("UPDATE account SET failures = -1 WHERE name = 'b'")
+        _ = try store.setAside([AccountID(2)])
+        let cause = StoreError.damagedRow(AccountID(2), column: "failures", .outOfRange)
+        #expect(try check().1 == [.damaged(name: "b", cause)])
+        try damage("UPDATE account SET failures = 0 WHERE name = 'b'")
+        #expect(try check().1 == [.stillAside(name: "b")])
+    }
+
+    @Test func `counts that are not those of the accounts are found`() throws {
+        try damage("UPDATE phase_count SET accounts = 7 WHERE tally = 'scheduled'")
+        #expect(try check().1 == [.counts(path: folder.store)])
+        try damage("DELETE FROM phase_count")
+        #expect(try check().1 == [.counts(path: folder.store)])
+    }
+
+    @Test func `an index, a trigger or a table that is not as it was made is found`() throws {
+        try damage(
+            """
+            DROP INDEX account_leased;
+            DROP TRIGGER account_discounted;
+            CREATE TRIGGER account_discounted AFTER DELETE ON account BEGIN SELECT 1; END;
+            CREATE TABLE stranger (x);
+            """
+        )
+        #expect(
+            try check().1 == [
+                .schema(path: folder.store, name: "account_discounted", .altered),
+                .schema(path: folder.store, name: "account_leased", .missing),
+                .schema(path: folder.store, name: "stranger", .unknown),
+            ]
+        )
+    }
+
+    /// Why it is `integrity_check`: nothing else would see this, and the account would never be refreshed.
+    @Test func `an account that is missing in the index of the schedule is found`() throws {
+        try damage(
+            """
+            PRAGMA writable_schema = ON;
+            CREATE TEMP TABLE kept AS SELECT * FROM sqlite_master WHERE name = 'account_deadline';
+            DELETE FROM sqlite_master WHERE name = 'account_deadline';
+            PRAGMA writable_schema = RESET;
+            """
+        )
+        try damage("UPDATE account SET deadline_usec = deadline_usec + 1 WHERE name = 'b'")
+        try damage(
+            """
+            PRAGMA writable_schema = ON;
+            INSERT INTO sqlite_master SELECT * FROM kept;
+            PRAGMA writable_schema = RESET;
+            """
+        )
+        let findings = try check().1
+        #expect(!findings.isEmpty)
+        for finding in findings {
+            guard case .file(folder.store, let verdict) = finding else {
+                Issue.record("\(finding)")
+                continue
+            }
+            #expect(verdict.contains("account_deadline"), "\(verdict)")
+        }
+    }
+
+    @Test func `a file whose pages are overwritten is found to be damaged, and the check ends`() throws {
+        let more = try (0..<500).map { try Sample.scheduled("m\($0)", due: 10) }
+        _ = try store.add(more)
+        try store.close()
+        let file = try #require(FileHandle(forUpdatingAtPath: folder.store))
+        let size = try file.seekToEnd()
+        try file.seek(toOffset: size / 2 / 4096 * 4096)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+        try file.close()
+        let findings = try check(folder.open(), pages: 100).1
+        #expect(findings.contains { $0.kind == "file" }, "\(findings)")
+        #expect(findings.count < 1_000)
+        #expect(try leftovers == [])
+    }
+
+    @Test func `what is written while the copy is made is in the copy`() throws {
+        let copy = try StoreCopy(of: store)
+        #expect(try copy.advance(pages: 2) == nil)
+        let id = try store.add(Sample.scheduled("late", due: 1)).account.id
+        try damage("DELETE FROM token WHERE account_id = \(id.rawValue)")
+        var finished: FinishedCopy?
+        while finished == nil { finished = try copy.advance(pages: 2) }
+        // After its end the copy is on its own.
+        try store.remove(AccountID(1))
+        var accounts = 0
+        var findings: [StoreFinding] = []
+        StoreCheck.run(on: try #require(finished), at: Sample.start) { portion in
+            accounts += portion.accounts
+            findings += portion.findings
+        }
+        #expect(accounts == 4)
+        #expect(findings == [.refreshTokenMissing(name: "late", Generation(1))])
+    }
+
+    @Test func `a store whose key is being changed is checked with both keys`() throws {
+        try store.beginRekey(to: try Sample.key(9))
+        _ = try store.reseal(limit: 1)
+        #expect(try check().1 == [])
+        while try !store.reseal(limit: 1).isLast {}
+        #expect(try check().1 == [])
+    }
+
+    @Test func `a copy that is given up leaves nothing, and neither does one that a crash left`() throws {
+        let copy = try StoreCopy(of: store)
+        _ = try copy.advance(pages: 1)
+        #expect(try leftovers == ["accounts.sqlite.check"])
+        copy.discard()
+        #expect(try leftovers == [])
+        try Data("half".utf8).write(to: URL(fileURLWithPath: folder.store + ".check"))
+        #expect(try check().1 == [])
+        #expect(try leftovers == [])
+        // The store goes on as before, and can be closed.
+        try store.close()
+    }
+
+    @Test func `the copy is this user's alone, and holds no secret in the clear`() throws {
+        let copy = try StoreCopy(of: store)
+        while try copy.advance(pages: 4) == nil {}
+        let path = folder.store + ".check"
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)).range(of: Data("access-a".utf8)) == nil)
+    }
+}
+
+/// What protects the store.
+struct StoreGuardTests {
+    private let folder: TemporaryFolder
+    private let store: AccountStore
+    private let keyring: StoreKeyring
+
+    init() throws {
+        folder = try TemporaryFolder()
+        keyring = StoreKeyring(
+            source: StoreKeySource(credentialsDirectory: nil, stateDirectory: folder.path),
+            secretService: SecretServiceKeys(load: { [] }, add: { _, _ in }, removeOthers: { _ in }),
+            usesSecretService: false
+        )
+        store = try keyring.openStore(at: folder.store)
+    }
+
+    private var findings: [StoreFinding] {
+        StoreGuard(path: folder.store, keyIdentifier: store.keyIdentifier, keyring: keyring).findings()
+    }
+
+    private func setMode(_ mode: Int, of path: String) throws {
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
+    @Test func `a store that only its owner can enter has no findings`() {
+        #expect(findings == [])
+    }
+
+    @Test func `a file or a folder that is open to others is found`() throws {
+        try setMode(0o644, of: folder.store)
+        try setMode(0o750, of: folder.path)
+        #expect(
+            findings == [.tooOpen(path: folder.path, mode: 0o750), .tooOpen(path: folder.store, mode: 0o644)]
+        )
+        #expect(findings.map(\.hint).first?.hasPrefix("chmod 700 '\(folder.path)'") == true)
+    }
+
+    @Test func `a key file that others can read, is gone or holds another key is found`() throws {
+        let path = folder.file("store-key")
+        try setMode(0o640, of: path)
+        #expect(findings == [.key(.tooOpen(path: path, mode: 0o640))])
+        try FileManager.default.removeItem(atPath: path)
+        #expect(findings == [.key(.keyMissing(path: path))])
+        _ = try keyring.source.createFile()
+        #expect(findings == [.key(.keyMissing(path: path))])
+    }
+}
