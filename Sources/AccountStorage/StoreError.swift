@@ -101,7 +101,7 @@ extension StoreError: CustomStringConvertible {
         case .newerSchema:
             "install the version of authrefreshd that wrote it, or restore a backup made before the upgrade"
         case .wrongKey(_, let expected, _):
-            "put the key \(expected) back, as the credential or the file 'store-key'; no other key opens this store"
+            "put the key \(expected) back, as the credential or the file 'store-key', or start the keyring that has it; no other key opens this store"
         case .gone(let path):
             "put '\(path)' back where it was, with all that was beside it; or restart the daemon to begin with what is there"
         case .readOnly(let path): "make '\(path)' and its folder writable for this user"

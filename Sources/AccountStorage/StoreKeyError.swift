@@ -22,6 +22,8 @@ package enum StoreKeyError: Error, Hashable, Sendable {
     case credentialHasNoSuccessor
     /// The store is sealed with the credential that followed, and that is not the first one yet.
     case successorNotInPlace
+    /// The new key, named by its identifier, is in no place any more, and so the old one is kept.
+    case successorMissing(identifier: String)
     /// The Secret Service does not take or give the key; `reason` is its own word for it.
     case secretServiceRefused(reason: String)
     /// The Secret Service has the key, and is locked.
@@ -36,7 +38,7 @@ extension StoreKeyError {
         switch self {
         case .secretServiceLocked, .secretServiceUnavailable: true
         case .keyMissing, .unreadable, .tooOpen, .notOurs, .foreignSymbolicLink, .notAFile, .malformed, .cannotCreate,
-            .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .secretServiceRefused:
+            .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .successorMissing, .secretServiceRefused:
             false
         }
     }
@@ -62,6 +64,8 @@ extension StoreKeyError: CustomStringConvertible {
             "the store's key is the systemd credential '\(StoreKeySource.name)', which only its owner can replace"
         case .successorNotInPlace:
             "the store is sealed with the systemd credential '\(StoreKeySource.nextName)' already"
+        case .successorMissing(let identifier):
+            "the new key \(identifier) is gone from where it was kept, the old one is kept"
         case .secretServiceRefused(let reason): "the Secret Service does not keep the store's key: \(reason)"
         case .secretServiceLocked: "the store's key is in the Secret Service, which is locked"
         case .secretServiceUnavailable(let reason):
@@ -89,6 +93,7 @@ extension StoreKeyError: CustomStringConvertible {
         case .successorNotInPlace:
             "first make that key the credential '\(StoreKeySource.name)', take '\(StoreKeySource.nextName)' away, and restart"
                 + " the daemon"
+        case .successorMissing: "leave the daemon running, and change the key again: authctl store rekey"
         case .secretServiceRefused: "look at the keyring, or take store_key out of the configuration"
         case .secretServiceLocked:
             "unlock the keyring: log in to the desktop, or open its passwords program; the daemon goes on by itself"

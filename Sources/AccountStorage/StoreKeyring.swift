@@ -43,11 +43,21 @@ package struct StoreKeyring: Sendable {
     }
 
     /// Asks one place after the other, and the Secret Service only if its answer is needed: it may be locked.
+    ///
+    /// It is asked then whether it is wanted or not: a change of the key away from it may have ended half-way.
     private func openExisting(_ path: String) throws -> sending AccountStore {
         var keys: [StoreKey] = []
         var refusal: any Error = StoreKeyError.keyMissing(path: source.keyFilePath)
-        for place in [source.credentials, source.files, secretKeys] {
-            let found = try place().map(\.key)
+        for place in [source.credentials, source.files, secretService.keys] {
+            let found: [StoreKey]
+            do throws(StoreKeyError) {
+                found = try place().map(\.key)
+            } catch {
+                // Where the Secret Service is not wanted, only a locked one speaks for keys that may be in it.
+                if case .secretServiceUnavailable = error, !usesSecretService, !isChangeUnderWay { throw refusal }
+                if case .secretServiceRefused = error, !usesSecretService { throw refusal }
+                throw error
+            }
             guard !found.isEmpty else { continue }
             keys += found
             do throws(StoreError) {
@@ -60,8 +70,9 @@ package struct StoreKeyring: Sendable {
         throw refusal
     }
 
-    private func secretKeys() throws(StoreKeyError) -> [HeldKey] {
-        usesSecretService ? try secretService.keys() : []
+    /// Whether a key waits beside the store for the present one, wherever that is, to be replaced by it.
+    private var isChangeUnderWay: Bool {
+        ((try? source.files()) ?? []).contains { $0.place == .nextFile }
     }
 
     /// Finds out whether the Secret Service gives its keys now.
@@ -102,9 +113,22 @@ package struct StoreKeyring: Sendable {
 
     /// Destroys all keys of the store but the one of this identifier, where they are ours to destroy; nothing must be sealed with them
     /// any more. May be repeated.
+    ///
+    /// - Throws: `successorMissing` if the key of this identifier is found in no place any more: then all others are kept.
     package func settle(on identifier: String) throws(StoreKeyError) {
+        let held = try source.credentials() + source.files()
+        if !held.contains(where: { $0.key.identifier == identifier }) {
+            let isKept = try secretService.keys().contains { $0.key.identifier == identifier }
+            guard isKept else { throw .successorMissing(identifier: identifier) }
+        }
+        // An old key that is in none of these places can only be in the Secret Service, wanted or not. It comes first: as long as the
+        // old key's file is there, nobody has to ask.
+        let isElsewhere = held.contains { $0.key.identifier != identifier }
+        let service = Result { () throws(StoreKeyError) in
+            if asksSecretService || !isElsewhere { try secretService.removeOthers(identifier) }
+        }
         try source.settleFiles(on: identifier)
-        if asksSecretService { try secretService.removeOthers(identifier) }
+        try service.get()
     }
 
     /// Where the key of this identifier is, if it is at hand; else it can only be in the Secret Service.

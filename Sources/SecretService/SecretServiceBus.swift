@@ -1,9 +1,11 @@
 internal import CSystemd
+internal import Dispatch
+internal import Glibc
 internal import Systemd
 
 /// A connection to the session bus for calls of the Secret Service that are waited for.
 final class SecretServiceBus {
-    /// In µs. Generous: the service may have to be started first.
+    /// In µs. For the connection, and for each call. Generous: the service may have to be started first.
     private static let patience: UInt64 = 10_000_000
 
     private let handle: BusHandle
@@ -15,6 +17,27 @@ final class SecretServiceBus {
         } catch {
             throw SecretServiceError(error)
         }
+        try waitUntilReady()
+    }
+
+    /// sd_bus_call(3) would wait for the connection's set-up itself, a minute and a half and longer, whatever limit it is given.
+    private func waitUntilReady() throws(SecretServiceError) {
+        let deadline = DispatchTime.now().uptimeNanoseconds / 1_000 + Self.patience
+        while true {
+            let ready = unsafe sd_bus_is_ready(handle.bus)
+            guard ready == 0 else { return try check(ready) }
+            let progress = unsafe sd_bus_process(handle.bus, nil)
+            try check(progress)
+            guard progress == 0 else { continue }
+            let now = DispatchTime.now().uptimeNanoseconds / 1_000
+            guard now < deadline else { throw .unavailable(reason: SecretServiceError.text(ETIMEDOUT)) }
+            try check(unsafe sd_bus_wait(handle.bus, deadline - now))
+        }
+    }
+
+    private func check(_ result: Int32) throws(SecretServiceError) {
+        guard result < 0, result != -EINTR else { return }
+        throw .unavailable(reason: "there is no session bus: \(SecretServiceError.text(-result))")
     }
 
     /// Calls a method of `org.freedesktop.Secret.INTERFACE`; `write` writes its arguments.

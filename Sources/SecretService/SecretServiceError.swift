@@ -14,6 +14,9 @@ package enum SecretServiceError: Error, Hashable, Sendable {
         "ServiceUnknown", "NameHasNoOwner", "NoReply", "Timeout", "TimedOut", "Disconnected", "NoServer",
     ]
 
+    /// libsystemd names what fails on our own side, a lost connection above all, after its `errno`: `System.Error.ENOTCONN`.
+    private static let prefixesOfTheBus = ["org.freedesktop.DBus.Error.Spawn", "System.Error."]
+
     /// - Parameters:
     ///   - errno: positive.
     ///   - name: the D-Bus error's name; nil if there was no answer.
@@ -25,7 +28,7 @@ package enum SecretServiceError: Error, Hashable, Sendable {
         let last = String(name.split(separator: ".").last ?? "")
         if name == "org.freedesktop.Secret.Error.IsLocked" {
             self = .locked
-        } else if Self.ofTheBus.contains(last) || name.hasPrefix("org.freedesktop.DBus.Error.Spawn") {
+        } else if Self.ofTheBus.contains(last) || Self.prefixesOfTheBus.contains(where: name.hasPrefix) {
             self = .unavailable(reason: message ?? name)
         } else {
             self = .refused(reason: message ?? name)

@@ -28,7 +28,8 @@ package final class SecretServiceSession {
 
     /// The secrets of the items with these attributes.
     ///
-    /// - Throws: `locked` if one of them is, or if there is none and the default collection, which may hide them, is.
+    /// - Throws: `locked` if one of them is, or if there is none and the default collection, which may hide them, is; `unavailable`
+    ///   if there is none, and no default collection yet.
     package func secrets(_ attributes: [String: String]) throws(SecretServiceError) -> [Secret] {
         let items = try items(attributes)
         guard !items.isEmpty else {
@@ -55,11 +56,9 @@ package final class SecretServiceSession {
     /// Makes an item in the default collection.
     ///
     /// - Parameter label: what people see in their passwords program.
-    /// - Throws: `locked`, `unavailable`; `refused`, also if there is no default collection.
+    /// - Throws: `locked`; `unavailable`, also if there is no default collection; `refused`.
     package func create(_ secret: Secret, label: String, attributes: [String: String]) throws(SecretServiceError) {
-        guard let collection = try unlockedDefaultCollection() else {
-            throw .refused(reason: "there is no default keyring")
-        }
+        let collection = try unlockedDefaultCollection()
         let reply = try bus.call(collection, "Collection", "CreateItem") { call in
             call.within(.array, "{sv}") {
                 call.within(.entry, "sv") {
@@ -104,11 +103,10 @@ package final class SecretServiceSession {
         return unlocked + locked
     }
 
-    /// Nil if there is no default collection.
-    private func unlockedDefaultCollection() throws(SecretServiceError) -> String? {
+    private func unlockedDefaultCollection() throws(SecretServiceError) -> String {
         let reply = try bus.call(Self.service, "Service", "ReadAlias") { $0.append("default") }
         guard let collection = reply.path() else { throw Self.unreadable }
-        guard collection != "/" else { return nil }
+        guard collection != "/" else { throw .unavailable(reason: "there is no default keyring") }
         try unlock([collection])
         return collection
     }
@@ -123,7 +121,8 @@ package final class SecretServiceSession {
 
     /// Declines a question that the service would ask a person.
     private func decline(_ prompt: String) throws(SecretServiceError) -> Never {
-        _ = try bus.call(prompt, "Prompt", "Dismiss") { _ in }
+        // That it is locked is the answer, whatever becomes of the question.
+        _ = try? bus.call(prompt, "Prompt", "Dismiss") { _ in }
         throw .locked
     }
 }

@@ -92,13 +92,69 @@ struct StoreKeyringTests {
         try open(withSecretService).close()
     }
 
-    @Test func `without the option the Secret Service is never asked`() throws {
+    @Test func `without the option the Secret Service is asked last, where the start would fail anyway`() throws {
+        let missing = StoreOpeningError.key(.keyMissing(path: folder.file("store-key")))
         try open(withSecretService).close()
+        try open(withoutSecretService).close()
+        service.fail(with: .secretServiceUnavailable(reason: "no bus"))
+        #expect(throws: missing) { try open(withoutSecretService) }
+        service.fail(with: .secretServiceRefused(reason: "no"))
+        #expect(throws: missing) { try open(withoutSecretService) }
+        service.fail(with: .secretServiceLocked)
+        #expect(throws: StoreOpeningError.key(.secretServiceLocked)) { try open(withoutSecretService) }
+        service.fail(with: nil)
+        _ = try rekey(withoutSecretService)
         let calls = service.calls
-        #expect(throws: StoreOpeningError.key(.keyMissing(path: folder.file("store-key")))) {
-            try open(withoutSecretService)
-        }
+        try open(withoutSecretService).close()
         #expect(service.calls == calls)
+    }
+
+    @Test func `going back from the Secret Service may end after any step, with the option off`() throws {
+        try open(withSecretService).close()
+        var store = try open(withoutSecretService)
+        let old = store.keyIdentifier
+        let next = try withoutSecretService.next(after: old)
+        func startAgain() throws {
+            try store.close()
+            store = try open(withoutSecretService)
+        }
+        try startAgain()
+        #expect(store.keyIdentifier == old)
+        try store.beginRekey(to: next.key)
+        try store.close()
+        // Both keys are needed, and one of them may take its time.
+        let away = StoreKeyError.secretServiceUnavailable(reason: "not yet")
+        service.fail(with: away)
+        #expect(throws: StoreOpeningError.key(away)) { try open(withoutSecretService) }
+        service.fail(with: nil)
+        store = try open(withoutSecretService)
+        #expect(store.isBeingResealed)
+        while try !store.reseal(limit: 1).isLast { try startAgain() }
+        try startAgain()
+        #expect(try store.retiredKeyIdentifier() == old)
+        service.fail(with: away)
+        #expect(throws: away) { try withoutSecretService.settle(on: next.key.identifier) }
+        service.fail(with: nil)
+        #expect(service.identifiers == [old])
+        for _ in 0..<2 {
+            try withoutSecretService.settle(on: next.key.identifier)
+            #expect(service.identifiers == [])
+            #expect(try source.files() == [HeldKey(next.key, in: .file)])
+            try startAgain()
+        }
+        try store.close()
+    }
+
+    @Test func `no key is destroyed while the new one cannot be found`() throws {
+        let gone = StoreKey.random().identifier
+        try open(withSecretService).close()
+        let kept = try source.createFile()
+        let items = service.identifiers
+        #expect(throws: StoreKeyError.successorMissing(identifier: gone)) {
+            try withSecretService.settle(on: gone)
+        }
+        #expect(service.identifiers == items)
+        #expect(try source.files() == [kept])
     }
 
     @Test func `a changed key replaces the key file`() throws {
