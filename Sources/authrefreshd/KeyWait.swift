@@ -16,7 +16,7 @@ struct KeyWait {
     let changeLog: ChangeLog
     let happened: AsyncStream<Happening>.Continuation
 
-    /// Returns when the key can be had, or cannot for another reason than before.
+    /// Returns when the Secret Service gives its keys.
     ///
     /// - Returns: false if the daemon is to end.
     func run(_ happenings: AsyncStream<Happening>, because error: StoreKeyError) async -> Bool {
@@ -36,7 +36,8 @@ struct KeyWait {
             case .busLost: watch = nil
             case .keyMayBeThere:
                 if watch == nil { watch = self.watch() }
-                guard let still = await refusal(), still.isPassing else { return true }
+                // A keyring that refuses may be in the middle of its start: while one waits, that passes too.
+                guard let still = await refusal() else { return true }
                 guard still != error else { continue }
                 error = still
                 await gate.lock(error)
