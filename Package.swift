@@ -98,6 +98,9 @@ let package = Package(
         ),
         .target(name: "VarlinkClient", swiftSettings: strict),
 
+        // What both programs do before anything else.
+        .target(name: "StandardDescriptors", swiftSettings: strict),
+
         // The loopback authorization server of the quickstart, the tests and the benchmarks.
         .target(
             name: "DemoIssuer",
@@ -114,7 +117,7 @@ let package = Package(
             name: "authrefreshd",
             dependencies: [
                 "AccountStorage", "AuthRefreshInterface", "CSwiftRuntime", "OAuthClient", "RefreshCore",
-                "SecretService", "Systemd", "Varlink",
+                "SecretService", "StandardDescriptors", "Systemd", "Varlink",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -127,7 +130,7 @@ let package = Package(
         .executableTarget(
             name: "authctl",
             dependencies: [
-                "AuthRefreshInterface", "VarlinkClient",
+                "AuthRefreshInterface", "StandardDescriptors", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["HotPath/functions.order", "HotPath/order-functions"],

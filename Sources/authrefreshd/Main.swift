@@ -2,11 +2,13 @@ internal import ArgumentParser
 internal import CSwiftRuntime
 internal import Dispatch
 internal import Glibc
+internal import StandardDescriptors
 
 /// The program: chooses where its tasks run, then starts the command.
 @main
 enum Main {
     static func main() {
+        StandardDescriptors.fillGaps()
         authrefresh_run_tasks_on_own_queue()
         Task {
             await AuthRefreshDaemon.main()

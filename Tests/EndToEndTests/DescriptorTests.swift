@@ -54,6 +54,20 @@ struct DescriptorTests {
             #expect(try await daemon.terminate() == .exited(0))
         }
     }
+
+    @Test func `no socket of the daemon takes the number of a closed standard descriptor`() async throws {
+        let stage = try DaemonStage()
+        let command = "exec '\(Program.products)/authrefreshd' <&- >&- 2>&-"
+        let daemon = try Program("/bin/sh", ["-c", command], environment: stage.environment)
+        defer { if daemon.isRunning { daemon.signal(SIGKILL) } }
+        try await stage.notify.messages.first("READY=1") { $0.contains("READY=1") }
+        for number in 0...2 {
+            let place = "/proc/\(daemon.pid)/fd/\(number)"
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: place) == "/dev/null")
+        }
+        daemon.signal(SIGTERM)
+        #expect(try await daemon.ended() == .exited(0))
+    }
 }
 
 /// The numbers of a process's open descriptors.

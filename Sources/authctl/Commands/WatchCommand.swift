@@ -33,7 +33,10 @@ struct WatchCommand: ParsableCommand {
         var daemon = try connection.connect()
         try daemon.subscribe(to: accounts)
         while true {
-            let change = try daemon.nextChange()
+            guard let change = try daemon.availableChange() else {
+                StandardOutput.wait(forInputOn: daemon.pollDescriptor)
+                continue
+            }
             try output.printLine(change, or: ChangeLine(change: change).text)
         }
     }

@@ -2,6 +2,10 @@ internal import AuthRefreshInterface
 internal import VarlinkClient
 
 extension TokenRequest {
+    /// Seconds that a token may fall short of what was asked for without a word: its way here takes time, and a server's word on
+    /// a lifetime is in whole seconds.
+    private static let slack: Int64 = 5
+
     /// Acquires the token; the text for standard output.
     func answer() throws(AuthctlError) -> String {
         if format.needsUser { _ = try saslUser() }
@@ -13,7 +17,19 @@ extension TokenRequest {
             // the next one waits in the socket for its successor. Asking for a token twice does no harm.
             reply = try ask()
         }
-        return try AcquiredToken(reply: reply).text(for: self)
+        let token = try AcquiredToken(reply: reply)
+        let text = try token.text(for: self)
+        warnIfShort(token)
+        return text
+    }
+
+    /// A token that is valid for less than was asked for is worth more than none, but not in silence.
+    private func warnIfShort(_ token: AcquiredToken) {
+        guard let minimumValidity else { return }
+        let left = LocalTime.now.seconds(until: token.expiresAtUSec)
+        guard left < minimumValidity - Self.slack else { return }
+        let asked = LocalTime.length(minimumValidity)
+        StandardError.warn("the token is valid for \(LocalTime.length(left)) only, \(asked) was asked for")
     }
 
     private func ask() throws(AuthctlError) -> JSONText {

@@ -30,14 +30,9 @@ struct StatusFeed: ~Copyable {
 
     var pollDescriptor: Int32 { daemon.pollDescriptor }
 
-    /// Waits for a change, and takes those that came with it.
+    /// Waits for a change, and takes those that came with it. Ends the process once nobody reads its output.
     mutating func waitForChange() throws(AuthctlError) {
-        do throws(AuthctlError) {
-            states.apply(try daemon.nextChange())
-        } catch {
-            return try begin(after: error)
-        }
-        try takeChanges()
+        while try !takeChanges() { StandardOutput.wait(forInputOn: pollDescriptor) }
     }
 
     /// Takes the changes that have come; whether there were any.

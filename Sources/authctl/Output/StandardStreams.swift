@@ -16,11 +16,25 @@ enum StandardOutput {
     static func write(_ text: String) throws(AuthctlError) {
         let number = FileDescriptor.write(text, to: STDOUT_FILENO)
         guard number != 0 else { return }
-        if number == EPIPE {
-            _ = signal(SIGPIPE, SIG_DFL)
-            raise(SIGPIPE)
-        }
+        if number == EPIPE { endByPipe() }
         throw .cannotWriteOutput(errno: number)
+    }
+
+    /// Waits until `descriptor` has something to read, or its peer has closed it.
+    ///
+    /// Once nobody can read what is written here the process ends by SIGPIPE: the next answer may be hours away.
+    static func wait(forInputOn descriptor: Int32) {
+        var interest = [
+            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+        ]
+        while unsafe poll(&interest, 2, -1) < 0, errno == EINTR {}
+        // poll(2): errors and hang-ups are told whatever is asked for; a pipe's closed reading end is an error.
+        if interest[1].revents != 0 { endByPipe() }
+    }
+
+    private static func endByPipe() {
+        _ = signal(SIGPIPE, SIG_DFL)
+        raise(SIGPIPE)
     }
 }
 
@@ -75,11 +89,21 @@ enum FileDescriptor {
         while unsafe !rest.isEmpty {
             let count = unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
             if count < 0 {
-                guard errno == EINTR else { return errno }
+                // Whoever gave us the descriptor may have it not block; part of an answer is none.
+                switch errno {
+                case EINTR: continue
+                case EAGAIN: waitForRoom(in: descriptor)
+                case let failure: return failure
+                }
                 continue
             }
             unsafe rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
         }
         return 0
+    }
+
+    private static func waitForRoom(in descriptor: Int32) {
+        var interest = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        unsafe poll(&interest, 1, -1)
     }
 }

@@ -21,6 +21,12 @@ struct LocalTime: Sendable {
         return isPast ? "\(length) ago" : "in \(length)"
     }
 
+    /// Whole seconds until the instant; 0 if it has passed.
+    func seconds(until instant: Int64) -> Int64 {
+        let (seconds, isPast) = distance(to: instant)
+        return isPast ? 0 : seconds
+    }
+
     /// `42 s`, `59 min`, `5 h`, `12 days`, in the largest unit that leaves at least two of it.
     static func length(_ seconds: Int64) -> String {
         switch seconds {
