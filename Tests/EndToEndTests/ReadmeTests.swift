@@ -1,3 +1,4 @@
+import AuthRefreshInterface
 import DemoIssuer
 import Foundation
 import TestSupport
@@ -56,6 +57,60 @@ struct ReadmeTests {
             try await daemon.terminate()
         }
     }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/git"), "git is not installed"))
+    func `git gets a token by the recipe, keeps it nowhere, and nothing once there is none`() async throws {
+        let recipe = readme.lines(after: Self.gitLine).prefix {
+            !$0.isEmpty
+        }
+        .joined(separator: "\n")
+        try #require(recipe.contains("git config"))
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await stage.add("work", issuer: url, grant: grant)
+            let token = try await stage.acquire("work").accessToken
+            let question = "printf 'protocol=https\nhost=git.example.org\n\n' | git credential fill"
+            // Twice: who follows the recipe again must not end up with another.
+            let first = try await shell(
+                "git config --global credential.helper store; \(recipe)\n\(recipe)\n\(question) | tee answer; "
+                    + "git credential approve < answer; git config --global --get-all credential.https://git.example.org.helper"
+                    + " | wc -l; cat .git-credentials",
+                on: stage
+            )
+            #expect(first.output.contains("username=oauth2\npassword=\(token)\n2"), "\(first)")
+            #expect(first.errors.contains(".git-credentials: No such file"), "\(first)")
+            _ = try await stage.authctl("logout", "work")
+            let second = try await shell(question, on: stage)
+            #expect(second.output == "")
+            #expect(second.end != .exited(0))
+            try await daemon.terminate()
+        }
+    }
+
+    @Test func `a script by the recipe ends if there is no token`() async throws {
+        let recipe = readme.lines(after: "A shell script, which ends if there is no token:").first ?? ""
+        try #require(recipe.contains("eval"))
+        // No daemon is there.
+        let outcome = try await shell("\(recipe)\necho went on", on: DaemonStage())
+        #expect(outcome.output == "")
+        #expect(outcome.end == .exited(69))
+    }
+
+    /// Runs a script in the stage's folder, with `authctl` in its path.
+    private func shell(_ script: String, on stage: DaemonStage) async throws -> CommandOutcome {
+        let environment = stage.environment.merging(
+            ["PATH": "\(Program.products):/usr/bin:/bin", "GIT_TERMINAL_PROMPT": "0"]
+        ) { $1 }
+        let program = try Program("/bin/sh", ["-c", "cd; \(script)"], environment: environment)
+        let end = try await program.ended()
+        return CommandOutcome(output: program.outputText, errors: program.errorText, end: end)
+    }
+
+    /// The line before the recipe for git.
+    private static let gitLine =
+        "which would keep the token and answer with it when it has ended; one that is set afterwards still does:"
 
     private static let confidential = DemoClient(id: "ID", authentication: .basic(secret: "s3cret", form: .formEncoded))
 

@@ -29,7 +29,7 @@ struct TokenCommand: ParsableCommand {
               authctl token work --scope mail.read --scope mail.send
               authctl token work --resource https://api.example.com/
               authctl token work --format header | curl -H @- https://api.example.com/
-              eval "$(authctl token work --format env)"
+              vars=$(authctl token work --format env) && eval "$vars" || exit
               authctl token work --format xoauth2 --user you@example.org
             """
     )
