@@ -9,6 +9,22 @@ struct AuthRefreshDaemon: AsyncParsableCommand {
         discussion: """
             Without systemd it runs in the foreground and logs to standard error. SIGTERM ends it after the answers of the
             refreshes under way are stored; SIGHUP reads the configuration anew. Accounts are managed with authctl.
+
+            Environment: XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_DATA_HOME name other folders than those below, \
+            XDG_RUNTIME_DIR the socket's. AUTHREFRESH_SOCKET names another socket, as --socket does. HTTPS_PROXY and \
+            NO_PROXY lead requests through a proxy, or past it.
+
+            Files:
+
+              ~/.config/authrefreshd/authrefreshd.yaml        the configuration
+              ~/.config/authrefreshd/providers.d              provider profiles of your own
+              ~/.local/share/authrefreshd/providers.d         those that were installed
+              ~/.local/state/authrefreshd/accounts.sqlite     the accounts
+              ~/.local/state/authrefreshd/store-key           the key of their secrets
+              $XDG_RUNTIME_DIR/authrefreshd/io.authrefresh    the socket
+
+            Exit status: 0 ended in good order, 64 wrong arguments, 69 the socket cannot be had, 71 the system refuses, 75 \
+            the disk is full or fails, 77 no key that opens the store, 78 the configuration or the store cannot be used.
             """,
         version: Version.text
     )
@@ -21,9 +37,22 @@ struct AuthRefreshDaemon: AsyncParsableCommand {
             if options.check { return print("the configuration and \(daemon.profileCount) provider profiles are good") }
             try await daemon.run()
         } catch {
-            let text = "authrefreshd: error: \(error.description)\nauthrefreshd: hint: \(error.hint)\n"
-            _ = unsafe text.withCString { unsafe write(STDERR_FILENO, $0, strlen($0)) }
+            Self.tell(error.description, hint: error.hint)
             throw ExitCode(error.exitStatus)
         }
+    }
+
+    /// Ends the process: with the help or version that was asked for, or with an error.
+    static func end(with error: any Error) -> Never {
+        guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+        // What the argument parser says, in the form of all our messages.
+        let message = message(for: error).split(separator: "\n").first ?? "wrong arguments"
+        tell(message.prefix(1).lowercased() + message.dropFirst(), hint: "see 'authrefreshd --help'")
+        exit(withError: ExitCode.validationFailure)
+    }
+
+    private static func tell(_ message: String, hint: String) {
+        let text = "authrefreshd: error: \(message)\nauthrefreshd: hint: \(hint)\n"
+        _ = unsafe text.withCString { unsafe write(STDERR_FILENO, $0, strlen($0)) }
     }
 }

@@ -11,8 +11,12 @@ enum Main {
         StandardDescriptors.fillGaps()
         authrefresh_run_tasks_on_own_queue()
         Task {
-            await AuthRefreshDaemon.main()
-            exit(0)
+            do {
+                try await AuthRefreshDaemon.parse().run()
+                exit(0)
+            } catch {
+                AuthRefreshDaemon.end(with: error)
+            }
         }
         dispatchMain()
     }

@@ -22,6 +22,13 @@ struct BadConfigurationTests {
         }
     }
 
+    @Test func `an option that there is not`() async throws {
+        let daemon = try DaemonStage().spawn(["--chek"])
+        #expect(try await daemon.ended() == .exited(64))
+        #expect(daemon.logText.hasPrefix("authrefreshd: error: unknown option '--chek'"))
+        #expect(daemon.logText.hasSuffix("\nauthrefreshd: hint: see 'authrefreshd --help'"))
+    }
+
     @Test func `a file that is named and not there`() async throws {
         try await FreshAccount.with { account in
             let path = account.stage.folder.path + "/none.yaml"

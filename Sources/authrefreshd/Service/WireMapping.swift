@@ -33,7 +33,7 @@ extension AccountSnapshot {
         case .fresh, .refreshing, .retrying: nil
         case .interactionRequired, .refreshTokenExpiring, .signedOut:
             "authctl account import \(account.name) --refresh-token-file FILE"
-        case .misconfigured: "authctl account show \(account.name)"
+        case .misconfigured: failure?.detail.remedy(for: account.name)
         }
     }
 }

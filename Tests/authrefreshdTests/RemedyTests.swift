@@ -1,0 +1,28 @@
+import RefreshCore
+import Testing
+
+@testable import authrefreshd
+
+/// What is advised for an account that is misconfigured.
+@Suite struct RemedyTests {
+    @Test(
+        arguments: [
+            ("invalid_client", 401, "authctl account edit work --client-secret-file FILE, or --client-id ID"),
+            ("Invalid_Client", 400, "authctl account edit work --client-secret-file FILE, or --client-id ID"),
+            ("unauthorized_client", 400, "authctl account edit work --client-secret-file FILE, or --client-id ID"),
+            ("invalid_scope", 400, "authctl account edit work --scope SCOPE"),
+            ("invalid_target", 400, "authctl account edit work --param resource=URL"),
+            ("unsupported_grant_type", 400, "see 'authctl account edit --help' for what can be changed"),
+            (nil, 404, "authctl account edit work --issuer URL"),
+            (
+                nil, nil,
+                "authctl account edit work --issuer URL, if the address is wrong;"
+                    + " else mend this machine's clock, ca_file or proxy"
+            ),
+        ] as [(String?, Int?, String)]
+    )
+    func `the cause decides what is advised`(code: String?, status: Int?, remedy: String) throws {
+        let detail = FailureDetail(summary: "refused", httpStatus: status, oauthError: code)
+        #expect(try detail.remedy(for: #require(AccountName("work"))) == remedy)
+    }
+}
