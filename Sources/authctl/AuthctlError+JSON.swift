@@ -27,7 +27,7 @@ extension AuthctlError {
         case .cannotWriteOutput: "authctl.CannotWriteOutput"
         case .cannotReadBackup: "authctl.CannotReadBackup"
         case .connection(let error): error.name
-        case .refused(let refusal): refusal.name
+        case .refused(let refusal), .nameTaken(let refusal): refusal.name
         case .notFresh: "authctl.NotFresh"
         case .keptButNotFresh(_, let cause): cause.name
         case .notRevoked: "authctl.NotRevoked"
@@ -39,7 +39,7 @@ extension AuthctlError {
     /// The daemon's own parameters of the error, in JSON; nil if it sent none.
     private var parameters: String? {
         switch self {
-        case .refused(let refusal): refusal.shownParameters
+        case .refused(let refusal), .nameTaken(let refusal): refusal.shownParameters
         case .keptButNotFresh(_, let cause): cause.parameters
         case .notFresh(let status): JSONText.object([("status", WireText.encode(status))])
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,

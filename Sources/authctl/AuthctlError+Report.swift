@@ -29,6 +29,7 @@ extension AuthctlError {
             Report(status: .tryAgainLater, message: "cannot read the daemon's copy of the store: \(systemText(number))")
         case .connection(let error): error.report
         case .refused(let refusal): refusal.report
+        case .nameTaken(let refusal): Self.nameTakenReport(refusal)
         case .notFresh(let status): RefreshOutcome.report(on: status)
         case .keptButNotFresh(let done, let cause):
             cause.report.following(done)
@@ -46,7 +47,7 @@ extension AuthctlError {
     /// Whether this is the daemon's answer about one account; the connection can be used further.
     var isOutcome: Bool {
         switch self {
-        case .refused, .notFresh: true
+        case .refused, .nameTaken, .notFresh: true
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .keptButNotFresh, .notRevoked,
             .reported, .cancelled:
@@ -66,6 +67,12 @@ extension AuthctlError {
             message: "'\(option)' would show a secret to every process of this machine",
             hints: [advice, "treat a secret that was typed here as known to others: your shell has kept it too"]
         )
+    }
+
+    private static func nameTakenReport(_ refusal: Refusal) -> Report {
+        var report = refusal.report
+        report.hints = ["choose another name; those in use: authctl account list"]
+        return report
     }
 
     private static func cannotCreateReport(_ path: String, _ number: Int32) -> Report {

@@ -19,6 +19,8 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
 
     case connection(ConnectionError)
     case refused(Refusal)
+    /// The new name of an account is another's. Unlike in `refused`, nothing about that other account is to be advised.
+    case nameTaken(Refusal)
 
     /// The daemon answered with a state in which the refresh has failed.
     case notFresh(AccountStatus)

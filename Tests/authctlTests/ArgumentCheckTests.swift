@@ -26,4 +26,16 @@ import Testing
             try ArgumentCheck.check(["account", "rname"])
         }
     }
+
+    @Test func `help for a command that is none is refused like the command`() throws {
+        #expect(throws: AuthctlError.unknownCommand(suggestion: "token", helpCommand: "authctl --help")) {
+            try ArgumentCheck.check(["help", "tokne"])
+        }
+        #expect(throws: AuthctlError.unknownCommand(suggestion: "rename", helpCommand: "authctl account --help")) {
+            try ArgumentCheck.check(["help", "account", "rname"])
+        }
+        for arguments in [["help"], ["help", "token"], ["help", "account", "add"], ["help", "--version"]] {
+            try ArgumentCheck.check(arguments)
+        }
+    }
 }

@@ -21,4 +21,14 @@ import Testing
     {
         #expect(ParserReport.hideValues(of: arguments, in: message) == hidden)
     }
+
+    @Test func `a list of possible values stays on the line`() {
+        let message = "'x' is invalid for '--format'. Please provide one of the following:\n  - raw\n  - header"
+        #expect(
+            ParserReport.oneLine(message)
+                == "'x' is invalid for '--format'. Please provide one of the following: raw, header"
+        )
+        #expect(ParserReport.oneLine("Missing expected argument") == "Missing expected argument")
+        #expect(ParserReport.oneLine("") == "")
+    }
 }

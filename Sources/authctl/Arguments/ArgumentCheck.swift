@@ -20,11 +20,13 @@ enum ArgumentCheck {
     }
 
     private static func checkCommand(_ arguments: [String]) throws(AuthctlError) {
-        let (path, depth) = CommandPath.find(in: arguments)
+        // `help` takes the words of a command.
+        let words = arguments.first == "help" ? Array(arguments.dropFirst()) : arguments
+        let (path, depth) = CommandPath.find(in: words)
         let names = path.names
-        guard !names.isEmpty, arguments.count > depth else { return }
-        let word = arguments[depth]
-        guard !word.hasPrefix("-"), word != "help" || depth > 0 else { return }
+        guard !names.isEmpty, words.count > depth else { return }
+        let word = words[depth]
+        guard !word.hasPrefix("-") else { return }
         throw .unknownCommand(suggestion: Spelling.nearest(to: word, in: names), helpCommand: "\(path.text) --help")
     }
 }

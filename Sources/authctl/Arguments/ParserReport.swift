@@ -2,7 +2,7 @@ internal import ArgumentParser
 
 /// Gives what the argument parser says the form of all our messages.
 enum ParserReport {
-    /// Prints the help or version that was asked for.
+    /// Prints the help or version that was asked for, in ASCII by itself; or what other programs read.
     ///
     /// - Throws: `usage` if the arguments were wrong.
     static func end(with error: any Error, arguments: [String]) throws(AuthctlError) {
@@ -10,12 +10,19 @@ enum ParserReport {
             let text = AuthctlCommand.fullMessage(for: error)
             return try StandardOutput.write(text.hasSuffix("\n") ? text : text + "\n")
         }
-        let message = AuthctlCommand.message(for: error).split(separator: "\n").first.map(String.init) ?? ""
+        let message = oneLine(AuthctlCommand.message(for: error))
         let command = CommandPath.find(in: arguments).path.text
         throw .usage(
             message: hideValues(of: arguments, in: message.isEmpty ? "wrong arguments" : message.lowercasedFirst),
             hint: "see '\(command) --help'"
         )
+    }
+
+    /// The parser's message, whose list of possible values has a line for each.
+    static func oneLine(_ message: String) -> String {
+        let lines = message.split(separator: "\n")
+        let items = lines.dropFirst().map { $0.trimmingPrefix(/[ -]+/) }
+        return (lines.first.map(String.init) ?? "") + (items.isEmpty ? "" : " " + items.joined(separator: ", "))
     }
 
     /// The message without what the user typed, which may be a secret in the wrong place.

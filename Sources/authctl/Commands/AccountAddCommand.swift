@@ -15,8 +15,8 @@ struct AccountAddCommand: ParsableCommand {
 
             Examples:
 
-              authctl account add work --issuer https://login.example.com --client-id mail \\
-                --scope offline_access --refresh-token-file token.txt
+              authctl account add work --issuer https://login.example.com \\
+                --client-id mail --scope offline_access --refresh-token-file token.txt
               authctl account add home --provider google --client-id ID \\
                 --client-secret-file secret.txt --refresh-token-file -
             """

@@ -18,7 +18,8 @@ struct AccountEditCommand: ParsableCommand {
 
               authctl account edit work --lead-time 10m
               authctl account edit work --clear lead-time --scope offline_access
-              authctl account edit work --allow-unit mbsync.service --allow-unit msmtpq.service
+              authctl account edit work \\
+                --allow-unit mbsync.service --allow-unit msmtpq.service
             """
     )
 

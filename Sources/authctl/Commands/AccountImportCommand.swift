@@ -11,7 +11,7 @@ struct AccountImportCommand: ParsableCommand {
             authctl account import [<account>] <file>
             """,
         discussion: """
-            The file may hold a refresh token and nothing else, a token endpoint's answer ({"refresh_token": …}), or \
+            The file may hold a refresh token and nothing else, a token endpoint's answer ({"refresh_token": ...}), or \
             what 'authctl account export' wrote; the last makes the account, or changes the one of that name. '-' \
             reads standard input, or asks for an account's refresh token on the terminal.
 

@@ -26,7 +26,12 @@ struct AccountRenameCommand: ParsableCommand {
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
         let parameters = RenameAccount.Parameters(account: account, newName: newName)
-        _ = try daemon.ask(.renameAccount, parameters, for: RenameAccount.Reply.self)
+        do throws(AuthctlError) {
+            _ = try daemon.ask(.renameAccount, parameters, for: RenameAccount.Reply.self)
+        } catch {
+            guard case .refused(let refusal) = error, refusal.name == AccountExistsError.name else { throw error }
+            throw .nameTaken(refusal)
+        }
         try output.print(
             RenameAnswer(account: newName, previousName: account),
             or: "\(newName): renamed from \(account)\n"

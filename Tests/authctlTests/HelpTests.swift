@@ -1,0 +1,33 @@
+import ArgumentParser
+import Testing
+
+@testable import authctl
+
+/// The help texts of all commands.
+@Suite struct HelpTests {
+    static let commands = below(AuthctlCommand.self)
+
+    private static func below(_ command: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
+        [command] + command.configuration.subcommands.flatMap(below)
+    }
+
+    @Test(arguments: commands.indices)
+    func `an example can be copied from a terminal of 80 columns`(index: Int) {
+        let command = Self.commands[index]
+        let help = command.helpMessage(columns: 80).split(separator: "\n")
+        let examples = command.configuration.discussion.split(separator: "\n").filter { $0.hasPrefix("  ") }
+        for line in examples {
+            #expect(line.count <= 79)
+            #expect(help.contains(line))
+        }
+    }
+
+    @Test(arguments: commands.indices)
+    func `help needs no characters that a locale may lack`(index: Int) {
+        #expect(Self.commands[index].helpMessage(columns: 80).utf8.allSatisfy { $0 < 0x80 })
+    }
+
+    @Test func `all commands are looked at`() {
+        #expect(Self.commands.count >= 20)
+    }
+}
