@@ -2,9 +2,13 @@
 # Where `install` puts things and `uninstall` finds them again; sourced by both.
 # shellcheck disable=SC2034  # used by the scripts that source this
 
+# Else bash 5.2 takes a "&" in the name of a folder for what was replaced.
+shopt -u patsub_replacement 2> /dev/null || :
+
 source_dir=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 program=${0##*/}
-prefix=$HOME/.local
+default_prefix=$HOME/.local
+prefix=$default_prefix
 unit_dir=${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user
 drop_in_dir=$unit_dir/authrefreshd.service.d
 config_file=${XDG_CONFIG_HOME:-$HOME/.config}/authrefreshd/authrefreshd.yaml

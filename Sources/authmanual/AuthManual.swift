@@ -3,19 +3,21 @@ internal import Glibc
 
 /// Makes manual pages out of a program's own help texts.
 ///
-///     PROGRAM --experimental-dump-help | authmanual FOLDER [CONFIGURATION]
+///     PROGRAM --experimental-dump-help | authmanual FOLDER VERSION [CONFIGURATION]
 ///
-/// writes a page for the program and one for each of its commands; with a sample configuration one for that file too.
+/// writes a page for the program and one for each of its commands; with a sample configuration one for that file too. They
+/// carry the day of `SOURCE_DATE_EPOCH`, so that the same source makes the same pages; without it, today.
 @main enum AuthManual {
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
-        guard let folder = arguments.first, arguments.count <= 2 else {
-            return end(64, "usage: PROGRAM --experimental-dump-help | authmanual FOLDER [CONFIGURATION]")
+        guard let folder = arguments.first, let version = arguments.dropFirst().first, arguments.count <= 3 else {
+            return end(64, "usage: PROGRAM --experimental-dump-help | authmanual FOLDER VERSION [CONFIGURATION]")
         }
         do {
             let dump = try JSONDecoder().decode(HelpDump.self, from: standardInput())
-            var pages = pages(of: dump.command)
-            if let sample = arguments.dropFirst().first { pages.append(try configurationPage(sample)) }
+            let edition = ManualPage.Edition(version: version, date: day)
+            var pages = pages(of: dump.command, edition)
+            if let sample = arguments.dropFirst(2).first { pages.append(try configurationPage(sample, edition)) }
             for page in pages {
                 try Data(page.source.utf8).write(to: URL(filePath: "\(folder)/\(page.fileName)"))
             }
@@ -25,30 +27,30 @@ internal import Glibc
     }
 
     /// The command's page and those of all below it.
-    static func pages(of command: HelpDump.Command) -> [ManualPage] {
+    static func pages(of command: HelpDump.Command, _ edition: ManualPage.Edition) -> [ManualPage] {
         let page = CommandPage(
             command: command,
-            date: today,
+            edition: edition,
             related: [("authctl", 1), ("authrefreshd", 1), ("authrefreshd.yaml", 5)]
         ).page
-        return [page] + command.pages.flatMap(pages)
+        return [page] + command.pages.flatMap { pages(of: $0, edition) }
     }
 
-    private static func configurationPage(_ path: String) throws -> ManualPage {
+    private static func configurationPage(_ path: String, _ edition: ManualPage.Edition) throws -> ManualPage {
         let sample = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
         let name = String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
-        return ConfigurationPage(name: name, sample: sample, date: today).page
+        return ConfigurationPage(name: name, sample: sample, edition: edition).page
     }
 
     /// As mdoc wants it, whatever the locale: `November 21, 2026`.
-    private static var today: String {
+    private static var day: String {
         let months = [
             "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
             "November", "December",
         ]
-        var now = time(nil)
+        var seconds = ProcessInfo.processInfo.environment["SOURCE_DATE_EPOCH"].flatMap { time_t($0) } ?? time(nil)
         var fields = unsafe tm()
-        unsafe gmtime_r(&now, &fields)
+        unsafe gmtime_r(&seconds, &fields)
         return unsafe "\(months[Int(fields.tm_mon)]) \(fields.tm_mday), \(fields.tm_year + 1900)"
     }
 

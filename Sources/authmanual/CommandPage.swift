@@ -1,7 +1,7 @@
 /// The manual page of a command.
 struct CommandPage {
     let command: HelpDump.Command
-    let date: String
+    let edition: ManualPage.Edition
 
     /// Other pages that belong to the program: configuration files, companions.
     let related: [(name: String, section: Int)]
@@ -9,7 +9,7 @@ struct CommandPage {
     private var name: String { command.words.joined(separator: "-") }
 
     var page: ManualPage {
-        var page = ManualPage(name: name, section: 1, summary: command.abstract, date: date)
+        var page = ManualPage(name: name, section: 1, summary: command.abstract, edition: edition)
         page.title("SYNOPSIS")
         synopsis(&page)
         let text = HelpText(command.discussion ?? "")

@@ -3,10 +3,10 @@ struct ConfigurationPage {
     /// The file's name: `authrefreshd.yaml`.
     let name: String
     let sample: String
-    let date: String
+    let edition: ManualPage.Edition
 
     var page: ManualPage {
-        var page = ManualPage(name: name, section: 5, summary: "configuration of authrefreshd", date: date)
+        var page = ManualPage(name: name, section: 5, summary: "configuration of authrefreshd", edition: edition)
         page.title("DESCRIPTION")
         page.add([
             .paragraph(

@@ -1,18 +1,24 @@
 /// A manual page in mdoc(7).
 struct ManualPage {
+    /// What the footers of all pages show.
+    struct Edition {
+        /// `0.1.0`.
+        let version: String
+        /// `November 21, 2026`.
+        let date: String
+    }
+
     /// `authctl-account-add.1`.
     let fileName: String
     private(set) var source: String
 
-    /// - Parameters:
-    ///   - section: of the manual: 1 for programs, 5 for file formats.
-    ///   - date: `November 21, 2026`.
-    init(name: String, section: Int, summary: String, date: String) {
+    /// - Parameter section: of the manual: 1 for programs, 5 for file formats.
+    init(name: String, section: Int, summary: String, edition: Edition) {
         fileName = "\(name).\(section)"
         source = ""
-        line(".Dd \(date)")
+        line(".Dd \(edition.date)")
         line(".Dt \(name.uppercased()) \(section)")
-        line(".Os authrefreshd")
+        line(".Os authrefreshd \(edition.version)")
         title("NAME")
         line(".Nm \(name)")
         // Summaries are sentences; here they are the part after a dash.

@@ -5,8 +5,9 @@ import Testing
 @Suite struct ManualTests {
     private static let make = """
         set -e; mkdir pages
-        authctl --experimental-dump-help | authmanual pages
-        authrefreshd --experimental-dump-help | authmanual pages "$OLDPWD"
+        export SOURCE_DATE_EPOCH=86400
+        authctl --experimental-dump-help | authmanual pages 7.8.9
+        authrefreshd --experimental-dump-help | authmanual pages 7.8.9 "$OLDPWD"
         """
 
     private static var sample: String {
@@ -59,5 +60,15 @@ import Testing
         #expect(page.contains("EXIT STATUS"))
         #expect(root.contains("authctl-token(1)"))
         #expect(root.contains("78 misconfigured"))
+    }
+
+    @Test func `every page carries the version, and the day of the source`() throws {
+        let outcome = try run("grep -L '^.Os authrefreshd 7.8.9$' pages/*; grep -L '^.Dd January 2, 1970$' pages/*")
+        #expect(outcome.output == "")
+    }
+
+    @Test func `the daemon's page has its environment, files and exit status`() throws {
+        let page = try run("cat pages/authrefreshd.1").output
+        for section in ["ENVIRONMENT", "FILES", "EXIT STATUS"] { #expect(page.contains("\n.Sh \(section)\n")) }
     }
 }
