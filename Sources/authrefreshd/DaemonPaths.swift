@@ -1,6 +1,8 @@
+internal import Glibc
+
 /// Where the daemon's files are: the XDG Base Directory folders.
 struct DaemonPaths: Equatable, Sendable {
-    /// The store, its key and its lock.
+    /// The store, its key and its lock. Absolute and without symbolic links: the store's items in the Secret Service go by it.
     var stateDirectory: String
     /// Nil: there is none, the built-in defaults hold.
     var configuration: String?
@@ -30,9 +32,9 @@ struct DaemonPaths: Equatable, Sendable {
             return home + "/" + fallback
         }
         if let directory = options.stateDir {
-            stateDirectory = directory
+            stateDirectory = Self.canonical(directory)
         } else {
-            stateDirectory = try folder("XDG_STATE_HOME", ".local/state") + "/authrefreshd"
+            stateDirectory = Self.canonical(try folder("XDG_STATE_HOME", ".local/state") + "/authrefreshd")
         }
         let configurationHome = try? folder("XDG_CONFIG_HOME", ".config") + "/authrefreshd"
         if let path = options.config {
@@ -57,6 +59,19 @@ struct DaemonPaths: Equatable, Sendable {
         sessionBus =
             environment["DBUS_SESSION_BUS_ADDRESS"]
             ?? environment["XDG_RUNTIME_DIR"].map { "unix:path=\($0)/bus" }
+    }
+
+    /// The path without symbolic links, as far as there is something at it.
+    private static func canonical(_ path: String) -> String {
+        if let resolved = unsafe realpath(path, nil) {
+            defer { unsafe free(resolved) }
+            return unsafe String(cString: resolved)
+        }
+        let parts = path.split(separator: "/")
+        guard let last = parts.last else { return path }
+        let parent = parts.dropLast().joined(separator: "/")
+        let folder = canonical(path.hasPrefix("/") ? "/" + parent : parent.isEmpty ? "." : parent)
+        return folder == "/" ? "/" + last : folder + "/" + last
     }
 
     private static func folder(of path: String) -> String {

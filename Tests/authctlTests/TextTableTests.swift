@@ -17,8 +17,8 @@ import Testing
         #expect(table.render(TerminalStyle(width: 16)) == "A     B\nname  012345678…\n")
     }
 
-    @Test func `a column keeps eight characters in the narrowest terminal`() {
-        #expect(table.render(TerminalStyle(width: 1)) == "A     B\nname  0123456…\n")
+    @Test func `a column keeps seven characters in the narrowest terminal`() {
+        #expect(table.render(TerminalStyle(width: 1)) == "A     B\nname  012345…\n")
     }
 
     @Test func `colour does not move columns`() {

@@ -42,6 +42,16 @@ struct DaemonPathsTests {
         #expect(try paths(["--socket", "/s"], ["HOME": "/home/u"]).sessionBus == nil)
     }
 
+    @Test func `a state folder has one name, whichever way it is given`() throws {
+        let environment = ["HOME": "/home/u", "XDG_RUNTIME_DIR": "/r"]
+        for name in ["/proc/self/root/none/state/", "/none//state", "/proc/self/cwd/../../../../../none/state"] {
+            #expect(try paths(["--state-dir", name], environment).stateDirectory == "/none/state")
+        }
+        let here = try paths(["--state-dir", "."], environment).stateDirectory
+        #expect(here.hasPrefix("/"))
+        #expect(try paths(["--state-dir", "none/state"], environment).stateDirectory == here + "/none/state")
+    }
+
     @Test func `options win over the environment`() throws {
         let environment = ["HOME": "/home/u", "XDG_RUNTIME_DIR": "/r", "AUTHREFRESH_SOCKET": "/elsewhere"]
         let paths = try paths(["--state-dir", "/a", "--config", "/b/c.yaml", "--socket", "/d"], environment)

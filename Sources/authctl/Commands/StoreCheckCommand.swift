@@ -29,7 +29,8 @@ struct StoreCheckCommand: ParsableCommand {
         var daemon = try connection.connect()
         var last: CheckStore.Reply?
         var findings: [StoreFinding] = []
-        try daemon.ask(.checkStore, CheckStore.Parameters(), forEach: CheckStore.Reply.self) { reply throws(AuthctlError) in
+        try daemon.ask(.checkStore, CheckStore.Parameters(), forEach: CheckStore.Reply.self) {
+            reply throws(AuthctlError) in
             last = reply
             // People read while it goes on, programs get it all in one answer.
             if output.json { findings += reply.findings } else { try show(reply.findings) }

@@ -8,7 +8,7 @@ struct TokenCommand: ParsableCommand {
         discussion: """
             Answers from the stored token if it is valid for long enough; otherwise waits for one refresh, which all \
             callers share. A token that is still valid is handed out even if refreshing fails, or gives none that is valid \
-            for as long as --min-validity asks; standard error then has a warning (with --json {"warning": …}).
+            for as long as --min-validity asks; standard error then has a warning (with --json {"warning": ...}).
 
             With --scope, --resource or --audience it prints a token of that token set instead of the account's default \
             one. It is obtained with the account's own grant when it is first asked for, stored, and shared by all who \

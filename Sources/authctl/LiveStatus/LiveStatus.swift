@@ -80,8 +80,9 @@ struct LiveStatus {
     }
 
     private func text(_ accounts: [AccountStatus], _ info: GetInfo.Reply?, _ time: LocalTime) -> String {
-        let view = StatusView(accounts: accounts, time: time).render(.standardOutput)
-        return names.isEmpty ? view + (info.map(DaemonCondition.text) ?? "") : view
+        let condition = names.isEmpty ? info.map(DaemonCondition.text) ?? "" : ""
+        return StatusView(accounts: accounts, time: time, condition: condition)
+            .render(.standardOutput, height: TerminalScreen.room)
     }
 
     private var footer: String { TerminalStyle.standardOutput.paint("q quits", .faint) }

@@ -51,7 +51,7 @@ struct TerminalScreen: ~Copyable {
     /// Shows the lines, as many as there is room for, with `footer` below them.
     func draw(_ text: String, footer: String) throws(AuthctlError) {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
-        let room = max(1, Self.height - 1)
+        let room = Self.room
         if lines.count > room {
             let hidden = lines.count - room + 1
             lines = lines.prefix(room - 1) + ["(\(hidden) more lines: name accounts, or make the terminal taller)"]
@@ -68,6 +68,9 @@ struct TerminalScreen: ~Copyable {
         guard count > 0 else { return count < 0 && errno == EINTR ? [] : nil }
         return Array(bytes[..<count])
     }
+
+    /// How many lines are shown above the footer.
+    static var room: Int { max(1, height - 1) }
 
     private static var height: Int {
         var size = winsize()

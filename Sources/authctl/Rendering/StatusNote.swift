@@ -2,6 +2,9 @@ internal import AuthRefreshInterface
 
 /// What the user should know about one account beyond its line in the table.
 struct StatusNote {
+    /// Columns before the words that stand beside a label.
+    private static let margin = 12
+
     private let account: String
     private let title: String
     private let lines: [(label: String, text: String)]
@@ -44,10 +47,18 @@ struct StatusNote {
 
     /// The lines, each with its newline.
     func render(_ style: TerminalStyle) -> String {
-        var text = PlainText.line("\(account) \(title)") + "\n"
+        let heading = WrappedText.lines(PlainText.line("\(account) \(title)"), width: style.width, indent: 2)
+        var text = heading.joined(separator: "\n") + "\n"
         for (label, words) in lines {
-            let padding = String(repeating: " ", count: max(1, 10 - label.count))
-            text += "  " + style.paint(label, .faint) + padding + PlainText.line(words) + "\n"
+            let padding = String(repeating: " ", count: max(1, Self.margin - 2 - label.count))
+            let wrapped = WrappedText.lines(
+                PlainText.line(words),
+                width: style.width.map { $0 - Self.margin },
+                // A command that was copied stays one.
+                ending: label == "run" ? " \\" : ""
+            )
+            let rest = "\n" + String(repeating: " ", count: Self.margin)
+            text += "  " + style.paint(label, .faint) + padding + wrapped.joined(separator: rest) + "\n"
         }
         return text
     }

@@ -5,19 +5,51 @@ struct StatusView {
     let accounts: [AccountStatus]
     let time: LocalTime
 
+    /// What concerns the daemon as a whole; a line each, with its newline.
+    var condition = ""
+
     /// The lines, each with its newline.
-    func render(_ style: TerminalStyle) -> String {
-        guard !accounts.isEmpty else { return "no accounts\n" }
-        var text = table.render(style) + "\n"
-        for account in accounts {
-            guard let note = StatusNote(account, time) else { continue }
-            text += note.render(style) + "\n"
+    ///
+    /// - Parameter height: how many lines there is room for; nil: as many as there are. Fresh accounts make room first, then other
+    ///   lines of the table, which the notes tell too; the summary stays.
+    func render(_ style: TerminalStyle, height: Int? = nil) -> String {
+        guard !accounts.isEmpty else { return "no accounts\n" + condition }
+        let notes = Self.lines(accounts.compactMap { StatusNote($0, time)?.render(style) }.joined(separator: "\n"))
+        let end = Self.lines(summary + "\n" + clocks + condition).flatMap {
+            WrappedText.lines($0, width: style.width, indent: 2)
         }
-        return text + summary + "\n" + clocks
+        // A blank line stands before the notes, and one after them.
+        let others = notes.count + end.count + (notes.isEmpty ? 1 : 2)
+        let table = tableLines(style, room: height.map { $0 - others })
+        let room = height.map { $0 - others + notes.count - table.count } ?? notes.count
+        let shown = notes.count <= room ? notes : notes.prefix(max(0, room - 1)) + ["(name accounts to see all)"]
+        let parts = [table, shown, end].filter { !$0.isEmpty }
+        return parts.map { $0.joined(separator: "\n") + "\n" }.joined(separator: "\n")
     }
 
-    private var table: TextTable {
-        var table = TextTable(header: ["ACCOUNT", "STATE", "EXPIRES", "NEXT REFRESH", "ISSUER"], cuttable: [4, 0])
+    private func tableLines(_ style: TerminalStyle, room: Int?) -> [String] {
+        guard let room, accounts.count + 1 > room else { return Self.lines(table(accounts).render(style)) }
+        // The header, and the line that tells what is missing.
+        let count = max(0, room - 2)
+        let urgent = accounts.indices.filter { accounts[$0].knownState != .fresh }
+        let fresh = accounts.indices.filter { accounts[$0].knownState == .fresh }
+        let kept = (urgent + fresh).prefix(count).sorted().map { accounts[$0] }
+        let hidden = "(\(accounts.count - kept.count) more: name accounts, or make the terminal taller)"
+        return (kept.isEmpty ? [] : Self.lines(table(kept).render(style))) + [hidden]
+    }
+
+    private static func lines(_ text: String) -> [String] {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        if lines.last?.isEmpty ?? false { lines.removeLast() }
+        return lines
+    }
+
+    private func table(_ accounts: [AccountStatus]) -> TextTable {
+        var table = TextTable(
+            header: ["ACCOUNT", "STATE", "EXPIRES", "NEXT REFRESH", "ISSUER"],
+            cuttable: [4, 0],
+            droppable: [3, 4, 2]
+        )
         table.rows = accounts.map { status in
             [
                 TextTable.Cell(text: PlainText.line(status.account)),

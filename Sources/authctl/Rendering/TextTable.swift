@@ -6,8 +6,9 @@ struct TextTable {
         var colour: TerminalStyle.Colour?
     }
 
-    /// No column is cut below this: enough to tell hosts and names apart.
-    private static let narrowest = 8
+    /// No column is cut below this: enough to tell hosts and names apart, and the longest state with a name and a time beside it
+    /// fits into 40 columns.
+    private static let narrowest = 7
     private static let gap = 2
 
     let header: [String]
@@ -16,34 +17,48 @@ struct TextTable {
     /// The columns that may be cut if the terminal is narrow, the first to be cut first.
     var cuttable: [Int] = []
 
+    /// The columns that may be left out if cutting is not enough, the first to go first.
+    var droppable: [Int] = []
+
     /// The lines, each with its newline.
     func render(_ style: TerminalStyle) -> String {
         var widths = header.map(\.count)
         for row in rows {
             for (column, cell) in row.enumerated() { widths[column] = max(widths[column], cell.text.count) }
         }
-        fit(&widths, into: style.width)
-        var text = line(header.map { Cell(text: $0, colour: .faint) }, widths, style)
-        for row in rows { text += line(row, widths, style) }
+        let columns = fit(&widths, into: style.width)
+        var text = line(header.map { Cell(text: $0, colour: .faint) }, columns, widths, style)
+        for row in rows { text += line(row, columns, widths, style) }
         return text
     }
 
-    private func fit(_ widths: inout [Int], into width: Int?) {
-        guard let width else { return }
-        for column in cuttable {
-            let total = widths.reduce(0, +) + Self.gap * (widths.count - 1)
-            guard total > width else { return }
-            let least = min(widths[column], Self.narrowest)
-            widths[column] = max(least, widths[column] - (total - width))
+    /// Cuts what may be cut; the columns that are shown.
+    private func fit(_ widths: inout [Int], into width: Int?) -> [Int] {
+        var columns = Array(widths.indices)
+        guard let width else { return columns }
+        let wanted = widths
+        var rest = droppable[...]
+        while true {
+            widths = wanted
+            for column in cuttable where columns.contains(column) {
+                let excess = max(0, Self.total(widths, columns) - width)
+                widths[column] = max(min(widths[column], Self.narrowest), widths[column] - excess)
+            }
+            guard Self.total(widths, columns) > width, let dropped = rest.popFirst() else { return columns }
+            columns.removeAll { $0 == dropped }
         }
     }
 
-    private func line(_ cells: [Cell], _ widths: [Int], _ style: TerminalStyle) -> String {
+    private static func total(_ widths: [Int], _ columns: [Int]) -> Int {
+        columns.reduce(0) { $0 + widths[$1] } + gap * (columns.count - 1)
+    }
+
+    private func line(_ cells: [Cell], _ columns: [Int], _ widths: [Int], _ style: TerminalStyle) -> String {
         var line = ""
-        for (column, cell) in cells.enumerated() {
-            let text = Self.cut(cell.text, to: widths[column], style.charset.ellipsis)
-            line += style.paint(text, cell.colour)
-            if column < cells.count - 1 {
+        for column in columns {
+            let text = Self.cut(cells[column].text, to: widths[column], style.charset.ellipsis)
+            line += style.paint(text, cells[column].colour)
+            if column != columns.last {
                 line += String(repeating: " ", count: widths[column] - text.count + Self.gap)
             }
         }

@@ -121,7 +121,7 @@ extension VarlinkError {
         switch failure {
         case .copy(let error):
             var hint = error.hint ?? "authctl status"
-            if case .diskFull = error { hint = "free as much space as the store takes, for a copy that is removed again" }
+            if case .diskFull = error { hint = "free as much space as the store takes: it is copied" }
             self.init(StoreUnavailableError(reason: "it cannot be copied for the check: \(error)", hint: hint))
         case .interrupted:
             self.init(

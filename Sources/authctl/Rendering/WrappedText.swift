@@ -1,0 +1,25 @@
+/// Text on lines that a terminal has room for.
+enum WrappedText {
+    /// The words on as few lines as they take. A word that is longer than a line stays whole: it may be there to be copied.
+    ///
+    /// - Parameters:
+    ///   - width: columns; nil: one line.
+    ///   - indent: columns by which every line but the first is moved.
+    ///   - ending: what every line but the last ends with.
+    static func lines(_ text: String, width: Int?, indent: Int = 0, ending: String = "") -> [String] {
+        guard let width, text.count > width else { return [text] }
+        let margin = String(repeating: " ", count: indent)
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            let longer = line.isEmpty ? String(word) : "\(line) \(word)"
+            if line.isEmpty || longer.count + ending.count <= width - (lines.isEmpty ? 0 : indent) {
+                line = longer
+            } else {
+                lines.append((lines.isEmpty ? "" : margin) + line + ending)
+                line = String(word)
+            }
+        }
+        return lines + [(lines.isEmpty ? "" : margin) + line]
+    }
+}
