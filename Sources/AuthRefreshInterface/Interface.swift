@@ -32,4 +32,5 @@ package enum Method: String, CaseIterable, Sendable {
     case listProviders = "io.authrefresh.ListProviders"
     case rekeyStore = "io.authrefresh.RekeyStore"
     case checkStore = "io.authrefresh.CheckStore"
+    case diagnose = "io.authrefresh.Diagnose"
 }

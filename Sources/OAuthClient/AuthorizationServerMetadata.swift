@@ -10,6 +10,8 @@ package struct AuthorizationServerMetadata: Hashable, Sendable {
     package let tokenEndpointAuthenticationMethods: [String]?
     /// `revocation_endpoint_auth_methods_supported`; nil as above.
     package let revocationEndpointAuthenticationMethods: [String]?
+    /// `grant_types_supported`; nil if it does not say. Many servers forget `refresh_token` in it.
+    package let grantTypes: [String]?
 }
 
 extension AuthorizationServerMetadata {
@@ -33,7 +35,8 @@ extension AuthorizationServerMetadata {
             tokenEndpoint: endpoint,
             revocationEndpoint: profile.revocationEndpoint,
             tokenEndpointAuthenticationMethods: nil,
-            revocationEndpointAuthenticationMethods: nil
+            revocationEndpointAuthenticationMethods: nil,
+            grantTypes: nil
         )
     }
 
@@ -63,13 +66,14 @@ extension AuthorizationServerMetadata {
             return endpoint
         }
         guard let tokenEndpoint = try endpoint("token_endpoint") else { throw .noTokenEndpoint }
-        let methods = { (name: String) in own.compactMap { $0[name]?.texts }.first }
+        let names = { (name: String) in own.compactMap { $0[name]?.texts }.first }
         self.init(
             issuer: issuer,
             tokenEndpoint: tokenEndpoint,
             revocationEndpoint: try endpoint("revocation_endpoint"),
-            tokenEndpointAuthenticationMethods: methods("token_endpoint_auth_methods_supported"),
-            revocationEndpointAuthenticationMethods: methods("revocation_endpoint_auth_methods_supported")
+            tokenEndpointAuthenticationMethods: names("token_endpoint_auth_methods_supported"),
+            revocationEndpointAuthenticationMethods: names("revocation_endpoint_auth_methods_supported"),
+            grantTypes: names("grant_types_supported")
         )
     }
 }

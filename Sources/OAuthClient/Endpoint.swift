@@ -9,9 +9,11 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// The URL as it was given.
     package let url: String
     /// Lower-cased, without the brackets of an IPv6 literal.
-    let host: String
-    let port: Int
+    package let host: String
+    package let port: Int
     let isLoopback: Bool
+    /// Whether the scheme is `https`.
+    let isSecure: Bool
     /// From the first `/` after the authority; empty if there is none.
     let path: Substring
 
@@ -24,16 +26,15 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         let isPlain = url.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }
         guard isPlain, !authority.isEmpty, !authority.contains("@"), !rest.contains("#") else { return nil }
         isLoopback = Issuer.isLoopback(authority: authority)
-        let defaultPort: Int
         switch url[..<colon].lowercased() {
-        case "https": defaultPort = 443
-        case "http" where isLoopback: defaultPort = 80
+        case "https": isSecure = true
+        case "http" where isLoopback: isSecure = false
         default: return nil
         }
         guard let (host, port) = Endpoint.split(authority: authority) else { return nil }
         self.url = url
         self.host = host
-        self.port = port ?? defaultPort
+        self.port = port ?? (isSecure ? 443 : 80)
         path = rest[authority.endIndex...].prefix { $0 != "?" }
     }
 

@@ -54,16 +54,23 @@ actor HTTPClients {
         for client in ending { try await client.shutdown() }
     }
 
-    private func settings(for route: Route) throws(TransportFailure) -> HTTPClient.Configuration {
+    /// How every connection is secured.
+    ///
+    /// - Throws: `authorityFile`.
+    static func tls(caFile: String?) throws(TransportFailure) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
-        if let file = route.caFile {
+        if let file = caFile {
             guard let certificates = try? NIOSSLCertificate.fromPEMFile(file), !certificates.isEmpty else {
                 throw TransportFailure(cause: .authorityFile, wasSent: false)
             }
             tls.additionalTrustRoots = [.certificates(certificates)]
         }
-        var settings = HTTPClient.Configuration(tlsConfiguration: tls)
+        return tls
+    }
+
+    private func settings(for route: Route) throws(TransportFailure) -> HTTPClient.Configuration {
+        var settings = HTTPClient.Configuration(tlsConfiguration: try Self.tls(caFile: route.caFile))
         settings.redirectConfiguration = .disallow
         settings.timeout.connect = TimeAmount(configuration.connectTimeout)
         // A refresh token must not ride on a connection that the server is about to close: the loss would look like a

@@ -9,12 +9,19 @@ struct MetadataFetch: Sendable {
     /// The merged metadata, and whether both documents were really asked for.
     struct Result: Sendable {
         let metadata: AuthorizationServerMetadata
+        /// The server's clock when it answered; nil if it did not say.
+        let serverDate: Timestamp?
         /// False if one document could not be had for a reason that will pass: what it says is missing until the next
         /// fetch.
         let isComplete: Bool
     }
 
-    private typealias Document = Swift.Result<[String: JSONValue], MetadataError>
+    private struct Page {
+        let fields: [String: JSONValue]
+        let serverDate: Timestamp?
+    }
+
+    private typealias Document = Swift.Result<Page, MetadataError>
 
     @concurrent func run(issuer: Issuer, profile: ProviderProfile?) async throws(MetadataError) -> Result {
         let deadline = ContinuousClock.now + min(configuration.discoveryTimeout, configuration.totalTimeout)
@@ -28,8 +35,9 @@ struct MetadataFetch: Sendable {
             metadata: try AuthorizationServerMetadata(
                 issuer: issuer,
                 template: profile?.issuerTemplate,
-                documents: found
+                documents: found.map(\.fields)
             ),
+            serverDate: found.compactMap(\.serverDate).first,
             isComplete: !documents.contains(where: MetadataFetch.willPass)
         )
     }
@@ -54,7 +62,7 @@ struct MetadataFetch: Sendable {
         let body = AnswerBody(answer)
         switch answer.status {
         case 200 where body.kind == .fields:
-            return .success(body.fields)
+            return .success(Page(fields: body.fields, serverDate: answer.serverDate))
         // Some servers answer every unknown path with their front page, others with a redirect to it or with 401. An
         // answer from another place is a captive portal's.
         case 300...399 where !answer.isRedirect(awayFrom: endpoint), 400...406, 410:

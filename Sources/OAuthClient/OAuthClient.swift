@@ -5,9 +5,9 @@ package import RefreshCore
 /// It decides nothing about accounts: each call is one exchange, and its outcome says what is known. Nothing is
 /// repeated after a request that may have reached the server.
 package struct OAuthClient: Sendable {
-    private let configuration: OAuthClientConfiguration
+    let configuration: OAuthClientConfiguration
+    let exchange: HTTPExchange
     private let clients: HTTPClients
-    private let exchange: HTTPExchange
     private let cache: MetadataCache
 
     package init(configuration: OAuthClientConfiguration = OAuthClientConfiguration()) {

@@ -5,7 +5,7 @@ package struct ProxySettings: Sendable {
     /// Nil if there is none.
     let server: ProxyServer?
     /// `HTTPS_PROXY` is set and cannot be used: nothing is sent, rather than past the proxy.
-    let isUnusable: Bool
+    package let isUnusable: Bool
     private let exceptions: [Exception]
 
     /// No proxy.
@@ -21,6 +21,12 @@ package struct ProxySettings: Sendable {
         let list = named("no_proxy") ?? ""
         exceptions = list.split { $0 == "," || $0.isWhitespace }.compactMap { Exception(String($0)) }
     }
+
+    /// The proxy's host and port; nil if there is none.
+    package var address: (host: String, port: Int)? { server.map { ($0.host, $0.port) } }
+
+    /// How many hosts and domains `NO_PROXY` excepts.
+    package var exceptionCount: Int { exceptions.count }
 
     /// Whether requests to `endpoint` go through the proxy; never those to this machine.
     func covers(_ endpoint: Endpoint) -> Bool {

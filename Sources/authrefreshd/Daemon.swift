@@ -119,7 +119,7 @@ struct Daemon {
         let machine = MachineWatch(coordinator: coordinator, changeLog: changeLog)
         do throws(DaemonError) {
             try await begin(coordinator, machine, parts.manager)
-            await parts.gate.open(AuthRefreshService(coordinator: coordinator))
+            await parts.gate.open(AuthRefreshService(coordinator: coordinator, configurationError: configurationError))
             if !isServing { try await start(parts.server) }
         } catch {
             // Refreshes may have begun: their answers are worth more than a quick end.
@@ -152,6 +152,18 @@ struct Daemon {
             try await coordinator.start(watching: machine, onStatusChange: manager.statusChanged(of: coordinator))
         } catch {
             throw .store(error)
+        }
+    }
+
+    /// Reads the configuration as a reload would, and only says what is wrong with it.
+    private var configurationError: @Sendable () -> ConfigurationError? {
+        { [options, paths] in
+            do throws(ConfigurationError) {
+                _ = try LoadedConfiguration(paths: (try? Self.paths(options)) ?? paths)
+                return nil
+            } catch {
+                return error
+            }
         }
     }
 

@@ -25,6 +25,7 @@ import Testing
         #expect(
             description.members(.type).map(\.name) == [
                 "Failure", "TokenSetStatus", "AccountStatus", "AccountSettings", "ProviderProfile", "StoreFinding",
+                "Finding",
             ]
         )
         for member in description.members(.type) {
@@ -34,6 +35,7 @@ import Testing
             case "AccountStatus": try shape.check(AccountStatus.self, member.fields, member.name)
             case "ProviderProfile": try shape.check(ProviderDescription.self, member.fields, member.name)
             case "StoreFinding": try shape.check(StoreFinding.self, member.fields, member.name)
+            case "Finding": try shape.check(Finding.self, member.fields, member.name)
             case "AccountSettings": try shape.check(AccountSettings.self, member.fields, member.name)
             default: Issue.record("the type \(member.name) has no wire type")
             }
@@ -69,6 +71,7 @@ import Testing
         case .backupStore: try check(BackupStore.Parameters.self, BackupStore.Reply.self)
         case .rekeyStore: try check(RekeyStore.Parameters.self, RekeyStore.Reply.self)
         case .checkStore: try check(CheckStore.Parameters.self, CheckStore.Reply.self)
+        case .diagnose: try check(Diagnose.Parameters.self, Diagnose.Reply.self)
         }
     }
 

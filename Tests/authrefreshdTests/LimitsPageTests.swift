@@ -43,6 +43,7 @@ struct LimitsPageTests {
             "tokenSetsMax": text(TokenSet.maximum),
             "tokenSetBytesMax": text(TokenSet.longestText),
             "findingsMax": text(CallerLimits.findingsMax),
+            "diagnosesMax": text(CallerLimits.diagnosesMax),
             "timeLimit": text(Waiter.timeLimit),
         ]
         for child in Mirror(reflecting: CallerLimits.server).children {

@@ -29,7 +29,7 @@ struct AuthctlCommand: ParsableCommand {
         version: Authctl.version,
         subcommands: [
             StatusCommand.self, TokenCommand.self, RefreshCommand.self, WatchCommand.self, AccountCommand.self,
-            LogoutCommand.self, ProviderCommand.self, StoreCommand.self, InterfaceCommand.self,
+            LogoutCommand.self, ProviderCommand.self, StoreCommand.self, DoctorCommand.self, InterfaceCommand.self,
         ]
     )
 }

@@ -49,3 +49,14 @@ struct ProviderAnswer: Encodable {
 struct InterfaceAnswer: Encodable {
     let description: String
 }
+
+/// Of `authctl doctor`.
+struct DoctorAnswer: Encodable {
+    let findings: [Finding]
+    let exitStatus: Int32
+
+    init(_ report: DoctorReport) {
+        findings = report.findings
+        exitStatus = report.status.rawValue
+    }
+}

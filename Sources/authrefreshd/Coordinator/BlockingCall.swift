@@ -1,4 +1,6 @@
 internal import Dispatch
+internal import RefreshCore
+internal import Synchronization
 
 /// Runs a call that blocks on a thread that nobody else waits for; one at a time.
 enum BlockingCall {
@@ -12,6 +14,36 @@ enum BlockingCall {
             queue.async {
                 continuation.resume(returning: Result(catching: body))
             }
+        }
+    }
+}
+
+extension BlockingCall {
+    /// The same, given up after `limit`: nil. The call goes on by itself, and its result is dropped.
+    ///
+    /// Each has a queue of its own, which ends with it: one that hangs holds up nobody.
+    static func result<Value: Sendable>(
+        within limit: Duration,
+        of body: @escaping @Sendable () -> Value
+    ) async -> Value? {
+        await withCheckedContinuation { continuation in
+            let first = FirstResult(continuation)
+            DispatchQueue(label: "authrefreshd.blocking-limited").async { first.resume(body()) }
+            let deadline = DispatchTime.now() + .microseconds(Int(limit.microseconds))
+            DispatchQueue(label: "authrefreshd.blocking-limit").asyncAfter(deadline: deadline) { first.resume(nil) }
+        }
+    }
+
+    /// Resumes once, with what comes first.
+    private final class FirstResult<Value: Sendable>: Sendable {
+        private let continuation: Mutex<CheckedContinuation<Value?, Never>?>
+
+        init(_ continuation: CheckedContinuation<Value?, Never>) {
+            self.continuation = Mutex(continuation)
+        }
+
+        func resume(_ value: Value?) {
+            continuation.withLock { $0.take() }?.resume(returning: value)
         }
     }
 }

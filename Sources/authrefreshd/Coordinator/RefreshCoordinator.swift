@@ -60,6 +60,8 @@ actor RefreshCoordinator {
     var rekeying: Rekeying?
     /// The check of the store that is under way; nil if there is none.
     var checking: StoreChecking?
+    /// How many callers are being told what is wrong.
+    var diagnoses = 0
 
     private var inbox: [Arrival] = []
     private var isTurnScheduled = false

@@ -7,6 +7,8 @@ internal import Varlink
 /// Answers the calls of `io.authrefresh`: decodes, asks the coordinator on its queue, encodes.
 struct AuthRefreshService: Sendable {
     let coordinator: RefreshCoordinator
+    /// What is wrong with the configuration as it stands in the files now; nil if nothing is. May block.
+    let configurationError: @Sendable () -> ConfigurationError?
 
     /// Answers one call; to be called on the coordinator's queue.
     func handle(_ call: VarlinkCall, from _: PeerCredentials, _ responder: VarlinkResponder) {
@@ -42,6 +44,7 @@ struct AuthRefreshService: Sendable {
             case .listProviders: responder.reply(try providers(call, on: coordinator))
             case .rekeyStore: try rekey(call, responder, on: coordinator)
             case .checkStore: try check(call, responder, on: coordinator)
+            case .diagnose: try diagnose(call, responder, on: coordinator)
             }
         } catch is CallerNeeded {
             lookUpCaller(of: call, responder)

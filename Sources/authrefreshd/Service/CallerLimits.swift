@@ -30,6 +30,9 @@ enum CallerLimits {
     /// Subscribers at once: each costs a descriptor and a copy of every change. A desktop has a handful.
     static let subscribersMax = 256
 
+    /// Diagnoses under way at once: each asks up to eight servers at a time.
+    static let diagnosesMax = 4
+
     /// Accounts that one subscriber may follow: their present state is sent in one go. Who keeps more follows them by name.
     static let subscribedAccountsMax = 10_000
 

@@ -1,0 +1,145 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import NIOTLS
+package import RefreshCore
+
+/// How long a server's certificate is valid.
+package struct ServerCertificate: Hashable, Sendable {
+    package let notBefore: Timestamp
+    package let notAfter: Timestamp
+}
+
+/// Why no TLS connection to a server came about.
+package enum CertificateProbeError: Error, Hashable, Sendable {
+    /// Nobody answers at the port, or the name has no address.
+    case unreachable
+    case timedOut
+    /// The handshake failed, and not for the certificate.
+    case handshake
+    /// The configured CA file cannot be read, or holds no certificate.
+    case authorityFile
+    case expired(at: Timestamp)
+    case notYetValid(until: Timestamp)
+    /// The certificate is another host's.
+    case wrongHost
+    /// No authority that is trusted here has signed it.
+    case untrusted
+}
+
+/// Opens a TLS connection as a refresh would, looks at the certificate and closes it; no request is sent.
+struct CertificateProbe: Sendable {
+    let configuration: OAuthClientConfiguration
+
+    /// The certificate of the server at `endpoint`, which is checked as it is for a refresh.
+    func run(_ endpoint: Endpoint, caFile: String?) async throws(CertificateProbeError) -> ServerCertificate {
+        var tls: TLSConfiguration
+        do throws(TransportFailure) {
+            tls = try HTTPClients.tls(caFile: caFile ?? configuration.caFile)
+        } catch {
+            throw .authorityFile
+        }
+        do {
+            return try await certificate(of: endpoint, tls)
+        } catch {
+            guard TransportCause(error) == .certificate else { throw CertificateProbeError(error) }
+            if error as? NIOSSLExtraError == .failedToValidateHostname { throw .wrongHost }
+            // What is wrong with it is not said: it is looked at over a connection that trusts anybody, and carries nothing.
+            tls.certificateVerification = .none
+            let refused = try? await certificate(of: endpoint, tls)
+            throw CertificateProbeError(refused, at: configuration.now())
+        }
+    }
+
+    private func certificate(of endpoint: Endpoint, _ tls: TLSConfiguration) async throws -> ServerCertificate {
+        let context = try NIOSSLContext(configuration: tls)
+        let limit = TimeAmount(configuration.connectTimeout)
+        let eventLoop = configuration.eventLoopGroup.any()
+        // Made beforehand: a handshake may be over, and the channel closed, before its connection is told of.
+        let handshake = eventLoop.makePromise(of: ServerCertificate.self)
+        let connection = ClientBootstrap(group: eventLoop)
+            .connectTimeout(limit)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    // An address is no name (RFC 6066 §3); the certificate is compared with the peer's address then.
+                    let isAddress = (try? SocketAddress(ipAddress: endpoint.host, port: 0)) != nil
+                    let name = isAddress ? nil : endpoint.host
+                    try channel.pipeline.syncOperations.addHandlers(
+                        NIOSSLClientHandler(context: context, serverHostname: name),
+                        HandshakeWatch(handshake)
+                    )
+                }
+            }
+            .connect(host: endpoint.host, port: endpoint.port)
+        connection.whenFailure { handshake.fail($0) }
+        let timer = eventLoop.scheduleTask(in: limit + limit) { handshake.fail(HandshakeTimeout()) }
+        handshake.futureResult.whenComplete { _ in
+            timer.cancel()
+            connection.whenSuccess { $0.close(promise: nil) }
+        }
+        return try await handshake.futureResult.get()
+    }
+}
+
+extension CertificateProbeError {
+    fileprivate init(_ error: any Error) {
+        switch error {
+        case is HandshakeTimeout, ChannelError.connectTimeout: self = .timedOut
+        default: self = TransportCause(error) == .tls ? .handshake : .unreachable
+        }
+    }
+
+    /// What is wrong with a certificate that was not accepted.
+    fileprivate init(_ certificate: ServerCertificate?, at now: Timestamp) {
+        guard let certificate else {
+            self = .untrusted
+            return
+        }
+        if certificate.notAfter < now {
+            self = .expired(at: certificate.notAfter)
+        } else if certificate.notBefore > now {
+            self = .notYetValid(until: certificate.notBefore)
+        } else {
+            self = .untrusted
+        }
+    }
+}
+
+private struct HandshakeTimeout: Error {}
+
+/// Waits for the end of a handshake.
+private final class HandshakeWatch: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+
+    private let promise: EventLoopPromise<ServerCertificate>
+
+    init(_ promise: EventLoopPromise<ServerCertificate>) {
+        self.promise = promise
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case TLSUserEvent.handshakeCompleted = event else { return context.fireUserInboundEventTriggered(event) }
+        do {
+            let handler = try context.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
+            guard let certificate = handler.peerCertificate else { throw NIOSSLError.noCertificateToValidate }
+            promise.succeed(
+                ServerCertificate(
+                    notBefore: Timestamp(microseconds: Int64(certificate.notValidBefore) * 1_000_000),
+                    notAfter: Timestamp(microseconds: Int64(certificate.notValidAfter) * 1_000_000)
+                )
+            )
+        } catch {
+            promise.fail(error)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        promise.fail(error)
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        promise.fail(ChannelError.eof)
+        context.fireChannelInactive()
+    }
+}

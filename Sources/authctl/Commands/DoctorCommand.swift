@@ -1,0 +1,47 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+
+/// `authctl doctor`.
+struct DoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Look for what keeps tokens from being fresh, and say what to do.",
+        discussion: """
+            It looks at this shell, the socket, the service and whether it outlives your session; then the daemon looks at its \
+            configuration, clocks, network, store and key, at the accounts and their tokens, and at each authorization server: \
+            name, TLS, metadata, clock. No token is sent, and nothing is changed. It works with the daemon down, too.
+
+            A line for each finding, a mark first: all is well, a note, a warning (it works now, and will not for ever), an \
+            error (it does not work). The line below says what to do. Findings are told as they come.
+
+            Exit status: 0 if nothing is worse than a note. Otherwise that of what is most urgent, of the warnings too: 69 the \
+            daemon must be started, 77 it does not serve this user, 3 a person must sign in, 78 something is set up wrong, \
+            75 it passes by itself.
+
+            Examples:
+
+              authctl doctor
+              authctl doctor work
+              authctl doctor --json | jq '.findings[] | select(.level == "error")'
+            """
+    )
+
+    @Argument(help: "The accounts to look at, with their servers. Without: all.", completion: DaemonCompletion.accounts)
+    var accounts: [String] = []
+
+    @OptionGroup var output: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        let isJSON = output.json
+        var report = DoctorReport(style: .standardOutput)
+        try Doctor(accounts: accounts, socket: connection.socket, surroundings: .real).run {
+            finding throws(AuthctlError) in
+            let text = report.add(finding)
+            if !isJSON { try StandardOutput.show(text) }
+        }
+        try output.print(DoctorAnswer(report), or: report.summary)
+        guard report.status == .success else { throw .reported(report.status) }
+    }
+}

@@ -1,0 +1,149 @@
+internal import AuthRefreshInterface
+internal import Glibc
+
+/// Looks at what the service manager says of the units, and whether they outlive the session.
+struct ServiceCheck {
+    let surroundings: Surroundings
+    /// Whether the daemon answers: then how it was started matters less.
+    let isAnswering: Bool
+
+    private static let units = ["authrefreshd.socket", "authrefreshd.service"]
+    private static let properties = [
+        "Id", "LoadState", "ActiveState", "SubState", "UnitFileState", "Result", "ExecMainStatus", "NRestarts",
+        "StatusText", "NeedDaemonReload",
+    ]
+
+    var findings: [Finding] {
+        let output = surroundings.run(
+            ["systemctl", "--user", "show", "--property=" + Self.properties.joined(separator: ",")] + Self.units
+        )
+        switch output.end {
+        case .exited(0): return unitFindings(output.text) + [linger]
+        case .exited: return [unavailable(firstLine(of: output.text)), linger]
+        case .timedOut: return [unavailable("it does not answer"), linger]
+        case .notStarted(ENOENT):
+            return [
+                .note(
+                    .service,
+                    "there is no systemd here: nobody starts the daemon by itself",
+                    advice: "authrefreshd &"
+                )
+            ]
+        case .notStarted(let number): return [unavailable("systemctl cannot be run: \(systemText(number))")]
+        }
+    }
+
+    private func unavailable(_ reason: String) -> Finding {
+        let text = "the user's service manager cannot be asked: \(reason)"
+        let advice = "log in through a session (ssh, machinectl shell), or: loginctl enable-linger"
+        return isAnswering
+            ? .note(.service, text, advice: advice) : .error(.service, text, needs: .start, advice: advice)
+    }
+
+    private func firstLine(of text: String) -> String {
+        PlainText.line(text.split(separator: "\n").first.map(String.init) ?? "it gives no reason").lowercasedFirst
+    }
+
+    /// Of each unit: `NAME=value` lines, an empty line between two.
+    private func unitFindings(_ text: String) -> [Finding] {
+        let blocks = text.split(separator: "\n", omittingEmptySubsequences: false).split(separator: "")
+        return blocks.flatMap { lines -> [Finding] in
+            var values: [String: String] = [:]
+            for line in lines {
+                guard let equals = line.firstIndex(of: "=") else { continue }
+                values[String(line[..<equals])] = String(line[line.index(after: equals)...])
+            }
+            return UnitState(values: values).findings(isAnswering: isAnswering)
+        }
+    }
+
+    private var linger: Finding {
+        guard let name = surroundings.userName else {
+            return .note(.linger, "not known: this user has no name here")
+        }
+        guard surroundings.file("/var/lib/systemd/linger/\(name)") == nil else {
+            return .ok(.linger, "the daemon goes on when you are not logged in")
+        }
+        let text = "the daemon ends with your last session"
+        let advice = "to keep it running: loginctl enable-linger"
+        // On a server people come and go, and what needs tokens is there all the time.
+        let isRemote = surroundings.environment("SSH_CONNECTION") != nil
+        let isDesktop = ["DISPLAY", "WAYLAND_DISPLAY"].contains { surroundings.environment($0) != nil }
+        return isRemote && !isDesktop
+            ? .warning(.linger, text, needs: .repair, advice: advice) : .note(.linger, text, advice: advice)
+    }
+}
+
+/// What systemd says of one unit.
+private struct UnitState {
+    let values: [String: String]
+
+    private var name: String { values["Id"] ?? "a unit" }
+    private var isService: Bool { name.hasSuffix(".service") }
+
+    func findings(isAnswering: Bool) -> [Finding] {
+        var findings = [activity(isAnswering: isAnswering)]
+        if values["NeedDaemonReload"] == "yes" {
+            findings.append(
+                .warning(
+                    .service,
+                    "its unit file has changed since systemd read it",
+                    of: name,
+                    needs: .repair,
+                    advice: "systemctl --user daemon-reload"
+                )
+            )
+        }
+        if values["LoadState"] == "loaded", !isService, values["UnitFileState"] == "disabled" {
+            findings.append(
+                .warning(
+                    .service,
+                    "it is not started when you log in",
+                    of: name,
+                    needs: .repair,
+                    advice: "systemctl --user enable \(name)"
+                )
+            )
+        }
+        return findings
+    }
+
+    private func activity(isAnswering: Bool) -> Finding {
+        let state = "\(values["ActiveState"] ?? "unknown") (\(values["SubState"] ?? "unknown"))"
+        switch (values["LoadState"], values["ActiveState"]) {
+        case ("not-found", _):
+            return isAnswering
+                ? .note(.service, "it is not installed: the daemon was started in another way", of: name)
+                : .error(.service, "it is not installed", of: name, needs: .start, advice: "run systemd/install")
+        case ("masked", _):
+            return .error(.service, "it is masked", of: name, needs: .start, advice: "systemctl --user unmask \(name)")
+        case ("loaded", "active"):
+            let restarts = Int(values["NRestarts"] ?? "") ?? 0
+            let status = values["StatusText"].flatMap { $0.isEmpty ? nil : ": " + PlainText.line($0) } ?? ""
+            guard restarts > 0 else { return .ok(.service, "\(state)\(status)", of: name) }
+            return .note(
+                .service,
+                "\(state), restarted \(restarts == 1 ? "once" : "\(restarts) times")\(status)",
+                of: name,
+                advice: "journalctl --user -u \(name)"
+            )
+        case ("loaded", "failed"):
+            let status = values["ExecMainStatus"].flatMap { $0 == "0" ? nil : ", status \($0)" } ?? ""
+            return .error(
+                .service,
+                "it has failed: \(values["Result"] ?? "no reason is given")\(status)",
+                of: name,
+                needs: .start,
+                advice: "journalctl --user -u \(name) -n 20, then: systemctl --user restart \(name)"
+            )
+        case ("loaded", "inactive") where isService:
+            return .ok(.service, "\(state): the socket starts it when somebody asks", of: name)
+        case ("loaded", "inactive"):
+            return isAnswering
+                ? .note(.service, "\(state): the daemon was started in another way", of: name)
+                : .error(.service, state, of: name, needs: .start, advice: "systemctl --user start \(name)")
+        default:
+            return .note(.service, state, of: name, advice: "systemctl --user status \(name)")
+        }
+    }
+}

@@ -1,0 +1,113 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import OAuthClient
+internal import RefreshCore
+
+/// Goes through accounts: which of them are in need, and which servers they depend on.
+struct AccountSurvey {
+    /// How many accounts are named; of more than that only the number is told.
+    static let namedMax = 50
+
+    private let total: Int
+    private let settings: CoordinatorSettings
+    private let now: Moment
+
+    /// How many accounts were looked at.
+    private(set) var seen = 0
+    private(set) var servers = SurveyedServers()
+    private var wellCount = 0
+    private var inNeed: [Finding] = []
+    private var inNeedCount = 0
+
+    /// - Parameter total: how many accounts there are to look at.
+    init(total: Int, settings: CoordinatorSettings, now: Moment) {
+        self.total = total
+        self.settings = settings
+        self.now = now
+    }
+
+    mutating func look(at account: ShownAccount) {
+        seen += 1
+        guard let finding = look(into: account) else {
+            wellCount += 1
+            return
+        }
+        inNeedCount += 1
+        if inNeed.count < Self.namedMax { inNeed.append(finding) }
+    }
+
+    /// Nil if all is well.
+    private mutating func look(into account: ShownAccount) -> Finding? {
+        switch account {
+        case .whole(let snapshot):
+            servers.add(snapshot, profile: settings.profile(for: snapshot.account))
+            return finding(of: snapshot)
+        case .damaged(let account):
+            let status = account.wireStatus
+            return .error(
+                .account,
+                status.failure?.summary ?? "the store cannot read it",
+                of: account.name,
+                needs: .repair,
+                advice: status.hint ?? "authctl store check"
+            )
+        }
+    }
+
+    /// The accounts in need, then what there is to say of all.
+    var findings: [Finding] {
+        var findings = inNeed
+        if inNeedCount > inNeed.count {
+            let rest = inNeedCount - inNeed.count
+            findings.append(.note(.accounts, "\(rest) more are not as they should be", advice: "authctl status"))
+        }
+        if wellCount > 0 { findings.append(.ok(.accounts, "\(Self.count(wellCount)) well")) }
+        if total == 0 {
+            findings.append(.note(.accounts, "there are no accounts", advice: "authctl account add --help"))
+        }
+        if seen < total {
+            findings.append(
+                .note(
+                    .accounts,
+                    "only \(seen) of \(total) were looked at",
+                    advice: "name others: authctl doctor ACCOUNT…"
+                )
+            )
+        }
+        if let unseen = servers.unseenNote { findings.append(unseen) }
+        return findings
+    }
+
+    private static func count(_ count: Int) -> String {
+        count == 1 ? "1 account is" : "\(count) accounts are"
+    }
+
+    private func finding(of snapshot: AccountSnapshot) -> Finding? {
+        let name = snapshot.account.name.text
+        let hint = snapshot.hint ?? "authctl status \(name)"
+        let because = snapshot.failure.map { ": \($0.detail.summary)" } ?? ""
+        switch snapshot.shown {
+        case .fresh, .refreshing:
+            return nil
+        case .retrying:
+            let failures = snapshot.state.failures
+            let times = failures == 1 ? "the last refresh failed" : "the last \(failures) refreshes failed"
+            guard let remaining = snapshot.state.accessToken?.remaining(at: now), remaining > .zero else {
+                return .error(.account, "no valid token\(because)", of: name, needs: .time, advice: hint)
+            }
+            let text = "\(times)\(because); the token is valid for \(remaining.words)"
+            return .warning(.account, text, of: name, needs: .time, advice: hint)
+        case .interactionRequired:
+            guard case .interactionRequired(let interaction) = snapshot.state.phase else { return nil }
+            let text = "it needs you since \((now.wall - interaction.since).words)\(because)"
+            return .error(.account, text, of: name, needs: .signIn, advice: hint)
+        case .refreshTokenExpiring:
+            let end = snapshot.state.refreshToken.map { ($0.expiresAt - now.wall).words } ?? "days"
+            return .warning(.account, "the refresh token ends in \(end)", of: name, needs: .signIn, advice: hint)
+        case .signedOut:
+            return .note(.account, "it is signed out", of: name, advice: hint)
+        case .misconfigured:
+            return .error(.account, "it is set up wrong\(because)", of: name, needs: .repair, advice: hint)
+        }
+    }
+}

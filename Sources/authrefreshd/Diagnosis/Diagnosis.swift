@@ -1,0 +1,113 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import OAuthClient
+internal import RefreshCore
+internal import Systemd
+
+/// Looks at everything that refreshes depend on, and tells what it finds as it finds it.
+///
+/// It runs beside the coordinator, whose queue it takes for a page of accounts at a time. Nothing it does changes an account, and
+/// no token is sent.
+struct Diagnosis: Sendable {
+    /// How many accounts are looked at: half a second's work, in pages that callers hardly notice.
+    static let accountsMax = 10_000
+    /// How many accounts one turn of the coordinator's queue reads, which takes some ms.
+    static let pageSize = 250
+    /// How many servers are asked: with 10 s for one that is silent, at most two minutes.
+    static let serversMax = 64
+    /// How many servers are asked at the same time.
+    static let concurrentServersMax = 8
+    /// How long files and file systems have to answer; a network file system may hang for ever.
+    static let fileLimit = Duration.seconds(5)
+
+    let coordinator: RefreshCoordinator
+    let client: OAuthClient
+    /// The accounts to look at; nil for all.
+    let accounts: [String]?
+    /// What is wrong with the configuration as it stands in the files now; nil if nothing is. May block.
+    let configurationError: @Sendable () -> ConfigurationError?
+
+    /// The findings as they come; letting go of the stream ends the work.
+    func findings() -> AsyncStream<Finding> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Finding.self)
+        let task = Task { @concurrent in
+            await run { continuation.yield($0) }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in task.cancel() }
+        return stream
+    }
+
+    private func run(_ tell: @escaping @Sendable (Finding) -> Void) async {
+        await checkConfiguration(tell)
+        do throws(StoreError) {
+            let condition = try await coordinator.condition()
+            MachineCheck(condition: condition, proxy: client.proxy, clocks: .now()).findings.forEach(tell)
+            await StoreInspection(condition: condition).run(tell)
+            let survey = try await survey(condition)
+            survey.findings.forEach(tell)
+            await ask(survey.servers.sorted, condition, tell)
+        } catch {
+            tell(.error(.store, error.description, needs: .repair, advice: error.hint ?? "authctl status"))
+        }
+    }
+
+    private func checkConfiguration(_ tell: (Finding) -> Void) async {
+        guard let error = await BlockingCall.result(within: Self.fileLimit, of: configurationError) else {
+            let text = "the configuration's file system has not answered within \(Self.fileLimit.words)"
+            return tell(.warning(.configuration, text, needs: .time, advice: "look at the file system: findmnt"))
+        }
+        if let error {
+            let text = "\(error); the running daemon keeps the configuration that it has"
+            tell(.error(.configuration, text, needs: .repair, advice: "correct it, then: authrefreshd --check"))
+        } else {
+            tell(.ok(.configuration, "the configuration is good"))
+        }
+    }
+
+    /// Reads the accounts page by page.
+    private func survey(_ condition: RefreshCoordinator.Condition) async throws(StoreError) -> AccountSurvey {
+        var survey = AccountSurvey(
+            total: accounts?.count ?? condition.overview.accounts,
+            settings: condition.settings,
+            now: condition.now
+        )
+        if let accounts {
+            for name in accounts {
+                if let account = try await coordinator.account(named: name) { survey.look(at: account) }
+            }
+            return survey
+        }
+        var last: String?
+        while survey.seen < Self.accountsMax, !Task.isCancelled {
+            let page = try await coordinator.accounts(after: last, limit: Self.pageSize)
+            for account in page { survey.look(at: account) }
+            guard page.count == Self.pageSize else { break }
+            last = page.last?.name
+        }
+        return survey
+    }
+
+    /// Asks the servers, some at a time, each telling by itself.
+    private func ask(
+        _ servers: [SurveyedServer],
+        _ condition: RefreshCoordinator.Condition,
+        _ tell: @escaping @Sendable (Finding) -> Void
+    ) async {
+        let names = NameLookup()
+        await withTaskGroup(of: Void.self) { group in
+            for (index, server) in servers.enumerated() {
+                if index >= Self.concurrentServersMax { await group.next() }
+                guard !Task.isCancelled else { break }
+                let check = ServerCheck(
+                    server: server,
+                    client: client,
+                    names: names,
+                    isOnline: condition.overview.isOnline,
+                    wallClock: { [coordinator] in coordinator.timebase.now().wall }
+                )
+                group.addTask { await check.run(tell) }
+            }
+        }
+    }
+}

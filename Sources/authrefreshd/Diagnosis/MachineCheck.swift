@@ -1,0 +1,84 @@
+internal import AuthRefreshInterface
+internal import OAuthClient
+internal import RefreshCore
+internal import Systemd
+
+/// Looks at what the machine gives the daemon: clocks, network, proxy.
+struct MachineCheck: Sendable {
+    /// 2026-01-01: a clock that shows an earlier time than this program's is wrong.
+    private static let earliestTime = Timestamp(microseconds: 1_767_225_600_000_000)
+
+    let condition: RefreshCoordinator.Condition
+    let proxy: ProxySettings
+    let clocks: ClockReading
+
+    var findings: [Finding] {
+        clockFindings + [network] + proxyFindings
+    }
+
+    private var clockFindings: [Finding] {
+        var findings: [Finding] = []
+        if condition.now.wall < Self.earliestTime {
+            findings.append(
+                .error(
+                    .clock,
+                    "the clock shows a time before this program was made: certificates and tokens are misjudged",
+                    needs: .repair,
+                    advice: "set the clock: timedatectl set-ntp true"
+                )
+            )
+        }
+        if !condition.watchesClock {
+            findings.append(
+                .note(.clock, "steps of the clock are not told by the kernel: they are noticed at the next refresh")
+            )
+        }
+        if !condition.watchesSleep {
+            findings.append(.note(.clock, "no system bus tells of sleep: it is noticed by the clocks"))
+        }
+        if findings.isEmpty {
+            let slept = Duration.microseconds(clocks.drift)
+            let sleep = slept < .seconds(1) ? "has not slept" : "has slept \(slept.words)"
+            findings.append(
+                .ok(.clock, "steps of the clock and sleep are noticed at once; the machine \(sleep) since boot")
+            )
+        }
+        return findings
+    }
+
+    private var network: Finding {
+        guard condition.overview.isOnline else {
+            return .error(
+                .network,
+                "there is no route: refreshes wait until there is one",
+                needs: .time,
+                advice: "connect to a network; the daemon goes on by itself"
+            )
+        }
+        guard condition.watchesRoutes else {
+            return .note(.network, "routes are not told by the kernel: the network is taken for up")
+        }
+        return .ok(.network, "there is a route")
+    }
+
+    private var proxyFindings: [Finding] {
+        if proxy.isUnusable {
+            return [
+                .error(
+                    .proxy,
+                    "HTTPS_PROXY names no proxy that can be used: nothing is sent",
+                    needs: .repair,
+                    advice: "set it to http://HOST:PORT (systemctl --user edit authrefreshd), and restart the daemon"
+                )
+            ]
+        }
+        guard let (host, port) = proxy.address else { return [] }
+        let exceptions =
+            switch proxy.exceptionCount {
+            case 0: ""
+            case 1: ", but for 1 entry of NO_PROXY"
+            case let count: ", but for \(count) entries of NO_PROXY"
+            }
+        return [.note(.proxy, "requests go through the proxy \(host):\(port)\(exceptions)")]
+    }
+}

@@ -1,0 +1,41 @@
+internal import AccountStorage
+internal import RefreshCore
+internal import Systemd
+
+/// What the coordinator knows of itself, for a diagnosis.
+extension RefreshCoordinator {
+    struct Condition: Sendable {
+        var overview: Overview
+        var keyring: StoreKeyring
+        /// Of the key that the store is sealed with.
+        var keyIdentifier: String
+        var storePath: String
+        var isRekeying: Bool
+        var now: Moment
+        var settings: CoordinatorSettings
+        /// Whether a step of the clock, a route that comes up and a resume are told by the system.
+        var watchesClock: Bool
+        var watchesRoutes: Bool
+        var watchesSleep: Bool
+    }
+
+    func diagnosisEnded() {
+        diagnoses -= 1
+    }
+
+    /// - Throws: what keeps the store from being read.
+    func condition() throws(StoreError) -> Condition {
+        Condition(
+            overview: try overview(),
+            keyring: keyring,
+            keyIdentifier: store.keyIdentifier,
+            storePath: store.path,
+            isRekeying: rekeying != nil,
+            now: timebase.now(),
+            settings: settings,
+            watchesClock: watches.contains { $0 is ClockWatch },
+            watchesRoutes: watches.contains { $0 is RouteWatch },
+            watchesSleep: watches.contains { $0 is SleepWatch }
+        )
+    }
+}

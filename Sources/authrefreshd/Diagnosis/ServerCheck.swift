@@ -1,0 +1,200 @@
+internal import AuthRefreshInterface
+internal import OAuthClient
+internal import RefreshCore
+
+/// Looks at one authorization server as a refresh would meet it: name, connection, certificate, metadata. No token is sent.
+struct ServerCheck: Sendable {
+    /// A refresh in an hour finds a clock that is half a minute off; five minutes are more than servers put up with.
+    private static let smallSkew = Duration.seconds(30)
+    private static let largeSkew = Duration.seconds(300)
+    /// Renewal is automatic two to four weeks before the end; one week before it, it has failed.
+    private static let certificateNotice = Duration.seconds(7 * 86_400)
+
+    let server: SurveyedServer
+    let client: OAuthClient
+    let names: NameLookup
+    let isOnline: Bool
+    let wallClock: @Sendable () -> Timestamp
+
+    func run(_ tell: (Finding) -> Void) async {
+        guard isOnline || server.issuer.isLoopback else {
+            return tell(.note(.discovery, "not asked: there is no route", of: server.issuer.url))
+        }
+        let asked = server.profile?.tokenEndpoint ?? Endpoint(server.issuer.url)
+        if let asked, await !check(asked, tell) { return }
+        guard let published = await discover(tell) else { return }
+        compare(published.metadata, tell)
+        if let date = published.serverDate { tell(clockFinding(date - wallClock())) }
+        let endpoint = published.metadata.tokenEndpoint
+        if endpoint.host != asked?.host || endpoint.port != asked?.port { _ = await check(endpoint, tell) }
+    }
+
+    /// Whether there is a connection, or may be one: what follows would only say the same again.
+    private func check(_ endpoint: Endpoint, _ tell: (Finding) -> Void) async -> Bool {
+        let isProxied = client.usesProxy(for: endpoint)
+        let host = isProxied ? client.proxy.address?.host : endpoint.host
+        guard let host else { return true }
+        if !NameLookup.isAddress(host) {
+            let lookup = await names.addresses(of: host)
+            tell(Self.nameFinding(lookup, of: host, isProxy: isProxied))
+            guard case .success = lookup else { return false }
+        }
+        do throws(CertificateProbeError) {
+            guard let certificate = try await client.certificate(of: endpoint, profile: server.profile) else {
+                return true
+            }
+            tell(certificateFinding(certificate, of: endpoint))
+            return true
+        } catch {
+            tell(finding(error, of: endpoint))
+            return false
+        }
+    }
+
+    private static func nameFinding(
+        _ lookup: Result<Int, NameLookupError>,
+        of host: String,
+        isProxy: Bool
+    ) -> Finding {
+        let advice = "look at the network and /etc/resolv.conf: getent hosts \(host)"
+        switch lookup {
+        case .success(let count):
+            let subject = isProxy ? "the proxy" : "it"
+            return .ok(.dns, "\(subject) has \(count == 1 ? "an address" : "\(count) addresses")", of: host)
+        case .failure(.noSuchName):
+            return .error(
+                .dns,
+                "there is no such name",
+                of: host,
+                needs: .repair,
+                advice: "check the \(isProxy ? "proxy's" : "issuer's") URL; or: getent hosts \(host)"
+            )
+        case .failure(.serverFailed):
+            return .error(.dns, "the name servers cannot be asked", of: host, needs: .time, advice: advice)
+        case .failure(.timedOut):
+            let text = "the name servers have not answered within \(NameLookup.limit.words)"
+            return .error(.dns, text, of: host, needs: .time, advice: advice)
+        case .failure(.resolverHangs):
+            return .warning(.dns, "not looked up: an earlier name hangs", of: host, needs: .time, advice: advice)
+        }
+    }
+
+    private func certificateFinding(_ certificate: ServerCertificate, of endpoint: Endpoint) -> Finding {
+        let rest = certificate.notAfter - wallClock()
+        guard rest < Self.certificateNotice else {
+            return .ok(.tls, "the certificate is good for \(rest.words)", of: endpoint.host)
+        }
+        return .warning(
+            .tls,
+            "the certificate ends in \(rest.words)",
+            of: endpoint.host,
+            needs: .time,
+            advice: "tell whoever runs the server"
+        )
+    }
+
+    private func finding(_ error: CertificateProbeError, of endpoint: Endpoint) -> Finding {
+        let place = "\(endpoint.host):\(endpoint.port)"
+        func find(_ text: String, _ need: Finding.Need, _ advice: String) -> Finding {
+            .error(.tls, text, of: place, needs: need, advice: advice)
+        }
+        let network = "look at the network, a firewall, the server; the daemon tries again by itself"
+        let clock = "check this machine's clock (timedatectl); else tell whoever runs the server"
+        switch error {
+        case .unreachable: return find("nobody answers", .time, network)
+        case .timedOut: return find("no answer in time", .time, network)
+        case .handshake:
+            return find("no TLS connection: what answers does not speak TLS 1.2 or later", .repair, "check the URL")
+        case .authorityFile:
+            return find(
+                "the configured ca_file cannot be read, or holds no certificate",
+                .repair,
+                "look at ca_file in the configuration and the provider's profile"
+            )
+        case .expired(let end):
+            return find("the certificate has expired \((wallClock() - end).words) ago", .repair, clock)
+        case .notYetValid(let start):
+            return find("the certificate is not valid before \((start - wallClock()).words) from now", .repair, clock)
+        case .wrongHost:
+            return find("the certificate is another host's: this may not be the server", .repair, "check the URL")
+        case .untrusted:
+            return find(
+                "no authority that is trusted here vouches for the certificate",
+                .repair,
+                "if the server is your own, name its authority by ca_file; else a proxy or an attacker may be between"
+            )
+        }
+    }
+
+    private func discover(_ tell: (Finding) -> Void) async -> OAuthClient.PublishedMetadata? {
+        do throws(MetadataError) {
+            return try await client.publishedMetadata(of: server.issuer, profile: server.profile)
+        } catch {
+            let failure = error.refreshFailure
+            let said = failure.detail.oauthErrorDescription.map { " ('\($0)')" } ?? ""
+            let status = failure.detail.httpStatus.map { " (HTTP \($0))" } ?? ""
+            let isSetUpWrong = failure.failureClass == .misconfigured
+            tell(
+                .error(
+                    .discovery,
+                    failure.detail.summary + said + status,
+                    of: server.issuer.url,
+                    needs: isSetUpWrong ? .repair : .time,
+                    advice: isSetUpWrong
+                        ? "check the issuer: authctl account show \(accountName)"
+                        : "the daemon tries again by itself"
+                )
+            )
+            return nil
+        }
+    }
+
+    private var accountName: String { server.registrations.first?.account.text ?? "ACCOUNT" }
+
+    /// What the metadata says, against what the accounts need.
+    private func compare(_ metadata: AuthorizationServerMetadata, _ tell: (Finding) -> Void) {
+        let url = server.issuer.url
+        var isGood = true
+        if let grants = metadata.grantTypes, !grants.contains("refresh_token") {
+            isGood = false
+            tell(
+                .note(
+                    .discovery,
+                    "the metadata does not list the grant type refresh_token; refreshes are tried",
+                    of: url
+                )
+            )
+        }
+        let offered = metadata.tokenEndpointAuthenticationMethods
+        for (account, registration) in server.registrations {
+            let method = client.authenticationMethod(of: registration, profile: server.profile, offered: offered)
+            // A public client needs no method; few servers list "none".
+            guard let offered, method != .none, !offered.contains(method.rawValue) else { continue }
+            isGood = false
+            tell(
+                .warning(
+                    .discovery,
+                    "'\(account)' authenticates by \(method.rawValue), which the metadata does not list",
+                    of: url,
+                    needs: .repair,
+                    advice: "if refreshes fail: authctl account edit \(account) --auth-method METHOD"
+                )
+            )
+        }
+        guard isGood else { return }
+        let source = server.profile?.tokenEndpoint == nil ? "the metadata is" : "the provider profile is"
+        tell(.ok(.discovery, "\(source) complete, tokens come from \(metadata.tokenEndpoint.host)", of: url))
+    }
+
+    private func clockFinding(_ skew: Duration) -> Finding {
+        let size = max(skew, .zero - skew)
+        guard size >= Self.smallSkew else {
+            return .ok(.clock, "its clock agrees with this machine's", of: server.issuer.url)
+        }
+        let text = "its clock is \(size.words) \(skew > .zero ? "ahead of" : "behind") this machine's"
+        let advice = "one of the two is wrong; this machine's is set by: timedatectl set-ntp true"
+        return size < Self.largeSkew
+            ? .warning(.clock, text, of: server.issuer.url, needs: .repair, advice: advice)
+            : .error(.clock, text, of: server.issuer.url, needs: .repair, advice: advice)
+    }
+}

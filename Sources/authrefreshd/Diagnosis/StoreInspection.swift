@@ -1,0 +1,131 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import RefreshCore
+
+/// Looks at the store's files and at its key.
+struct StoreInspection: Sendable {
+    /// Below this a store that grows by a few accounts is in danger; a backup or a change of the key needs more.
+    private static let leastFreeSpace: Int64 = 64 << 20
+    /// SQLite cuts the log back to 8 MiB at each checkpoint: what is far longer has not been checkpointed for long.
+    private static let longestLog: Int64 = 256 << 20
+
+    let condition: RefreshCoordinator.Condition
+
+    func run(_ tell: (Finding) -> Void) async {
+        let path = condition.storePath
+        if let files = await BlockingCall.result(within: Diagnosis.fileLimit, of: { StoreCondition(path: path) }) {
+            storeFindings(files).forEach(tell)
+        } else {
+            let text = "the store's file system has not answered within \(Diagnosis.fileLimit.words)"
+            tell(.error(.store, text, of: path, needs: .time, advice: "look at the file system: findmnt"))
+        }
+        let (keyring, identifier) = (condition.keyring, condition.keyIdentifier)
+        let place = await BlockingCall.result(within: Diagnosis.fileLimit) {
+            Result { () throws(StoreKeyError) in try keyring.locate(identifier) }
+        }
+        tell(keyFinding(place))
+        if condition.isRekeying { tell(.note(.key, "the store is being sealed with a new key: authctl store rekey")) }
+    }
+
+    private func storeFindings(_ files: StoreCondition) -> [Finding] {
+        var findings: [Finding] = []
+        func find(_ text: String, _ need: Finding.Need, _ advice: String) {
+            findings.append(.error(.store, text, of: files.path, needs: need, advice: advice))
+        }
+        if let trouble = condition.overview.trouble {
+            find(trouble.description, .repair, trouble.hint ?? "journalctl --user -u authrefreshd")
+        }
+        if files.mode == nil {
+            find(
+                "the file is gone: the daemon works on what it has open, and loses it when it ends",
+                .repair,
+                "before it is restarted: authctl store backup FILE, then put FILE in the store's place"
+            )
+        } else if let mode = files.mode, mode & 0o077 != 0 {
+            find("other users can open it (mode 0\(String(mode, radix: 8)))", .repair, "chmod 600 '\(files.path)'")
+        }
+        if let mode = files.folderMode, mode & 0o022 != 0 {
+            find(
+                "other users can write to its folder (mode 0\(String(mode, radix: 8)))",
+                .repair,
+                "chmod 700 its folder"
+            )
+        }
+        if files.logSize > Self.longestLog {
+            findings.append(
+                .warning(
+                    .store,
+                    "its write-ahead log has grown to \(Self.size(files.logSize))",
+                    of: files.path,
+                    needs: .repair,
+                    advice: "systemctl --user restart authrefreshd"
+                )
+            )
+        }
+        if let free = files.freeSpace, free < Self.leastFreeSpace {
+            findings.append(
+                .warning(
+                    .store,
+                    "its file system has only \(Self.size(free)) left",
+                    of: files.path,
+                    needs: .repair,
+                    advice: "free some space: what the servers send cannot be kept on a full disk"
+                )
+            )
+        }
+        guard findings.isEmpty else { return findings }
+        let free = files.freeSpace.map { ", \(Self.size($0)) are free" } ?? ""
+        let sizes = "\(Self.size(files.size)), log \(Self.size(files.logSize))\(free)"
+        return [.ok(.store, "closed to other users; \(sizes)", of: files.path)]
+    }
+
+    private func keyFinding(_ place: Result<StoreKeyPlace?, StoreKeyError>?) -> Finding {
+        switch place {
+        case nil:
+            return .warning(
+                .key,
+                "the place of the key has not answered within \(Diagnosis.fileLimit.words)",
+                needs: .time,
+                advice: "a daemon that is started now has to wait for it: look at the file system and the keyring"
+            )
+        case .success(let place?):
+            return .ok(.key, "the store's key is \(place.words(keyFile: condition.keyring.source.keyFilePath))")
+        case .success(nil):
+            return .error(
+                .key,
+                "the store's key is nowhere to be found: this daemon works on, the next one cannot open the store",
+                of: condition.keyring.source.keyFilePath,
+                needs: .repair,
+                advice: "put the key back, or have a new one made while this daemon runs: authctl store rekey"
+            )
+        case .failure(let error):
+            guard error.isPassing else {
+                return .error(.key, error.description, needs: .repair, advice: error.hint)
+            }
+            return .warning(.key, error.description, needs: .time, advice: error.hint)
+        }
+    }
+
+    /// `512 bytes`, `12 KiB`, `3 MiB`, `2 GiB`, never rounded up.
+    private static func size(_ bytes: Int64) -> String {
+        switch bytes {
+        case ..<1024: "\(bytes) bytes"
+        case ..<(1 << 20): "\(bytes >> 10) KiB"
+        case ..<(10 << 30): "\(bytes >> 20) MiB"
+        default: "\(bytes >> 30) GiB"
+        }
+    }
+}
+
+extension StoreKeyPlace {
+    /// - Parameter keyFile: its path.
+    fileprivate func words(keyFile: String) -> String {
+        switch self {
+        case .credential: "the systemd credential '\(StoreKeySource.name)'"
+        case .nextCredential: "the systemd credential '\(StoreKeySource.nextName)'"
+        case .secretService: "in the Secret Service"
+        case .file: "in '\(keyFile)', closed to other users"
+        case .nextFile: "in '\(keyFile).next', closed to other users"
+        }
+    }
+}

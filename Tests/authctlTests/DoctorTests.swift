@@ -1,0 +1,179 @@
+import AuthRefreshInterface
+import Testing
+
+@testable import authctl
+
+/// What `authctl doctor` finds by itself, and how it shows findings.
+@Suite struct DoctorTests {
+    private static let folder = Surroundings.File(owner: 1000, mode: 0o700, kind: .folder)
+    private static let program = Surroundings.File(owner: 0, mode: 0o755, kind: .regular)
+
+    private func surroundings(
+        _ environment: [String: String],
+        files: [String: Surroundings.File] = ["/run/user/1000": folder, "/usr/bin/authctl": program],
+        user: UInt32 = 1000,
+        systemctl: CommandOutput = CommandOutput(end: .notStarted(2))
+    ) -> Surroundings {
+        Surroundings(
+            user: user,
+            environment: { environment[$0] },
+            file: { files[$0] },
+            text: { $0 == "/etc/passwd" ? "root:x:0:0::/root:/bin/sh\nada:x:1000:1000::/home/ada:/bin/sh\n" : nil },
+            program: "/usr/bin/authctl",
+            run: { $0.first == "systemctl" ? systemctl : CommandOutput(end: .notStarted(2)) }
+        )
+    }
+
+    private func session(_ surroundings: Surroundings) -> [Finding] {
+        SessionCheck(surroundings: surroundings, isSocketNamed: false).findings
+    }
+
+    @Test func `a login shell is well`() {
+        let findings = session(surroundings(["XDG_RUNTIME_DIR": "/run/user/1000", "PATH": "/bin:/usr/bin"]))
+        #expect(findings.map(\.level) == ["ok", "ok"])
+    }
+
+    @Test func `cron, which sets no runtime folder, is a note as long as the folder is there`() {
+        let found = session(surroundings(["PATH": "/usr/bin"]))
+        #expect(found.first?.level == "note")
+        let none = session(surroundings(["PATH": "/usr/bin"], files: ["/usr/bin/authctl": Self.program]))
+        #expect(none.first?.level == "error")
+        #expect(none.first?.needs == "start")
+        #expect(none.first?.advice?.contains("enable-linger") == true)
+    }
+
+    @Test func `the runtime folder of another user, as after su, is an error`() {
+        let finding = session(surroundings(["XDG_RUNTIME_DIR": "/run/user/1000"], user: 1001)).first
+        #expect(finding?.level == "error")
+        #expect(finding?.text.contains("uid 1000") == true)
+    }
+
+    @Test func `sudo is told`() {
+        let finding = session(surroundings(["SUDO_USER": "ada"], user: 0)).first
+        #expect(finding?.level == "warning")
+        #expect(finding?.advice == "run it without sudo")
+    }
+
+    @Test func `a folder that PATH does not name is a note`() {
+        let findings = session(surroundings(["XDG_RUNTIME_DIR": "/run/user/1000", "PATH": "/bin"]))
+        #expect(findings.last?.check == "path")
+        #expect(findings.last?.level == "note")
+    }
+
+    private static let sockets: [(file: Surroundings.File?, level: String, need: String?)] = [
+        (Surroundings.File(owner: 1000, mode: 0o600, kind: .socket), "ok", nil),
+        (Surroundings.File(owner: 1000, mode: 0o666, kind: .socket), "note", nil),
+        (Surroundings.File(owner: 7, mode: 0o600, kind: .socket), "error", "permission"),
+        (Surroundings.File(owner: 1000, mode: 0o600, kind: .regular), "error", "repair"),
+        (nil, "error", "start"),
+    ]
+
+    @Test(arguments: sockets)
+    func `the socket is judged by what it is and whose`(file: Surroundings.File?, level: String, need: String?) {
+        let files = file.map { ["/run/s": $0] } ?? [:]
+        let findings = SocketCheck(surroundings: surroundings([:], files: files), path: "/run/s").findings
+        #expect(findings.map(\.level) == [level])
+        #expect(findings.first?.needs == need)
+    }
+
+    @Test func `a socket folder that others may enter, or own, is told`() {
+        var files = [
+            "/r/authrefreshd": Self.folder,
+            "/r/authrefreshd/s": Surroundings.File(owner: 1000, mode: 0o600, kind: .socket),
+        ]
+        files["/r/authrefreshd"]?.mode = 0o755
+        let path = "/r/authrefreshd/s"
+        #expect(
+            SocketCheck(surroundings: surroundings([:], files: files), path: path).findings.first?.level == "warning"
+        )
+        files["/r/authrefreshd"]?.owner = 7
+        #expect(SocketCheck(surroundings: surroundings([:], files: files), path: path).findings.first?.level == "error")
+    }
+
+    @Test func `without lingering a server is warned, a desktop told, and with it all is well`() {
+        let well = CommandOutput(
+            text: "Id=authrefreshd.socket\nLoadState=loaded\nActiveState=active\n",
+            end: .exited(0)
+        )
+        func level(_ environment: [String: String], _ files: [String: Surroundings.File] = [:]) -> String? {
+            let surroundings = surroundings(environment, files: files, systemctl: well)
+            return ServiceCheck(surroundings: surroundings, isAnswering: true).findings.last?.level
+        }
+        #expect(level(["SSH_CONNECTION": "x"]) == "warning")
+        #expect(level(["SSH_CONNECTION": "x", "DISPLAY": ":0"]) == "note")
+        #expect(level([:]) == "note")
+        #expect(level([:], ["/var/lib/systemd/linger/ada": Self.program]) == "ok")
+    }
+
+    @Test func `a manager that cannot be asked matters only while the daemon does not answer`() {
+        let failing = CommandOutput(text: "Failed to connect to bus\n", end: .exited(1))
+        let surroundings = surroundings([:], systemctl: failing)
+        #expect(ServiceCheck(surroundings: surroundings, isAnswering: true).findings.first?.level == "note")
+        let down = ServiceCheck(surroundings: surroundings, isAnswering: false).findings.first
+        #expect(down?.level == "error")
+        #expect(down?.needs == "start")
+        #expect(down?.text.contains("failed to connect to bus") == true)
+    }
+
+    @Test func `a program is run without a shell, and what it prints is kept`() {
+        #expect(CommandOutput(of: ["printf", "a b; $HOME"]) == CommandOutput(text: "a b; $HOME", end: .exited(0)))
+        #expect(CommandOutput(of: ["false"]).end == .exited(1))
+        #expect(CommandOutput(of: ["no-such-program-here"]).end == .notStarted(2))
+    }
+
+    @Test func `the exit status is that of the most urgent need, of warnings too, and never of a note`() {
+        var report = DoctorReport(style: TerminalStyle())
+        _ = report.add(.ok(.store, "well"))
+        _ = report.add(.note(.linger, "good to know"))
+        #expect(report.status == .success)
+        #expect(report.summary.contains("nothing is wrong: 1 ok, 1 note\n"))
+        _ = report.add(.warning(.dns, "slow", needs: .time, advice: "wait"))
+        #expect(report.status == .tryAgainLater)
+        _ = report.add(.error(.key, "open", needs: .repair, advice: "chmod"))
+        #expect(report.status == .misconfigured)
+        _ = report.add(.error(.account, "ended", needs: .signIn, advice: "import"))
+        #expect(report.status == .interactionRequired)
+        _ = report.add(.error(.socket, "not yours", needs: .permission, advice: "check"))
+        #expect(report.status == .notPermitted)
+        _ = report.add(.error(.daemon, "down", needs: .start, advice: "start"))
+        #expect(report.status == .daemonUnreachable)
+    }
+
+    @Test func `what a newer daemon calls otherwise is taken for a warning that needs a repair`() {
+        var report = DoctorReport(style: TerminalStyle())
+        let text = report.add(Finding(check: "moon", level: "eclipse", text: "it is dark", needs: "lamp"))
+        #expect(text == "Daemon\n  ! moon          it is dark\n")
+        #expect(report.status == .misconfigured)
+    }
+
+    @Test func `forty columns hold every line, and a command stays in one piece`() {
+        var report = DoctorReport(style: TerminalStyle(width: 40, charset: .ascii))
+        let text = report.add(
+            .error(
+                .tls,
+                "the certificate is another host's: this may not be the server",
+                of: "as.example",
+                needs: .repair,
+                advice: "check the URL of the issuer and then look again"
+            )
+        )
+        #expect(
+            text == """
+                Authorization servers
+                X tls: as.example: the certificate is
+                  another host's: this may not be the
+                  server
+                    -> check the URL of the issuer and
+                    then look again
+
+                """
+        )
+    }
+
+    @Test func `what a server says cannot steer the terminal`() {
+        var report = DoctorReport(style: TerminalStyle())
+        let text = report.add(.error(.discovery, "for '\u{1B}[2J'", needs: .repair, advice: "a\nb"))
+        #expect(!text.contains("\u{1B}"))
+        #expect(text.split(separator: "\n").count == 3)
+    }
+}
