@@ -50,6 +50,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         // The pure core: decides, and does nothing else.
@@ -59,6 +60,7 @@ let package = Package(
         .target(
             name: "OAuthClient",
             dependencies: [
+                "JOSE",
                 "RefreshCore",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -82,6 +84,12 @@ let package = Package(
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .target(name: "Systemd", dependencies: ["CSystemd"], swiftSettings: strict),
         .target(name: "SecretService", dependencies: ["CSystemd", "RefreshCore", "Systemd"], swiftSettings: strict),
+
+        .target(
+            name: "JOSE",
+            dependencies: ["RefreshCore", .product(name: "JWTKit", package: "jwt-kit")],
+            swiftSettings: strict
+        ),
 
         // The wire.
         .target(
