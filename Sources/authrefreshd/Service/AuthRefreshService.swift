@@ -39,6 +39,7 @@ struct AuthRefreshService: Sendable {
             case .reportRejected: try reportRejected(call, responder, from: caller, on: coordinator)
             case .refresh: try refresh(call, responder, on: coordinator)
             case .subscribe: try subscribe(call, responder, on: coordinator)
+            case .startSignIn, .continueSignIn, .cancelSignIn: responder.fail(cannotSignIn(call))
             case .signOut: try signOut(call, responder, on: coordinator)
             case .backupStore: responder.reply(try backup(call, on: coordinator))
             case .listProviders: responder.reply(try providers(call, on: coordinator))
@@ -55,6 +56,18 @@ struct AuthRefreshService: Sendable {
         } catch {
             preconditionFailure("calls fail with VarlinkError or StoreError only: \(type(of: error))")
         }
+    }
+
+    private func cannotSignIn(_ call: VarlinkCall) -> VarlinkError {
+        let account = (try? call.decodeParameters(as: StartSignIn.Parameters.self))?.account ?? ""
+        return VarlinkError(
+            SignInFailedError(
+                account: account,
+                kind: "misconfigured",
+                reason: "this version of the daemon cannot sign anyone in",
+                hint: "authctl account import \(account) --refresh-token-file FILE"
+            )
+        )
     }
 
     /// The account of this name.

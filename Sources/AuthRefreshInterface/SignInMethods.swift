@@ -1,0 +1,111 @@
+/// The wire types of `StartSignIn`.
+package enum StartSignIn {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var account: String
+        package var flow: String?
+        package var restart: Bool?
+        package var replace: Bool?
+        package var prompt: String?
+        package var loginHint: String?
+        package var acrValues: [String]?
+        package var maxAgeSec: Int64?
+        package var scopes: [String]?
+        package var claims: String?
+
+        package init(
+            account: String,
+            flow: String? = nil,
+            restart: Bool? = nil,
+            replace: Bool? = nil,
+            prompt: String? = nil,
+            loginHint: String? = nil,
+            acrValues: [String]? = nil,
+            maxAgeSec: Int64? = nil,
+            scopes: [String]? = nil,
+            claims: String? = nil
+        ) {
+            self.account = account
+            self.flow = flow
+            self.restart = restart
+            self.replace = replace
+            self.prompt = prompt
+            self.loginHint = loginHint
+            self.acrValues = acrValues
+            self.maxAgeSec = maxAgeSec
+            self.scopes = scopes
+            self.claims = claims
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var event: String
+        package var attempt: String
+        package var flow: String
+        package var atUSec: Int64
+        package var expiresAtUSec: Int64
+        package var url: String?
+        package var host: String?
+        package var redirectUri: String?
+        package var userCode: String?
+        package var verificationUriComplete: String?
+        package var status: AccountStatus?
+
+        package init(event: String, attempt: String, flow: String, atUSec: Int64, expiresAtUSec: Int64) {
+            self.event = event
+            self.attempt = attempt
+            self.flow = flow
+            self.atUSec = atUSec
+            self.expiresAtUSec = expiresAtUSec
+        }
+    }
+}
+
+/// The wire types of `ContinueSignIn`.
+package enum ContinueSignIn {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var attempt: String?
+        package var redirect: String?
+        package var opened: Bool?
+
+        package init(attempt: String? = nil, redirect: String? = nil, opened: Bool? = nil) {
+            self.attempt = attempt
+            self.redirect = redirect
+            self.opened = opened
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var account: String
+
+        package init(account: String) {
+            self.account = account
+        }
+    }
+}
+
+/// The wire types of `CancelSignIn`.
+package enum CancelSignIn {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var account: String?
+        package var attempt: String?
+
+        package init(account: String? = nil, attempt: String? = nil) {
+            self.account = account
+            self.attempt = attempt
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var account: String
+
+        package init(account: String) {
+            self.account = account
+        }
+    }
+}
