@@ -9,6 +9,8 @@ extension IssuerState {
         let grantTypesSupported = ["refresh_token"]
         /// Required by RFC 8414 §2; empty, since there is no authorization endpoint.
         let responseTypesSupported: [String] = []
+        /// oidc-agent asks no server that does not name any.
+        let scopesSupported = ["openid", "offline_access", "demo"]
         let tokenEndpointAuthMethodsSupported = ["none", "client_secret_basic", "client_secret_post"]
     }
 

@@ -12,26 +12,38 @@ struct IdleBench {
         let daemon = try await stage.start()
         try await stage.add("work", issuer: issuer.url, refreshToken: try await issuer.grant())
         try await stage.acquire("work", force: true)
+        let agent = try await OIDCAgent(at: issuer)
 
         try await Task.sleep(for: effort.settling)
-        let before = try ProcessFootprint(of: daemon.pid)
+        let before = (ours: try ProcessFootprint(of: daemon.pid), agent: try agent?.footprint())
         try await Task.sleep(for: effort.watching)
-        let after = try ProcessFootprint(of: daemon.pid)
+        let after = (ours: try ProcessFootprint(of: daemon.pid), agent: try agent?.footprint())
+        let wakeUps = { (before: ProcessFootprint, after: ProcessFootprint) in
+            Double(after.sleeps - before.sleeps) / (effort.watching / .seconds(1))
+        }
         try await daemon.terminate()
         await issuer.shutdown()
         return [
             Figure(
                 name: "idle/private-dirty",
-                value: after.privateDirty,
+                value: after.ours.privateDirty,
                 unit: .mebibytes,
-                limit: .value(atMost: 6)
+                limit: .value(atMost: 6),
+                oidcAgent: after.agent?.privateDirty
             ),
-            Figure(name: "idle/rss", value: after.residentSet, unit: .mebibytes, limit: .value(atMost: 40)),
+            Figure(
+                name: "idle/rss",
+                value: after.ours.residentSet,
+                unit: .mebibytes,
+                limit: .value(atMost: 40),
+                oidcAgent: after.agent?.residentSet
+            ),
             Figure(
                 name: "idle/wake-ups",
-                value: Double(after.sleeps - before.sleeps) / (effort.watching / .seconds(1)),
+                value: wakeUps(before.ours, after.ours),
                 unit: .perSecond,
-                limit: .value(atMost: 0.05)
+                limit: .value(atMost: 0.05),
+                oidcAgent: before.agent.flatMap { before in after.agent.map { wakeUps(before, $0) } }
             ),
         ]
     }

@@ -5,7 +5,7 @@ internal import TestSupport
 
 /// An authorization server on this machine behind TLS, with a certificate made for the run.
 struct LocalIssuer: Sendable {
-    /// Its one client, a public one.
+    /// Our client, a public one.
     static let clientID = "app"
 
     let issuer: DemoIssuer
@@ -33,7 +33,7 @@ struct LocalIssuer: Sendable {
             )
         )
         var configuration = IssuerConfiguration(
-            clients: [DemoClient(id: Self.clientID)],
+            clients: [DemoClient(id: Self.clientID), OIDCAgent.client],
             policy: GrantPolicy(accessTokenLifetime: tokenLifetime),
             // The issuer's own idea of its URL is plain HTTP; a port that is known in advance makes it the right one.
             port: try FreePort.any()

@@ -21,6 +21,20 @@ struct ProcessFootprint {
         }
     }
 
+    static func + (one: ProcessFootprint, other: ProcessFootprint) -> ProcessFootprint {
+        ProcessFootprint(
+            residentSet: one.residentSet + other.residentSet,
+            privateDirty: one.privateDirty + other.privateDirty,
+            sleeps: one.sleeps + other.sleeps
+        )
+    }
+
+    private init(residentSet: Double, privateDirty: Double, sleeps: Int) {
+        self.residentSet = residentSet
+        self.privateDirty = privateDirty
+        self.sleeps = sleeps
+    }
+
     /// The first number of each line `Name: number …`.
     private static func fields(of path: String) throws -> [String: Double] {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
