@@ -8,7 +8,7 @@ enum AccountColumns {
     static let names = [
         "name", "provider", "client_id", "authentication", "client_secret", "scopes", "refresh_parameters",
         "basic_encoding", "lead_time_usec", "rotation_grace_usec", "refresh_token_lifetime_usec",
-        "allowed_callers",
+        "allowed_callers", "subject", "kept_fields",
     ]
 
     /// Everything that makes a `Record`, in the order `record(from:)` reads.
@@ -31,6 +31,8 @@ enum AccountColumns {
             account.policy.rotationGrace?.microseconds,
             account.policy.refreshTokenLifetime?.microseconds,
             try account.allowedCallers.map { try JSONColumn.text(of: StoredCallers($0)) },
+            account.grantFacts.subject,
+            try JSONColumn.text(ofMap: account.grantFacts.keptFields),
         ]
     }
 
@@ -65,6 +67,8 @@ enum AccountColumns {
             let stored = JSONColumn.value(StoredCallers.self, from: text)?.callers
             allowedCallers = try reader.required(stored, "allowed_callers", .notJSON)
         }
+        let subject = reader.text()
+        let keptFields = try reader.required(reader.text(), "kept_fields")
         let registration = ClientRegistration(
             clientID: clientID,
             authentication: authentication,
@@ -80,7 +84,11 @@ enum AccountColumns {
             registration: registration,
             policy: policy,
             basicCredentialEncoding: encoding,
-            allowedCallers: allowedCallers
+            allowedCallers: allowedCallers,
+            grantFacts: GrantFacts(
+                subject: subject,
+                keptFields: try reader.required(JSONColumn.map(from: keptFields), "kept_fields", .notJSON)
+            )
         )
     }
 }

@@ -43,6 +43,12 @@ extension AccountStore {
         throw StoreError.staleGeneration(write.account, stored: Generation(stored), base: write.base)
     }
 
+    private func store(_ facts: GrantFacts, of account: AccountID, in db: Database) throws {
+        try db.cachedStatement(sql: StoreStatement.grantFacts.sql).execute(
+            arguments: [facts.subject, try JSONColumn.text(ofMap: facts.keptFields), account.rawValue]
+        )
+    }
+
     private func apply(_ write: StateWrite, in db: Database) throws {
         switch write.tokens {
         case .unchanged:
@@ -52,6 +58,11 @@ extension AccountStore {
             if let issuedAt = write.state.accessToken?.issuedAt.wall {
                 try eraseOldTokenSets(of: write.account, at: issuedAt, in: db)
             }
+        case .replace(let tokens, let facts):
+            try eraseTokenSets(of: write.account, in: db)
+            try db.cachedStatement(sql: StoreStatement.eraseTokens.sql).execute(arguments: [write.account.rawValue])
+            try store(tokens, of: write.account, generation: write.state.generation, in: db)
+            try store(facts, of: write.account, in: db)
         case .storeSet(let set):
             try store(set, of: write.account, generation: write.state.generation, in: db)
         case .eraseSet(let set):
@@ -65,7 +76,7 @@ extension AccountStore {
         let previous = write.state.previous?.generation ?? write.state.generation
         try db.cachedStatement(sql: StoreStatement.pruneRefreshTokens.sql)
             .execute(arguments: [write.account.rawValue, write.state.generation.rawValue, previous.rawValue])
-        guard write.base != write.state.generation else { return }
+        guard write.base != write.state.generation, write.state.isRefreshable else { return }
         let place = TokenPlace(account: write.account, kind: .refresh, generation: write.state.generation)
         guard try sealed(place, in: db) != nil else {
             throw StoreError.refreshTokenMissing(write.account, write.state.generation)

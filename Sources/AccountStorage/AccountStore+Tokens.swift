@@ -70,10 +70,8 @@ extension AccountStore {
                 in: db
             )
         }
-        let hasNewGrant = tokens.accessToken == nil
-        if hasNewGrant { try eraseTokenSets(of: account, in: db) }
-        if hasNewGrant || tokens.idToken != nil { try erase(.id, of: account, in: db) }
         if let idToken = tokens.idToken {
+            try erase(.id, of: account, in: db)
             try put(idToken, at: TokenPlace(account: account, kind: .id, generation: generation), in: db)
         }
     }

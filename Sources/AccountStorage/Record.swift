@@ -57,11 +57,11 @@ package struct NewAccount: Equatable, Sendable {
 
 /// The tokens that came with an event.
 package struct StoredTokens: Equatable, Sendable {
-    /// Nil for a grant that was brought in from outside: the access and ID tokens of the one before it are erased, token sets included.
+    /// Nil for a grant that was brought in from outside.
     package var accessToken: AccessToken?
     /// Stored under the state's generation; nil if the one that was spent stays valid (RFC 6749 §6).
     package var refreshToken: RefreshToken?
-    /// Nil leaves the stored one in place if there is an access token: few servers send it again (OpenID Connect Core §12.2).
+    /// Nil leaves the stored one in place, unless the grant is a new one: few servers send it again (OpenID Connect Core §12.2).
     package var idToken: Secret?
     /// What was granted; nil if the server did not say. Stored for token sets only.
     package var scopes: [String]?
@@ -108,6 +108,8 @@ package struct StateWrite: Equatable, Sendable {
 package enum TokenWrite: Equatable, Sendable {
     case unchanged
     case store(StoredTokens)
+    /// With what is known about the new grant.
+    case replace(StoredTokens, GrantFacts)
     case storeSet(TokenSetWrite)
     case eraseSet(TokenSet)
     case erase

@@ -7,7 +7,7 @@ enum Schema {
     /// `application_id` of our files ("ARFR"): tells them from another program's.
     static let applicationID = 0x4152_4652
     /// `user_version` after the last migration.
-    static let latest = 4
+    static let latest = 5
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -22,6 +22,10 @@ enum Schema {
             try db.execute(sql: "PRAGMA user_version = 3")
         }
         migrator.registerMigration("token sets", migrate: addTokenSets)
+        migrator.registerMigration("sign-in") { db in
+            try db.execute(sql: signIn)
+            try db.execute(sql: "PRAGMA user_version = 5")
+        }
         return migrator
     }
 
@@ -139,6 +143,13 @@ enum Schema {
         CREATE TRIGGER token_set_erased AFTER DELETE ON token_set BEGIN
             DELETE FROM token WHERE account_id = old.account_id AND kind = 'access' AND target = old.target;
         END;
+        """
+
+    /// What a sign-in tells. Grants of earlier versions all have a refresh token.
+    private static let signIn = """
+        ALTER TABLE account ADD COLUMN subject TEXT;                            -- "sub" of the ID token
+        ALTER TABLE account ADD COLUMN kept_fields TEXT NOT NULL DEFAULT '{}';  -- a JSON object
+        ALTER TABLE account ADD COLUMN is_refreshable INTEGER NOT NULL DEFAULT 1;
         """
 
     /// One for each question of the schedule; `StoreStatement` asks them, and a test reads its plans.

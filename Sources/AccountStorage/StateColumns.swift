@@ -11,7 +11,7 @@ enum StateColumns {
         "refresh_wall_usec", "refresh_boot_id", "refresh_boot_usec", "refresh_lifetime_usec",
         "refresh_extended_by_use", "refresh_end_announced",
         "previous_generation", "previous_wall_usec", "previous_boot_id", "previous_boot_usec",
-        "outcome_unknown", "failures", "refusals", "has_refreshed",
+        "outcome_unknown", "failures", "refusals", "has_refreshed", "is_refreshable",
     ]
 
     /// The values of `state`; its deadline is put on the schedule's clock, which is `offset` behind the wall clock.
@@ -45,6 +45,7 @@ enum StateColumns {
         values.append(state.failures)
         values.append(state.refusals)
         values.append(state.hasRefreshed)
+        values.append(state.isRefreshable)
         return values
     }
 
@@ -53,7 +54,7 @@ enum StateColumns {
         let name = try reader.required(reader.choice(PhaseColumns.Name.self), "phase")
         let deadline = try reader.timestamp().map { $0 + offset }
         let phase = try PhaseColumns(name, from: &reader).phase(reader)
-        return RefreshState(
+        var state = RefreshState(
             generation: generation,
             phase: phase,
             deadline: deadline,
@@ -65,6 +66,8 @@ enum StateColumns {
             refusals: try reader.required(reader.count(), "refusals"),
             hasRefreshed: try reader.required(reader.flag(), "has_refreshed")
         )
+        state.isRefreshable = try reader.required(reader.flag(), "is_refreshable")
+        return state
     }
 
     private static func accessToken(from reader: inout ColumnReader) throws(StoreError) -> AccessTokenTimes? {

@@ -10,7 +10,7 @@ enum StoreStatement: CaseIterable {
     case token, tokenGeneration
     case issuer, issuerByURL
     case meta
-    case commit, setAside, unschedule, reschedule, rename, remove
+    case commit, grantFacts, setAside, unschedule, reschedule, rename, remove
     case eraseTokens, eraseTokensOfKind, pruneRefreshTokens
     case accountsToReseal, tokensToReseal, resealClientSecret, resealToken
     case tokenSet, tokenSets, eraseTokenSet, eraseTokenSets, eraseOldTokenSets
@@ -54,6 +54,7 @@ enum StoreStatement: CaseIterable {
         case .issuerByURL: "SELECT id FROM issuer WHERE url = ?"
         case .meta: "SELECT value FROM meta WHERE key = ?"
         case .commit: StoreStatement.commitText
+        case .grantFacts: "UPDATE account SET subject = ?, kept_fields = ? WHERE id = ?"
         case .aside: "SELECT account_id FROM set_aside WHERE account_id > ? ORDER BY account_id LIMIT ?"
         case .setAside:
             """

@@ -11,6 +11,8 @@ package struct Account: Equatable, Sendable {
     package var basicCredentialEncoding: BasicCredentialEncoding?
     /// Nil: every process of this user.
     package var allowedCallers: AllowedCallers?
+    /// What is known about the grant that the account holds, or held last.
+    package var grantFacts: GrantFacts
 
     package init(
         id: AccountID,
@@ -20,7 +22,8 @@ package struct Account: Equatable, Sendable {
         registration: ClientRegistration,
         policy: RefreshPolicy = RefreshPolicy(),
         basicCredentialEncoding: BasicCredentialEncoding? = nil,
-        allowedCallers: AllowedCallers? = nil
+        allowedCallers: AllowedCallers? = nil,
+        grantFacts: GrantFacts = GrantFacts()
     ) {
         self.id = id
         self.name = name
@@ -30,6 +33,7 @@ package struct Account: Equatable, Sendable {
         self.policy = policy
         self.basicCredentialEncoding = basicCredentialEncoding
         self.allowedCallers = allowedCallers
+        self.grantFacts = grantFacts
     }
 }
 

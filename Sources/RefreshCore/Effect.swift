@@ -11,9 +11,10 @@ package enum Effect: Hashable, Sendable {
 /// What a commit does to the stored tokens. Refresh tokens of other generations than the state's current and previous one go.
 package enum TokenChange: Hashable, Sendable {
     case unchanged
-    /// Store the tokens that came with the event; a refresh token under the state's generation. Without an access token among
-    /// them, those of sets are erased: they belong to the grant before.
+    /// Store the tokens that came with the event; a refresh token under the state's generation.
     case store
+    /// Store the tokens that came with the event, and erase all others, those of sets included: they belong to the grant before.
+    case replace
     /// Store the access token that came with the event as this set's, valid for these times, and a refresh token as with `store`.
     case storeSet(TokenSet, AccessTokenTimes)
     /// Erase the access token of this set.
@@ -25,6 +26,7 @@ package enum TokenChange: Hashable, Sendable {
 /// A change that others are told of.
 package enum AccountChange: Hashable, Sendable {
     case grantImported
+    case signedIn
     case tokenRefreshed
     case tokenSetRefreshed(TokenSet)
     /// A request for a set brought no tokens; the account's state is not concerned.

@@ -26,6 +26,8 @@ package enum Event: Hashable, Sendable {
     case exchangeAbandoned
     /// A refresh token was brought in from outside; nil if its lifetime is unknown.
     case grantImported(refreshTokenLifetime: Duration?)
+    /// A sign-in brought tokens: an access token, and a refresh token unless the server gives none; the code was sent at `sentAt`.
+    case grantObtained(Issuance, hasRefreshToken: Bool, sentAt: Moment)
     /// The account's registration or policy was changed.
     case accountUpdated
     /// A network came up, or the machine woke: what could not be reached may be reachable now.

@@ -108,4 +108,6 @@ package enum InteractionReason: String, Hashable, Sendable, CaseIterable {
     case outcomeUnknown
     /// The server wants the user: sign-in, consent, a second factor.
     case userRequired
+    /// The access token has ended or was refused, and the server gave no refresh token with it.
+    case noRefreshToken
 }

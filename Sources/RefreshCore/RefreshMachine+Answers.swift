@@ -39,7 +39,7 @@ extension RefreshMachine {
         return [.persist(.storeSet(set, times)), .publish(.tokenSetRefreshed(set))]
     }
 
-    private func accessTokenTimes(of issuance: Issuance, sentAt: Moment, jitter: Double) -> AccessTokenTimes {
+    func accessTokenTimes(of issuance: Issuance, sentAt: Moment, jitter: Double) -> AccessTokenTimes {
         let lifetime = issuance.lifetime ?? RefreshRule.assumedLifetime
         return AccessTokenTimes(
             issuedAt: sentAt,
@@ -53,7 +53,7 @@ extension RefreshMachine {
         )
     }
 
-    private mutating func adoptRefreshToken(of issuance: Issuance, sentAt: Moment) {
+    mutating func adoptRefreshToken(of issuance: Issuance, sentAt: Moment) {
         if let told = issuance.refreshTokenLifetime, told > .zero {
             state.refreshToken =
                 state.refreshToken?.renewed(lifetime: told, at: sentAt)

@@ -5,6 +5,9 @@ extension RefreshMachine {
     /// The account's own exchange goes first where it is due or the last one failed: its refusal is about the grant, that of a set may
     /// be about what was asked for. So a set is asked for only with a grant that has proved good and no outcome left open.
     mutating func tokenSetNeeded(_ set: TokenSet, at now: Moment) -> [Effect] {
+        guard state.isRefreshable || state.phase != .scheduled else {
+            return [.publish(.tokenSetFailed(set, .withoutRefreshToken("for another token")))]
+        }
         guard mayBeginForCaller(at: now) else { return [] }
         let lease = Lease(generation: state.generation, startedAt: now)
         guard case .scheduled = state.phase, !isRefreshDue(at: now) else { return begin(lease) }
@@ -13,7 +16,8 @@ extension RefreshMachine {
 
     /// A resource server refused the token of `set`: it is erased, and replaced at once if that may be.
     mutating func tokenSetRejected(_ set: TokenSet, at now: Moment) -> [Effect] {
-        [.persist(.eraseSet(set))] + tokenSetNeeded(set, at: now).dropFirst()
+        let asking = tokenSetNeeded(set, at: now)
+        return [.persist(.eraseSet(set))] + (asking.first == .persist(.unchanged) ? asking.dropFirst() : asking[...])
     }
 
     /// The request for a token of `set` brought none.

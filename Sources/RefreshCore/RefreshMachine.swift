@@ -21,11 +21,11 @@ package struct RefreshMachine: Sendable {
         case .deadlineReached:
             return deadlineReached(at: now, jitter: jitter)
         case .tokenNeeded:
-            return mayBeginForCaller(at: now) ? begin(at: now) : []
+            return mayBeginForCaller(at: now) ? begin(at: now) : accessEnded(at: now) ?? []
         case .tokenSetNeeded(let set):
             return tokenSetNeeded(set, at: now)
         case .refreshRequested:
-            return mayBeginForPerson(at: now) ? begin(at: now) : []
+            return mayBeginForPerson(at: now) ? begin(at: now) : accessEnded(at: now) ?? []
         case .accessTokenRejected:
             return accessTokenRejected(at: now)
         case .tokenSetRejected(let set):
@@ -46,6 +46,8 @@ package struct RefreshMachine: Sendable {
             return outcomeLost(at: now, jitter: jitter)
         case .grantImported(let lifetime):
             return grantImported(refreshTokenLifetime: lifetime, at: now)
+        case .grantObtained(let issuance, let hasRefreshToken, let sentAt):
+            return grantObtained(issuance, hasRefreshToken, sentAt: sentAt, at: now, jitter: jitter)
         case .accountUpdated:
             return accountUpdated(at: now, jitter: jitter)
         case .connectivityRestored:
@@ -67,6 +69,7 @@ package struct RefreshMachine: Sendable {
             state.phase = .backingOff(backOff.continued(at: now))
             return rearm(at: now.wall + backOff.remaining(at: now))
         case .scheduled:
+            guard state.isRefreshable else { return accessEnded(at: now) ?? rearm(at: scheduledDeadline(at: now)) }
             if isRefreshDue(at: now) { return begin(at: now) }
             return announceEnd(at: now) ?? rearm(at: scheduledDeadline(at: now))
         }
@@ -80,7 +83,8 @@ package struct RefreshMachine: Sendable {
 
     /// A caller's need may end a back-off early, but not more often than every two seconds, and never a wait the server asked for.
     func mayBeginForCaller(at now: Moment) -> Bool {
-        switch state.phase {
+        guard state.isRefreshable else { return false }
+        return switch state.phase {
         case .scheduled: true
         case .backingOff(let backOff):
             backOff.isOver(at: now)
@@ -92,7 +96,8 @@ package struct RefreshMachine: Sendable {
 
     /// A person may also try what is misconfigured or needs interaction: something outside may have been mended.
     private func mayBeginForPerson(at now: Moment) -> Bool {
-        switch state.phase {
+        guard state.isRefreshable else { return false }
+        return switch state.phase {
         case .scheduled, .interactionRequired: true
         case .backingOff(let backOff):
             switch backOff.kind {
@@ -117,6 +122,7 @@ package struct RefreshMachine: Sendable {
     private mutating func accessTokenRejected(at now: Moment) -> [Effect] {
         guard state.accessToken?.mayBeRejected(at: now) == true else { return [] }
         state.accessToken = nil
+        if let ended = accessEnded(at: now) { return ended }
         guard mayBeginForCaller(at: now) else { return [.persist(.unchanged)] }
         return begin(at: now)
     }
@@ -131,7 +137,7 @@ package struct RefreshMachine: Sendable {
             refreshToken: lifetime.map { RefreshTokenTimes(issuedAt: now, lifetime: $0) },
             hasRefreshed: state.hasRefreshed
         )
-        return [.persist(.store), .publish(.grantImported)]
+        return [.persist(.replace), .publish(.grantImported)]
     }
 
     private mutating func accountUpdated(at now: Moment, jitter: Double) -> [Effect] {
@@ -191,6 +197,7 @@ package struct RefreshMachine: Sendable {
     /// Counted from `now`: the wall clock may have been stepped since the tokens were issued. Without an access token it is `now`.
     func scheduledDeadline(at now: Moment) -> Timestamp {
         guard let accessToken = state.accessToken else { return now.wall }
+        guard state.isRefreshable else { return now.wall + accessToken.remaining(at: now) }
         var wait = accessToken.timeToRefresh(at: now)
         if let keepAlive = state.refreshToken?.timeToKeepAlive(at: now) { wait = min(wait, keepAlive) }
         if let times = state.refreshToken, !times.isEndAnnounced, let announcement = times.timeToAnnouncement(at: now) {

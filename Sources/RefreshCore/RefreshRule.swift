@@ -4,6 +4,10 @@ package enum RefreshRule {
     /// most servers use, and a token that dies earlier is reported by its user.
     package static let assumedLifetime = Duration.seconds(3600)
 
+    /// What a token is taken to live if the server says neither when it ends nor how to get another: servers that issue such tokens
+    /// (GitHub's classic apps, Slack's without rotation, Notion) mean them to last until they are revoked. Ten years stand for that.
+    package static let endlessLifetime = Duration.seconds(10 * 31_557_600)
+
     /// Below this an access token is short-lived, and refreshed at half of its life: the two minutes that longer ones keep in
     /// reserve would be most of it.
     static let shortLifetime = Duration.seconds(240)

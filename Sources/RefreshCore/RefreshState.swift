@@ -17,6 +17,9 @@ package struct RefreshState: Hashable, Sendable {
     package var failures: Int
     /// Refusals of this generation that were not believed yet.
     package var refusals: Int
+    /// Whether the grant has a refresh token. One without (GitHub's classic apps, Slack's without rotation) lasts as long as its access
+    /// token.
+    package var isRefreshable: Bool
     /// Whether a refresh has ever succeeded: the way we ask is right, so a refusal is about the grant.
     package var hasRefreshed: Bool
 
@@ -31,6 +34,7 @@ package struct RefreshState: Hashable, Sendable {
         isOutcomeUnknown: Bool = false,
         failures: Int = 0,
         refusals: Int = 0,
+        isRefreshable: Bool = true,
         hasRefreshed: Bool = false
     ) {
         self.generation = generation
@@ -42,6 +46,7 @@ package struct RefreshState: Hashable, Sendable {
         self.isOutcomeUnknown = isOutcomeUnknown
         self.failures = failures
         self.refusals = refusals
+        self.isRefreshable = isRefreshable
         self.hasRefreshed = hasRefreshed
     }
 

@@ -22,6 +22,8 @@ extension RefreshState {
         case .scheduled:
             if accessToken.map({ $0.remaining(at: now) > .zero }) == true {
                 refreshToken?.isExpiring(at: now) == true ? .refreshTokenExpiring : .fresh
+            } else if !isRefreshable {
+                .interactionRequired
             } else {
                 isFirstRefreshNear(at: now) ? .refreshing : .retrying
             }

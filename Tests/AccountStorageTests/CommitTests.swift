@@ -73,10 +73,47 @@ struct CommitTests {
         #expect(try store.idToken(of: id)?.reveal() == "id")
         let grant = StoredTokens(refreshToken: Sample.refreshToken("imported"))
         let state = RefreshState(generation: Generation(4), phase: .scheduled, deadline: Sample.start)
-        try store.commit([StateWrite(account: id, base: Generation(3), state: state, tokens: .store(grant))])
+        try store.commit([
+            StateWrite(account: id, base: Generation(3), state: state, tokens: .replace(grant, GrantFacts()))
+        ])
         #expect(try store.idToken(of: id) == nil)
         #expect(try store.accessToken(of: id) == nil)
         #expect(try (token(3), token(4)) == (nil, "imported"))
+    }
+
+    @Test func `a sign-in replaces tokens and facts, and an import forgets the facts`() throws {
+        try store.commit([rotation(from: 1)])
+        let facts = GrantFacts(subject: "alice", keptFields: ["instance_url": "https://eu1.example/"])
+        let tokens = StoredTokens(
+            accessToken: Sample.accessToken("new"),
+            refreshToken: Sample.refreshToken("r"),
+            idToken: Secret("i")
+        )
+        var state = RefreshState(generation: Generation(3), phase: .scheduled, deadline: Sample.start)
+        let write = StateWrite(account: id, base: Generation(2), state: state, tokens: .replace(tokens, facts))
+        try store.commit([write])
+        #expect(try store.record(id)?.account.grantFacts == facts)
+        #expect(try (token(2), token(3)) == (nil, "r"))
+        #expect(try store.accessToken(of: id) == Sample.accessToken("new"))
+        #expect(try store.idToken(of: id) == Secret("i"))
+        state.generation = Generation(4)
+        let grant = TokenWrite.replace(StoredTokens(refreshToken: Sample.refreshToken("imported")), GrantFacts())
+        try store.commit([StateWrite(account: id, base: Generation(3), state: state, tokens: grant)])
+        #expect(try store.record(id)?.account.grantFacts == GrantFacts())
+        #expect(try store.idToken(of: id) == nil)
+    }
+
+    @Test func `a grant without a refresh token is stored as one`() throws {
+        let tokens = StoredTokens(accessToken: Sample.accessToken("only"))
+        var state = RefreshState(generation: Generation(2), phase: .scheduled, deadline: Sample.start)
+        let write = {
+            StateWrite(account: id, base: Generation(1), state: state, tokens: .replace(tokens, GrantFacts()))
+        }
+        #expect(throws: StoreError.refreshTokenMissing(id, Generation(2))) { try store.commit([write()]) }
+        state.isRefreshable = false
+        try store.commit([write()])
+        #expect(try store.record(id)?.state == state)
+        #expect(try (token(1), token(2)) == (nil, nil))
     }
 
     @Test func `erasing leaves no token of any kind`() throws {

@@ -108,7 +108,9 @@ struct TokenSetStoreTests {
         }
     }
 
-    @Test(arguments: [TokenWrite.erase, .store(StoredTokens(refreshToken: Sample.refreshToken("imported")))])
+    @Test(arguments: [
+        TokenWrite.erase, .replace(StoredTokens(refreshToken: Sample.refreshToken("imported")), GrantFacts()),
+    ])
     func `signing out and a new grant erase the sets`(write: TokenWrite) throws {
         try commit("mail")
         try commit(write, Generation(2))

@@ -10,7 +10,7 @@ import Testing
     @Test(arguments: MachineFixture.phases) func `a grant from outside replaces all, in every phase`(phase: Phase) {
         var machine = Fixture.machine(phase)
         let event = Event.grantImported(refreshTokenLifetime: .seconds(86_400))
-        #expect(machine.handle(event, at: start, jitter: 0) == [.persist(.store), .publish(.grantImported)])
+        #expect(machine.handle(event, at: start, jitter: 0) == [.persist(.replace), .publish(.grantImported)])
         #expect(machine.state.generation == Fixture.generation.next)
         #expect(machine.state.phase == .scheduled)
         #expect(machine.state.deadline == start.wall)

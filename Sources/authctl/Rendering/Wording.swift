@@ -9,6 +9,7 @@ enum Wording {
         case "rejectedWithoutReason": "the authorization server refuses the refresh token and says no more"
         case "outcomeUnknown": "the answer to a refresh was lost, and the old refresh token is no longer taken"
         case "userRequired": "the authorization server wants to see you"
+        case "noRefreshToken": "the access token has ended, and the server gave nothing to get another with"
         case let other?: PlainText.line(other)
         case nil: "no reason is given"
         }

@@ -7,6 +7,10 @@ enum Announcement: Sendable {
     case renamed(from: AccountName)
     case removed
     case refreshStarted
+    /// How the person's answer is to come back.
+    case signInStarted(flow: String)
+    /// Why it brought no tokens; no secret, no words of the server's.
+    case signInFailed(reason: String)
     case changed(AccountChange)
 
     var isRemoval: Bool {
@@ -26,9 +30,12 @@ enum Announcement: Sendable {
         case .renamed: "account-renamed"
         case .removed: "account-removed"
         case .refreshStarted: "refresh-started"
+        case .signInStarted: "sign-in-started"
+        case .signInFailed: "sign-in-failed"
         case .changed(let change):
             switch change {
             case .grantImported: "grant-imported"
+            case .signedIn: "signed-in"
             case .tokenRefreshed: "token-refreshed"
             case .tokenSetRefreshed: "token-set-refreshed"
             case .tokenSetFailed: "token-set-failed"

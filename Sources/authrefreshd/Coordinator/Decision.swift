@@ -28,7 +28,7 @@ struct Decision {
     /// The tokens that are to be stored.
     var arrivedTokens: StoredTokens? {
         switch write?.tokens {
-        case .store(let tokens): tokens
+        case .store(let tokens), .replace(let tokens, _): tokens
         case .storeSet(let write): write.tokens
         case .unchanged, .eraseSet, .erase, nil: nil
         }

@@ -9,7 +9,8 @@ extension Event {
             .tokenSetFailed(let set, _, _):
             set
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued, .refreshFailed,
-            .exchangeContinues, .exchangeAbandoned, .grantImported, .accountUpdated, .connectivityRestored, .signedOut:
+            .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained, .accountUpdated,
+            .connectivityRestored, .signedOut:
             nil
         }
     }
@@ -17,7 +18,7 @@ extension Event {
     /// Whether it brings tokens that the server has just issued.
     var isIssuance: Bool {
         switch self {
-        case .tokensIssued, .tokenSetIssued: true
+        case .tokensIssued, .tokenSetIssued, .grantObtained: true
         case .refreshFailed, .tokenSetFailed, .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested,
             .accessTokenRejected, .tokenSetRejected, .exchangeContinues, .exchangeAbandoned, .grantImported,
             .accountUpdated, .connectivityRestored, .signedOut:
@@ -28,7 +29,7 @@ extension Event {
     /// Whether it is the end of an exchange, which happens once.
     var isAnswer: Bool {
         switch self {
-        case .tokensIssued, .refreshFailed, .tokenSetIssued, .tokenSetFailed: true
+        case .tokensIssued, .refreshFailed, .tokenSetIssued, .tokenSetFailed, .grantObtained: true
         case .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected,
             .tokenSetRejected, .exchangeContinues, .exchangeAbandoned, .grantImported, .accountUpdated,
             .connectivityRestored, .signedOut:
@@ -41,7 +42,7 @@ extension Event {
         switch self {
         case .tokenNeeded, .tokenSetNeeded, .refreshRequested: true
         case .deadlineReached, .accessTokenRejected, .tokenSetRejected, .tokensIssued, .refreshFailed, .tokenSetIssued,
-            .tokenSetFailed, .exchangeContinues, .exchangeAbandoned, .grantImported, .accountUpdated,
+            .tokenSetFailed, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained, .accountUpdated,
             .connectivityRestored, .signedOut:
             false
         }
@@ -54,7 +55,7 @@ extension Event {
             .tokenSetRejected:
             true
         case .tokensIssued, .refreshFailed, .tokenSetIssued, .tokenSetFailed, .exchangeContinues, .exchangeAbandoned,
-            .grantImported, .accountUpdated, .connectivityRestored, .signedOut:
+            .grantImported, .grantObtained, .accountUpdated, .connectivityRestored, .signedOut:
             false
         }
     }

@@ -112,13 +112,14 @@ extension RefreshCoordinator {
         var after = record
         after.state = machine.state
         if let learned = arrival.learnedEncoding { after.account.basicCredentialEncoding = learned }
+        if effects.first == .persist(.replace) { after.account.grantFacts = arrival.grantFacts }
         var write: StateWrite?
         if case .persist(let change)? = effects.first {
             write = StateWrite(
                 account: arrival.account,
                 base: record.state.generation,
                 state: machine.state,
-                tokens: TokenWrite(change, arrival.tokens),
+                tokens: TokenWrite(change, arrival.tokens, arrival.grantFacts),
                 learnedEncoding: arrival.learnedEncoding
             )
         }
@@ -209,10 +210,11 @@ extension Phase {
 
 extension TokenWrite {
     /// - Parameter tokens: what came with the event; there is no `store` without them.
-    fileprivate init(_ change: TokenChange, _ tokens: StoredTokens?) {
+    fileprivate init(_ change: TokenChange, _ tokens: StoredTokens?, _ facts: GrantFacts) {
         switch change {
         case .unchanged: self = .unchanged
         case .store: self = tokens.map(TokenWrite.store) ?? .unchanged
+        case .replace: self = tokens.map { .replace($0, facts) } ?? .unchanged
         case .storeSet(let set, let times):
             self = tokens.map { .storeSet(TokenSetWrite(set: set, times: times, tokens: $0)) } ?? .unchanged
         case .eraseSet(let set): self = .eraseSet(set)

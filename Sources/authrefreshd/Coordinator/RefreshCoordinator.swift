@@ -183,6 +183,8 @@ struct Arrival {
     let event: Event
     /// The tokens that came with it.
     var tokens: StoredTokens?
+    /// What came beside the tokens of a new grant.
+    var grantFacts = GrantFacts()
     /// What the exchange found out about the server.
     var learnedEncoding: BasicCredentialEncoding?
     /// The exchange that it is the end of.

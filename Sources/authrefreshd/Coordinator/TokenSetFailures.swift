@@ -33,7 +33,7 @@ struct TokenSetFailures {
             failures[Key(account: account, set: set)] = (failure, now)
         case .tokenSetRefreshed(let set):
             failures[Key(account: account, set: set)] = nil
-        case .grantImported, .signedOut:
+        case .grantImported, .signedIn, .signedOut:
             forget(account)
         case .tokenRefreshed, .refreshFailed, .misconfigured, .interactionRequired, .refreshTokenExpiring,
             .staleAnswerDropped:

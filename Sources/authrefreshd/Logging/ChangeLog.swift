@@ -15,7 +15,12 @@ struct ChangeLog: Sendable {
         fields[JournalKey.generation] = "\(snapshot.state.generation)"
         if let name = announcement.wireName { fields[JournalKey.event] = "\(name)" }
         if let correlationID { fields[JournalKey.correlationID] = "\(correlationID)" }
-        if case .changed(let change) = announcement { fields.merge(change, snapshot) }
+        switch announcement {
+        case .changed(let change): fields.merge(change, snapshot)
+        case .signInStarted(let flow): fields[JournalKey.detail] = "\(flow)"
+        case .signInFailed(let reason): fields[JournalKey.reason] = "\(reason)"
+        case .added, .updated, .renamed, .removed, .refreshStarted: break
+        }
         write(event, fields)
     }
 
@@ -91,9 +96,12 @@ extension Announcement {
         case .updated, .renamed: .accountUpdated
         case .removed: .accountRemoved
         case .refreshStarted: nil
+        case .signInStarted: .signInStarted
+        case .signInFailed: .signInFailed
         case .changed(let change):
             switch change {
             case .grantImported: .grantImported
+            case .signedIn: .signedIn
             case .tokenRefreshed: .tokenRefreshed
             case .tokenSetRefreshed: .tokenSetRefreshed
             case .tokenSetFailed: .tokenSetFailed
@@ -112,7 +120,7 @@ extension Announcement {
 extension Logger.Metadata {
     fileprivate mutating func merge(_ change: AccountChange, _ snapshot: AccountSnapshot) {
         switch change {
-        case .tokenRefreshed:
+        case .tokenRefreshed, .signedIn:
             self[JournalKey.expiresAt] = snapshot.state.accessToken.map {
                 "\($0.expiresAt(at: snapshot.at).microseconds)"
             }

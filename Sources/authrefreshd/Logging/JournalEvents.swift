@@ -11,6 +11,9 @@ enum JournalEvent: CaseIterable {
     case accountUpdated
     case accountRemoved
     case grantImported
+    case signInStarted
+    case signInFailed
+    case signedIn
     case tokenRefreshed
     case tokenSetRefreshed
     case tokenSetFailed
@@ -53,6 +56,9 @@ enum JournalEvent: CaseIterable {
         case .accountUpdated: MessageID(0x8eec_1e11_959f_4493, 0x9eef_ac8c_c9a9_53ad)
         case .accountRemoved: MessageID(0xb5dc_ddac_783b_43db, 0xad60_b4d6_e202_8c2e)
         case .grantImported: MessageID(0x421b_26d8_2675_4bc8, 0x8f28_f6db_bc08_dcf1)
+        case .signInStarted: MessageID(0x8194_1112_f838_4085, 0xb8de_2410_9411_0933)
+        case .signInFailed: MessageID(0x4b3f_2357_32c1_4e82, 0xb5a5_da8f_ca8c_5707)
+        case .signedIn: MessageID(0x8ad2_94b4_1cdd_4d0a, 0xad67_6dc4_ec90_a464)
         case .tokenRefreshed: MessageID(0xcee0_2e56_4487_4186, 0x8e4a_14d0_8b21_f5d0)
         case .tokenSetRefreshed: MessageID(0x6b9c_7855_ebe4_4f3e, 0x9d46_ee7b_f977_a820)
         case .tokenSetFailed: MessageID(0xa72f_3648_b8d8_4294, 0x9d95_8bd5_57eb_0073)
@@ -90,10 +96,11 @@ enum JournalEvent: CaseIterable {
     var level: Logger.Level {
         switch self {
         case .daemonStarted, .daemonStopping, .accountAdded, .accountUpdated, .accountRemoved, .grantImported,
-            .tokenRefreshed, .tokenSetRefreshed, .signedOut, .resumed, .networkUp, .configurationReloaded,
+            .signInStarted, .signedIn, .tokenRefreshed, .tokenSetRefreshed, .signedOut, .resumed, .networkUp,
+            .configurationReloaded,
             .storeRekeyed, .storeRecovered, .socketRestored, .socketReturned:
             .notice
-        case .refreshFailed, .tokenSetFailed, .outcomeUnknown, .interactionRequired, .misconfigured,
+        case .refreshFailed, .tokenSetFailed, .outcomeUnknown, .interactionRequired, .misconfigured, .signInFailed,
             .refreshTokenExpiring, .clockStepped, .networkDown, .staleAnswerDropped, .decisionRefused, .peerRefused,
             .oldKeyKept, .storeLocked, .machineUnwatched:
             .warning
@@ -111,6 +118,9 @@ enum JournalEvent: CaseIterable {
         case .accountUpdated: "account updated"
         case .accountRemoved: "account removed"
         case .grantImported: "grant imported"
+        case .signInStarted: "sign-in started"
+        case .signInFailed: "sign-in brought no tokens, the account stands as it did"
+        case .signedIn: "signed in"
         case .tokenRefreshed: "access token refreshed"
         case .tokenSetRefreshed: "access token of a token set obtained"
         case .tokenSetFailed: "no access token for a token set, the account stands as it did"

@@ -100,6 +100,7 @@ extension Climate {
         climate.rules.grace = random.pick([.zero, .zero, .seconds(60), .seconds(7 * 86_400)])
         // Without it a refresh follows every hour, too often for a world of decades.
         climate.rules.tellsAccessLifetime = life.lifetime != 8 * 3600 || random.chance(0.5)
+        climate.rules.givesRefreshToken = !climate.rules.tellsAccessLifetime || random.chance(0.85)
         climate.drawRefreshEnd(lifetime: life.lifetime, from: &random)
         if random.chance(0.5) { climate.policy.rotationGrace = climate.rules.isRotating ? climate.rules.grace : nil }
         if random.chance(0.2) { climate.policy.leadTime = climate.leadTime(random.fraction()) }

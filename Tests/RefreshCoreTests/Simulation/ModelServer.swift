@@ -28,6 +28,8 @@ struct ModelServer {
         var refreshEnd = RefreshEnd.never
         var tellsAccessLifetime = true
         var tellsRefreshLifetime = false
+        /// Some give an access token only.
+        var givesRefreshToken = true
         /// Token sets that are refused, and how: the grant stands, and its refresh token is not spent.
         var refusedSets: [TokenSet: FailureClass] = [:]
     }
@@ -70,6 +72,12 @@ struct ModelServer {
         case .idle(let lifetime), .absolute(let lifetime): refreshEndsAt = time + lifetime.microseconds
         }
         return (ModelToken(family: family, serial: current), toldRefreshLifetime(at: time))
+    }
+
+    /// A user signs in, and the server gives the tokens at once.
+    mutating func obtain(at time: Int64) -> ModelTokens {
+        _ = signIn(at: time)
+        return tokens(at: time)
     }
 
     mutating func endGrant(_ reason: End) {

@@ -31,9 +31,11 @@ struct ModelStore {
             refreshTokens = [:]
             accessEndsAt = nil
             sets = [:]
+        case .replace:
+            (refreshTokens, sets) = ([:], [:])
+            accessEndsAt = newEnd
+            keep(refreshToken)
         case .store:
-            // A grant that comes without an access token is a new one.
-            if newEnd == nil { sets = [:] }
             accessEndsAt = newEnd
             keep(refreshToken)
         case .storeSet(let set, let times):

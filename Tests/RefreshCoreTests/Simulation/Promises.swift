@@ -65,6 +65,12 @@ struct Promises {
         (tokensExpected, offsetAtSuccess) = (nil, offset)
     }
 
+    /// The tokens of a sign-in are on disk.
+    mutating func obtain(at time: Int64, offset: Int64) {
+        spentAt = time
+        succeed(offset: offset)
+    }
+
     /// The tokens of a set came: they prove the grant, and tell nothing about the age of the account's own access token.
     mutating func succeed(_ set: TokenSet) {
         (isAmbiguous, wasRejected, notBefore, refusals) = (false, false, nil, 0)

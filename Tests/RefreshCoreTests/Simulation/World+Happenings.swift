@@ -75,10 +75,31 @@ extension World {
 
     mutating func signIn() throws(Violation) {
         guard !isDiskFull, !isWaited else { return }
+        if !server.rules.givesRefreshToken || random.chance(0.5) { return try obtainGrant() }
         let grant = server.signIn(at: clock.trueTime)
         // The sign-in may tell a lifetime even of a server that never does later.
         let told = grant.lifetime ?? (random.chance(0.7) ? endTold : nil)
         try replaceGrant(by: .grantImported(refreshTokenLifetime: told), Delivery(refreshToken: grant.token))
+    }
+
+    /// The sign-in is the daemon's own, and brings an access token, too.
+    private mutating func obtainGrant() throws(Violation) {
+        let generation = store.state.generation
+        let tokens = server.obtain(at: clock.trueTime)
+        let hasRefreshToken = server.rules.givesRefreshToken
+        let delivery = Delivery(
+            refreshToken: hasRefreshToken ? tokens.refreshToken : nil,
+            accessEndsAt: tokens.accessEndsAt
+        )
+        let event = Event.grantObtained(tokens.issuance, hasRefreshToken: hasRefreshToken, sentAt: clock.now)
+        try replaceGrant(by: event, delivery)
+        guard store.state.generation != generation else { return }
+        try require(store.accessEndsAt == tokens.accessEndsAt, "the access token that was obtained is lost")
+        try require(
+            store.refreshTokens.values.elementsEqual([delivery.refreshToken].compactMap(\.self)),
+            "an old grant is kept"
+        )
+        promises.obtain(at: clock.trueTime, offset: clock.wallOffset)
     }
 
     /// What a person or a first answer may know of the refresh token's end.
@@ -99,7 +120,7 @@ extension World {
         try handle(event, delivery)
         if store.state.generation != generation {
             promises.newGrant(at: clock.trueTime)
-        } else if delivery.refreshToken != nil {
+        } else if delivery.refreshToken != nil || delivery.accessEndsAt != nil {
             // The process died before it was stored: the user's sign-in has failed, and has ended the old grant.
             server.endGrant(.revoked)
         }

@@ -85,6 +85,14 @@ extension World {
         try require(isConfirmed, "an unknown outcome is not asked for again")
         defer { promises.isUserCalled = true }
         let token = store.refreshTokens[state.generation]
+        if interaction.reason == .noRefreshToken {
+            let isOver = !holdsValidToken || state.accessToken == nil
+            let isGuess = promises.doubtSince != nil || promises.wasPaused
+            return try require(
+                !state.isRefreshable && (isOver || isGuess),
+                "the user is called, the access token is good"
+            )
+        }
         let isSpent = token.map { server.isReplay($0, at: clock.trueTime) } ?? true
         switch server.end {
         case nil:
@@ -164,7 +172,8 @@ extension World {
 
     /// Whenever all has been well for long enough, there is a valid access token.
     private func checkService() throws(Violation) {
-        guard !isOffline, !isServerDown, !isDiskFull, server.end == nil, !holdsValidToken else { return }
+        guard !isOffline, !isServerDown, !isDiskFull, server.end == nil, !holdsValidToken, store.state.isRefreshable
+        else { return }
         let isLost =
             store.refreshTokens[store.state.generation].map { server.isReplay($0, at: clock.trueTime) } ?? false
         guard !isLost else { return }
@@ -188,7 +197,8 @@ extension Event {
         switch self {
         case .tokenSetNeeded, .tokenSetRejected, .tokenSetIssued, .tokenSetFailed: true
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued, .refreshFailed,
-            .exchangeContinues, .exchangeAbandoned, .grantImported, .accountUpdated, .connectivityRestored, .signedOut:
+            .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained, .accountUpdated,
+            .connectivityRestored, .signedOut:
             false
         }
     }

@@ -1,0 +1,119 @@
+import RefreshCore
+import Testing
+
+/// What a sign-in brings, in each phase, and what becomes of a grant without a refresh token.
+@Suite struct RefreshMachineSignInTests {
+    private typealias Fixture = MachineFixture
+
+    private let start = MachineFixture.start
+
+    private func signedIn(
+        _ phase: Phase = .signedOut,
+        lifetime: Duration? = .seconds(3600),
+        hasRefreshToken: Bool = true
+    ) -> RefreshMachine {
+        var machine = Fixture.machine(phase)
+        let event = Event.grantObtained(Issuance(lifetime: lifetime), hasRefreshToken: hasRefreshToken, sentAt: start)
+        let effects = machine.handle(event, at: start.later(.seconds(2)), jitter: 0.5)
+        #expect(effects == [.persist(.replace), .publish(.signedIn)])
+        return machine
+    }
+
+    @Test(arguments: MachineFixture.phases) func `a sign-in replaces all and is served at once, in every phase`(
+        phase: Phase
+    ) {
+        let machine = signedIn(phase)
+        #expect(machine.state.generation == Fixture.generation.next)
+        #expect(machine.state.phase == .scheduled)
+        #expect(machine.state.shown(at: start) == .fresh)
+        #expect(machine.state.accessToken?.issuedAt == start)
+        #expect(machine.state.deadline == start.wall + .seconds(2400))
+        #expect(machine.state.previous == nil && machine.state.failures == 0)
+    }
+
+    @Test func `a late answer to a request of the grant before is dropped`() {
+        var machine = signedIn(.refreshing(Lease(generation: Fixture.generation, startedAt: start)))
+        let late = Event.tokensIssued(Fixture.generation, Issuance(lifetime: .seconds(60), isRotated: true))
+        #expect(machine.handle(late, at: start, jitter: 0) == [.publish(.staleAnswerDropped(Fixture.generation))])
+    }
+
+    @Test func `the refresh token of a sign-in is refreshed when it is due`() {
+        var machine = signedIn()
+        let due = start.later(.seconds(2400))
+        #expect(
+            machine.handle(.deadlineReached, at: due, jitter: 0)
+                == Fixture.begin(at: due, generation: Fixture.generation.next)
+        )
+    }
+
+    @Test func `a clock set back since the code was sent does not make the token younger`() {
+        var machine = Fixture.machine(.signedOut)
+        let now = start.later(.seconds(5)).stepped(.seconds(-3600))
+        let event = Event.grantObtained(Issuance(lifetime: .seconds(3600)), hasRefreshToken: true, sentAt: start)
+        _ = machine.handle(event, at: now, jitter: 0.5)
+        #expect(machine.state.accessToken?.issuedAt.wall == now.wall - .seconds(5))
+    }
+
+    // MARK: without a refresh token
+
+    @Test func `without a refresh token the access token is served until its end, and then the user is called`() {
+        var machine = signedIn(hasRefreshToken: false)
+        #expect(machine.state.deadline == start.wall + .seconds(3600))
+        #expect(machine.handle(.deadlineReached, at: start.later(.seconds(3000)), jitter: 0) == [.persist(.unchanged)])
+        let end = start.later(.seconds(3600))
+        #expect(machine.state.shown(at: end) == .interactionRequired)
+        let effects = machine.handle(.deadlineReached, at: end, jitter: 0)
+        #expect(effects.first == .persist(.unchanged) && effects.count == 2)
+        #expect(reason(machine) == .noRefreshToken)
+        #expect(machine.state.deadline == nil)
+    }
+
+    @Test(arguments: [Event.tokenNeeded, .refreshRequested])
+    func `without a refresh token nothing is sent, whoever asks`(event: Event) {
+        var machine = signedIn(hasRefreshToken: false)
+        #expect(machine.handle(event, at: start.later(.seconds(60)), jitter: 0) == [])
+        _ = machine.handle(event, at: start.later(.seconds(3600)), jitter: 0)
+        #expect(reason(machine) == .noRefreshToken)
+        #expect(machine.handle(event, at: start.later(.seconds(3700)), jitter: 0) == [])
+    }
+
+    @Test func `without a refresh token a refused access token calls the user`() {
+        var machine = signedIn(hasRefreshToken: false)
+        _ = machine.handle(.accessTokenRejected, at: start.later(.seconds(60)), jitter: 0)
+        #expect(reason(machine) == .noRefreshToken)
+        #expect(machine.state.accessToken == nil)
+    }
+
+    @Test func `without a refresh token a token set cannot be had, and its callers are told`() throws {
+        let set = try TokenSet(scopes: ["mail"])
+        var machine = signedIn(hasRefreshToken: false)
+        let asked = machine.handle(.tokenSetNeeded(set), at: start.later(.seconds(60)), jitter: 0)
+        guard case .publish(.tokenSetFailed(set, let failure))? = asked.first else { return #expect(asked == []) }
+        #expect(failure.failureClass == .userRequired)
+        let rejected = machine.handle(.tokenSetRejected(set), at: start.later(.seconds(60)), jitter: 0)
+        #expect(rejected == [.persist(.eraseSet(set))] + asked)
+    }
+
+    @Test func `a token with neither an end nor a refresh token lasts until it is refused`() {
+        var machine = signedIn(lifetime: nil, hasRefreshToken: false)
+        let years = start.later(.seconds(9 * 31_557_600))
+        #expect(machine.handle(.tokenNeeded, at: years, jitter: 0) == [])
+        #expect(machine.state.shown(at: years) == .fresh)
+    }
+
+    @Test func `a token with a refresh token and without an end is refreshed within the hour`() {
+        #expect(signedIn(lifetime: nil).state.accessToken?.lifetime == RefreshRule.assumedLifetime)
+    }
+
+    @Test func `an edit or a network coming up sends nothing without a refresh token`() {
+        var machine = signedIn(hasRefreshToken: false)
+        let now = start.later(.seconds(600))
+        #expect(machine.handle(.accountUpdated, at: now, jitter: 0.5) == [.persist(.unchanged)])
+        #expect(machine.state.deadline == start.wall + .seconds(3600))
+        #expect(machine.handle(.connectivityRestored, at: now, jitter: 0.5) == [])
+    }
+
+    private func reason(_ machine: RefreshMachine) -> InteractionReason? {
+        if case .interactionRequired(let interaction) = machine.state.phase { interaction.reason } else { nil }
+    }
+}
