@@ -85,9 +85,16 @@ let package = Package(
         .target(name: "Systemd", dependencies: ["CSystemd"], swiftSettings: strict),
         .target(name: "SecretService", dependencies: ["CSystemd", "RefreshCore", "Systemd"], swiftSettings: strict),
 
+        // What comes from peers: a reader that shows repeated members and stops at limits.
+        .target(name: "StrictJSON", swiftSettings: strict),
+        // Signs and validates; knows no network and no clock.
         .target(
             name: "JOSE",
-            dependencies: ["RefreshCore", .product(name: "JWTKit", package: "jwt-kit")],
+            dependencies: [
+                "RefreshCore", "StrictJSON",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
             swiftSettings: strict
         ),
 
@@ -95,6 +102,7 @@ let package = Package(
         .target(
             name: "Varlink",
             dependencies: [
+                "StrictJSON",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -245,9 +253,21 @@ let package = Package(
             resources: [.copy("Fixtures")],
             swiftSettings: strict
         ),
+        // JWTKit is the other implementation that ours has to agree with.
+        .testTarget(
+            name: "JOSETests",
+            dependencies: [
+                "JOSE", "RefreshCore",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+            ],
+            resources: [.copy("Fixtures")],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "VarlinkTests",
-            dependencies: ["Varlink", "VarlinkClient", .product(name: "NIOCore", package: "swift-nio")],
+            dependencies: ["StrictJSON", "Varlink", "VarlinkClient", .product(name: "NIOCore", package: "swift-nio")],
             swiftSettings: strict
         ),
         .testTarget(name: "VarlinkClientTests", dependencies: ["VarlinkClient"], swiftSettings: strict),

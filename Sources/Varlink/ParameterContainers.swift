@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// The members of an object, as the compiler's own `init(from:)` asks for them.
 struct MemberContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: ParameterDecoder

@@ -1,3 +1,5 @@
+import StrictJSON
+
 /// Decodes a JSON value into a `Decodable` and notes which members were asked for, so that the others can be named.
 ///
 /// Failures are `DecodingError`s whose path leads to the offending value.

@@ -1,3 +1,5 @@
+package import StrictJSON
+
 /// A call as it came over the wire.
 package struct VarlinkCall: Sendable {
     /// Full name of the method: `io.example.Interface.Method`.

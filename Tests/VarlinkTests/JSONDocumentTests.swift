@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Varlink
+@testable import StrictJSON
 
 @Suite struct JSONDocumentTests {
     private func parse(_ text: String) throws(JSONSyntaxError) -> JSONValue {

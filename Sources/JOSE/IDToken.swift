@@ -1,0 +1,102 @@
+package import RefreshCore
+
+/// What an ID token says about the user and the sign-in (OpenID Connect Core §2). A secret is not among it.
+package struct IDToken: Hashable, Sendable {
+    /// `iss`, as it stands in the token. With `subject` it names the user for good.
+    package let issuer: String
+    /// `sub`: the user at this issuer; at some servers another one for each client.
+    package let subject: String
+    package let audiences: [String]
+    package let authorizedParty: String?
+    package let expiresAt: Timestamp
+    package let issuedAt: Timestamp
+    package let notBefore: Timestamp?
+    /// When the user last authenticated; nil if the server does not say.
+    package let authenticatedAt: Timestamp?
+    /// `acr`: how strongly.
+    package let authenticationContext: String?
+    /// `amr`: by what means (RFC 8176); empty if the server does not say.
+    package let authenticationMethods: [String]
+    package let nonce: String?
+    /// `sid`: the session at the server, for logout.
+    package let session: String?
+    /// For display only: addresses change, and are given to others later (OpenID Connect Core §5.7).
+    package let email: String?
+    package let preferredUsername: String?
+    package let name: String?
+    /// Entra's `tid`.
+    package let tenant: String?
+    /// Entra's `oid`.
+    package let object: String?
+    let accessTokenHash: String?
+    let codeHash: String?
+
+    /// Longest `sub`, in bytes (OpenID Connect Core §2).
+    static let subjectLimit = 255
+
+    /// Reads a token that was validated before it was stored, to compare the next one with it.
+    ///
+    /// - Throws: a case about its form. Signature and times are not looked at.
+    package init(stored token: Secret) throws(JOSEError) {
+        try self.init(CompactJWS(token).payload)
+    }
+
+    /// - Throws: `claimMissing` and `claimMalformed`.
+    init(_ payload: JSONObject) throws(JOSEError) {
+        let claims = ClaimReader(payload: payload)
+        issuer = try claims.required(.issuer, claims.text)
+        subject = try claims.required(.subject, claims.text)
+        let isPlain = subject.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
+        guard (1...Self.subjectLimit).contains(subject.utf8.count), isPlain else { throw .claimMalformed(.subject) }
+        audiences = try claims.required(.audience, claims.texts)
+        authorizedParty = try claims.text(.authorizedParty)
+        expiresAt = try claims.required(.expiration, claims.date)
+        issuedAt = try claims.required(.issuedAt, claims.date)
+        notBefore = try claims.date(.notBefore)
+        authenticatedAt = try claims.date(.authenticationTime)
+        authenticationContext = try claims.text(.authenticationContext)
+        nonce = try claims.text(.nonce)
+        accessTokenHash = try claims.text(.accessTokenHash)
+        codeHash = try claims.text(.codeHash)
+        // The rest decides nothing: what is no text is as good as not there.
+        authenticationMethods = payload.texts(Claim.authenticationMethods.rawValue) ?? []
+        session = payload.text(Claim.session.rawValue)
+        email = payload.text(Claim.email.rawValue)
+        preferredUsername = payload.text(Claim.preferredUsername.rawValue)
+        name = payload.text(Claim.name.rawValue)
+        tenant = payload.text(Claim.tenant.rawValue)
+        object = payload.text(Claim.object.rawValue)
+    }
+}
+
+/// Reads claims by type, and tells one that is missing from one that is something else.
+private struct ClaimReader {
+    let payload: JSONObject
+
+    func required<Value>(
+        _ claim: Claim,
+        _ read: (Claim) throws(JOSEError) -> Value?
+    ) throws(JOSEError) -> Value {
+        guard let value = try read(claim) else { throw .claimMissing(claim) }
+        return value
+    }
+
+    func text(_ claim: Claim) throws(JOSEError) -> String? {
+        try read(claim, payload.text)
+    }
+
+    func date(_ claim: Claim) throws(JOSEError) -> Timestamp? {
+        try read(claim, payload.date)
+    }
+
+    /// One string or an array of them (RFC 7519 §4.1.3).
+    func texts(_ claim: Claim) throws(JOSEError) -> [String]? {
+        try read(claim) { name in payload.text(name).map { [$0] } ?? payload.texts(name) }
+    }
+
+    private func read<Value>(_ claim: Claim, _ value: (String) -> Value?) throws(JOSEError) -> Value? {
+        guard payload.hasValue(claim.rawValue) else { return nil }
+        guard let value = value(claim.rawValue) else { throw .claimMalformed(claim) }
+        return value
+    }
+}

@@ -1,0 +1,105 @@
+import Crypto
+import CryptoExtras
+import FoundationEssentials
+
+/// A key that checks signatures, of a kind that an authorization server may publish.
+enum PublicKey: Sendable {
+    /// 2048 bits at least (RFC 7518 §3.3): the library refuses shorter ones.
+    case rsa(_RSA.Signing.PublicKey)
+    case p256(P256.Signing.PublicKey)
+    case p384(P384.Signing.PublicKey)
+    case p521(P521.Signing.PublicKey)
+    case ed25519(Curve25519.Signing.PublicKey)
+
+    /// Longest modulus taken, in bytes: 8192 bits. A check takes time with the square of it, and real keys have half of that.
+    private static let modulusLimit = 1024
+    /// Longest exponent taken, in bytes; RFC 7518's and everybody's is 65537.
+    private static let exponentLimit = 4
+
+    /// Reads a JWK (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2); nil for kinds that we do not know and for numbers that are no key.
+    ///
+    /// Its private half, should a server publish one, is not looked at.
+    init?(jwk: JSONObject) {
+        let number = { (name: String) in jwk.text(name).flatMap { Base64URL.decode($0.utf8) } }
+        switch (jwk.text("kty"), jwk.text("crv")) {
+        case ("RSA", _):
+            guard let modulus = number("n"), let exponent = number("e"), modulus.count <= Self.modulusLimit,
+                exponent.count <= Self.exponentLimit, let key = try? _RSA.Signing.PublicKey(n: modulus, e: exponent)
+            else { return nil }
+            self = .rsa(key)
+        case ("EC", "P-256"?):
+            guard let point = Self.point(number("x"), number("y"), of: 32),
+                let key = try? P256.Signing.PublicKey(x963Representation: point)
+            else { return nil }
+            self = .p256(key)
+        case ("EC", "P-384"?):
+            guard let point = Self.point(number("x"), number("y"), of: 48),
+                let key = try? P384.Signing.PublicKey(x963Representation: point)
+            else { return nil }
+            self = .p384(key)
+        case ("EC", "P-521"?):
+            guard let point = Self.point(number("x"), number("y"), of: 66),
+                let key = try? P521.Signing.PublicKey(x963Representation: point)
+            else { return nil }
+            self = .p521(key)
+        case ("OKP", "Ed25519"?):
+            guard let point = number("x"), let key = try? Curve25519.Signing.PublicKey(rawRepresentation: point) else {
+                return nil
+            }
+            self = .ed25519(key)
+        default:
+            return nil
+        }
+    }
+
+    /// The uncompressed point (SEC 1 §2.3.3); nil unless both coordinates have the curve's full length (RFC 7518 §6.2.1.2).
+    private static func point(_ x: [UInt8]?, _ y: [UInt8]?, of length: Int) -> [UInt8]? {
+        guard let x, let y, x.count == length, y.count == length else { return nil }
+        return [4] + x + y
+    }
+
+    /// Whether signatures of `algorithm` are made by keys of this kind.
+    func fits(_ algorithm: SigningAlgorithm) -> Bool {
+        switch (self, algorithm.family) {
+        case (.rsa, .rsaPKCS1), (.rsa, .rsaPSS), (.p256, .p256), (.p384, .p384), (.p521, .p521), (.ed25519, .ed25519):
+            true
+        case (.rsa, _), (.p256, _), (.p384, _), (.p521, _), (.ed25519, _):
+            false
+        }
+    }
+
+    /// Whether `signature` is this key's over `input`; false if the key does not fit the algorithm.
+    func isValid(_ signature: [UInt8], of input: [UInt8], by algorithm: SigningAlgorithm) -> Bool {
+        guard fits(algorithm) else { return false }
+        switch self {
+        case .rsa(let key):
+            return Self.isValid(signature, of: input, by: algorithm, key)
+        case .p256(let key):
+            guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
+            return key.isValidSignature(signature, for: SHA256.hash(data: input))
+        case .p384(let key):
+            guard let signature = try? P384.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
+            return key.isValidSignature(signature, for: SHA384.hash(data: input))
+        case .p521(let key):
+            guard let signature = try? P521.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
+            return key.isValidSignature(signature, for: SHA512.hash(data: input))
+        case .ed25519(let key):
+            return key.isValidSignature(signature, for: input)
+        }
+    }
+
+    private static func isValid(
+        _ signature: [UInt8],
+        of input: [UInt8],
+        by algorithm: SigningAlgorithm,
+        _ key: _RSA.Signing.PublicKey
+    ) -> Bool {
+        let signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
+        let padding: _RSA.Signing.Padding = algorithm.family == .rsaPSS ? .PSS : .insecurePKCS1v1_5
+        switch algorithm.hash {
+        case .sha256: return key.isValidSignature(signature, for: SHA256.hash(data: input), padding: padding)
+        case .sha384: return key.isValidSignature(signature, for: SHA384.hash(data: input), padding: padding)
+        case .sha512: return key.isValidSignature(signature, for: SHA512.hash(data: input), padding: padding)
+        }
+    }
+}
