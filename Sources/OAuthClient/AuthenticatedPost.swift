@@ -1,7 +1,7 @@
 import NIOHTTP1
 import RefreshCore
 
-/// Posts a form to an endpoint of the authorization server as an authenticated client, and finds out how the server
+/// Posts fields to an endpoint of the authorization server as an authenticated client, and finds out how the server
 /// wants the credentials written.
 ///
 /// Another form is tried only after the server refused the client: authentication comes before the grant (RFC 6749
@@ -20,6 +20,9 @@ struct AuthenticatedPost: Sendable {
     let correlationID: String
     let workedBefore: Bool
     let deadline: ContinuousClock.Instant
+    var format = BodyFormat.form
+    /// Nothing is tried again, not even with other credentials: what is sent is good for one use.
+    var isSentOnce = false
 
     /// What came of it.
     struct Conclusion: Sendable {
@@ -84,7 +87,7 @@ struct AuthenticatedPost: Sendable {
 
     /// In the order in which they are tried: the raw secret, `client_id` in the body too, the secret in the body.
     private func alternatives(to credentials: ClientCredentials) -> [ClientCredentials] {
-        guard credentials.method == .clientSecretBasic else { return [] }
+        guard credentials.method == .clientSecretBasic, !isSentOnce else { return [] }
         var alternatives: [ClientCredentials] = []
         if knownEncoding == nil, credentials.differsByEncoding {
             var raw = credentials
@@ -125,7 +128,8 @@ struct AuthenticatedPost: Sendable {
         let request = HTTPExchange.Request(
             endpoint: endpoint,
             headers: headers(credentials),
-            form: FormEncoding.body(fields + credentials.fields),
+            // Some requests name the client themselves, whatever the method.
+            body: format.body(fields + credentials.fields.filter { own in !fields.contains { $0.name == own.name } }),
             caFile: profile?.caFile
         )
         do throws(TransportFailure) {
@@ -150,7 +154,7 @@ struct AuthenticatedPost: Sendable {
     private func headers(_ credentials: ClientCredentials) -> HTTPHeaders {
         var headers: HTTPHeaders = [
             "accept": "application/json",
-            "content-type": "application/x-www-form-urlencoded",
+            "content-type": format.contentType,
             "user-agent": configuration.userAgent,
         ]
         for (name, value) in profile?.headers ?? [:] { headers.replaceOrAdd(name: name, value: value) }

@@ -1,17 +1,44 @@
 package import RefreshCore
 
-/// What an authorization server publishes about itself (RFC 8414 §2), as far as refreshing and revoking need it.
+/// What an authorization server publishes about itself (RFC 8414 §2), as far as this client needs it. A list is nil if the
+/// server does not say.
 package struct AuthorizationServerMetadata: Hashable, Sendable {
     package let issuer: Issuer
     package let tokenEndpoint: Endpoint
     /// RFC 7009; nil if the server has none.
-    package let revocationEndpoint: Endpoint?
-    /// `token_endpoint_auth_methods_supported`; nil if it does not say, which means Basic (RFC 8414 §2).
-    package let tokenEndpointAuthenticationMethods: [String]?
+    package var revocationEndpoint: Endpoint?
+    package var endpoints = ServerEndpoints()
+    /// `token_endpoint_auth_methods_supported`; nil means Basic (RFC 8414 §2).
+    package var tokenEndpointAuthenticationMethods: [String]?
     /// `revocation_endpoint_auth_methods_supported`; nil as above.
-    package let revocationEndpointAuthenticationMethods: [String]?
-    /// `grant_types_supported`; nil if it does not say. Many servers forget `refresh_token` in it.
-    package let grantTypes: [String]?
+    package var revocationEndpointAuthenticationMethods: [String]?
+    /// `grant_types_supported`. Many servers forget `refresh_token` in it.
+    package var grantTypes: [String]?
+    /// `scopes_supported`; servers need not name all (RFC 8414 §2).
+    package var scopes: [String]?
+    /// `response_modes_supported`.
+    package var responseModes: [String]?
+    /// `code_challenge_methods_supported`; nil does not mean that the server knows no PKCE.
+    package var codeChallengeMethods: [String]?
+    /// `id_token_signing_alg_values_supported`.
+    package var idTokenSigningAlgorithms: [String]?
+    /// `request_object_signing_alg_values_supported` (RFC 9101).
+    package var requestObjectSigningAlgorithms: [String]?
+    /// `dpop_signing_alg_values_supported` (RFC 9449 §5.1).
+    package var dpopSigningAlgorithms: [String]?
+    /// `require_pushed_authorization_requests` (RFC 9126 §5).
+    package var requiresPushedAuthorizationRequests = false
+    /// `require_signed_request_object` (RFC 9101 §10.5).
+    package var requiresSignedRequestObjects = false
+    /// `authorization_response_iss_parameter_supported`: each authorization response names its issuer (RFC 9207 §3).
+    package var namesIssuerInResponses = false
+    /// `mtls_endpoint_aliases` by the names of the endpoints they stand for (RFC 8705 §5).
+    package var mutualTLSAliases: [String: Endpoint] = [:]
+
+    package init(issuer: Issuer, tokenEndpoint: Endpoint) {
+        self.issuer = issuer
+        self.tokenEndpoint = tokenEndpoint
+    }
 }
 
 extension AuthorizationServerMetadata {
@@ -30,14 +57,19 @@ extension AuthorizationServerMetadata {
     /// What `profile` says instead of any document; nil if it names no token endpoint.
     init?(issuer: Issuer, profile: ProviderProfile?) {
         guard let profile, let endpoint = profile.tokenEndpoint else { return nil }
-        self.init(
-            issuer: issuer,
-            tokenEndpoint: endpoint,
-            revocationEndpoint: profile.revocationEndpoint,
-            tokenEndpointAuthenticationMethods: nil,
-            revocationEndpointAuthenticationMethods: nil,
-            grantTypes: nil
-        )
+        self.init(issuer: issuer, tokenEndpoint: endpoint)
+        revocationEndpoint = profile.revocationEndpoint
+        endpoints = profile.endpoints
+    }
+
+    /// What was published, with the endpoints that `profile` names in place of the published ones: some servers forget one in
+    /// all of their documents (django-oauth-toolkit: device_authorization_endpoint).
+    func amended(by profile: ProviderProfile?) -> AuthorizationServerMetadata {
+        guard let profile else { return self }
+        var amended = self
+        amended.revocationEndpoint = profile.revocationEndpoint ?? revocationEndpoint
+        amended.endpoints = profile.endpoints.completed(by: endpoints)
+        return amended
     }
 
     /// Reads the fields of one or two documents of `issuer`, the first one's before the second one's.
@@ -57,23 +89,56 @@ extension AuthorizationServerMetadata {
         guard !own.isEmpty else {
             throw .issuerMismatch(published: FailureText.clean(published.compactMap { $0 }.first, hiding: []))
         }
-        let endpoint = { (name: String) throws(MetadataError) -> Endpoint? in
-            guard let text = own.compactMap({ $0[name]?.text }).first else { return nil }
-            // Tokens of a server out there must not go to whatever listens on this machine.
-            guard let endpoint = Endpoint(text), !endpoint.isLoopback || issuer.isLoopback else {
-                throw .unusableEndpoint(name)
-            }
-            return endpoint
-        }
-        guard let tokenEndpoint = try endpoint("token_endpoint") else { throw .noTokenEndpoint }
-        let names = { (name: String) in own.compactMap { $0[name]?.texts }.first }
-        self.init(
-            issuer: issuer,
-            tokenEndpoint: tokenEndpoint,
-            revocationEndpoint: try endpoint("revocation_endpoint"),
-            tokenEndpointAuthenticationMethods: names("token_endpoint_auth_methods_supported"),
-            revocationEndpointAuthenticationMethods: names("revocation_endpoint_auth_methods_supported"),
-            grantTypes: names("grant_types_supported")
-        )
+        let reading = MetadataReading(issuer: issuer, documents: own)
+        guard let tokenEndpoint = try reading.endpoint("token_endpoint") else { throw .noTokenEndpoint }
+        self.init(issuer: issuer, tokenEndpoint: tokenEndpoint)
+        revocationEndpoint = try reading.endpoint("revocation_endpoint")
+        // One of these that cannot be used is as good as none: it must not keep tokens from being refreshed.
+        for (name, path) in ServerEndpoints.names { endpoints[keyPath: path] = try? reading.endpoint(name) }
+        mutualTLSAliases = reading.aliases
+        tokenEndpointAuthenticationMethods = reading.names("token_endpoint_auth_methods_supported")
+        revocationEndpointAuthenticationMethods = reading.names("revocation_endpoint_auth_methods_supported")
+        grantTypes = reading.names("grant_types_supported")
+        scopes = reading.names("scopes_supported")
+        responseModes = reading.names("response_modes_supported")
+        codeChallengeMethods = reading.names("code_challenge_methods_supported")
+        idTokenSigningAlgorithms = reading.names("id_token_signing_alg_values_supported")
+        requestObjectSigningAlgorithms = reading.names("request_object_signing_alg_values_supported")
+        dpopSigningAlgorithms = reading.names("dpop_signing_alg_values_supported")
+        requiresPushedAuthorizationRequests = reading.holds("require_pushed_authorization_requests")
+        requiresSignedRequestObjects = reading.holds("require_signed_request_object")
+        namesIssuerInResponses = reading.holds("authorization_response_iss_parameter_supported")
+    }
+}
+
+/// The fields of an issuer's own documents, the first one's before the second one's.
+private struct MetadataReading {
+    let issuer: Issuer
+    let documents: [[String: JSONValue]]
+
+    /// - Throws: `unusableEndpoint`.
+    func endpoint(_ name: String) throws(MetadataError) -> Endpoint? {
+        guard let text = documents.compactMap({ $0[name]?.text }).first else { return nil }
+        guard let endpoint = usable(text) else { throw .unusableEndpoint(name) }
+        return endpoint
+    }
+
+    func names(_ name: String) -> [String]? {
+        documents.compactMap { $0[name]?.texts }.first
+    }
+
+    /// Whether a document says `true`.
+    func holds(_ name: String) -> Bool {
+        documents.contains { $0[name] == .boolean(true) }
+    }
+
+    var aliases: [String: Endpoint] {
+        let fields = documents.compactMap { $0["mtls_endpoint_aliases"]?.fields }.first ?? [:]
+        return fields.compactMapValues { $0.text.flatMap(usable) }
+    }
+
+    /// Tokens of a server out there must not go to whatever listens on this machine.
+    private func usable(_ text: String) -> Endpoint? {
+        Endpoint(text).flatMap { !$0.isLoopback || issuer.isLoopback ? $0 : nil }
     }
 }

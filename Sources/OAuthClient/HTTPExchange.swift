@@ -14,7 +14,7 @@ struct HTTPExchange: Sendable {
         let endpoint: Endpoint
         var headers: HTTPHeaders
         /// Nil for a GET.
-        var form: [UInt8]?
+        var body: [UInt8]?
         /// The profile's CA file.
         var caFile: String?
     }
@@ -28,13 +28,13 @@ struct HTTPExchange: Sendable {
         do {
             var message = try HTTPClient.Request(
                 url: request.endpoint.url,
-                method: request.form == nil ? .GET : .POST,
+                method: request.body == nil ? .GET : .POST,
                 headers: request.headers
             )
-            message.body = request.form.map { form in
-                .stream(contentLength: Int64(form.count)) { connection in
+            message.body = request.body.map { body in
+                .stream(contentLength: Int64(body.count)) { connection in
                     bodyWasTaken.set()
-                    return connection.write(.byteBuffer(ByteBuffer(bytes: form)))
+                    return connection.write(.byteBuffer(ByteBuffer(bytes: body)))
                 }
             }
             // By the client's futures: their limit holds to the last byte of the answer, its async face's to the head only.

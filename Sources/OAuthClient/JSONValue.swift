@@ -32,6 +32,23 @@ enum JSONValue: Equatable, Sendable {
         if case .object(let fields) = self { fields } else { nil }
     }
 
+    /// A number of seconds, as number or as text: PayPal and others write numbers as strings, some with a fraction. Nil if it is
+    /// not finite.
+    var seconds: Double? {
+        switch self {
+        case .number(let number):
+            return number.isFinite ? number : nil
+        case .string(let text):
+            let word = text.filter { !$0.isWhitespace }
+            guard word.utf8.allSatisfy({ "0123456789.eE+-".utf8.contains($0) }), let number = Double(word),
+                number.isFinite
+            else { return nil }
+            return number
+        case .null, .boolean, .array, .object:
+            return nil
+        }
+    }
+
     /// The strings of an array; nil if this is no array or holds anything else.
     var texts: [String]? {
         guard case .array(let elements) = self else { return nil }
@@ -57,6 +74,28 @@ enum JSONValue: Equatable, Sendable {
             if depth > depthLimit { return true }
         }
         return false
+    }
+}
+
+extension JSONValue: Encodable {
+    /// As a JSON document, names in alphabetical order.
+    var bytes: [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Only a number that is no number could fail, and JSON that was read holds none.
+        return (try? encoder.encode(self)).map { Array($0) } ?? []
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .boolean(let flag): try container.encode(flag)
+        case .number(let number): try container.encode(number)
+        case .string(let text): try container.encode(text)
+        case .array(let elements): try container.encode(elements)
+        case .object(let fields): try container.encode(fields)
+        }
     }
 }
 

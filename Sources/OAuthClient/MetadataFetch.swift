@@ -36,7 +36,7 @@ struct MetadataFetch: Sendable {
                 issuer: issuer,
                 template: profile?.issuerTemplate,
                 documents: found.map(\.fields)
-            ),
+            ).amended(by: profile),
             serverDate: found.compactMap(\.serverDate).first,
             isComplete: !documents.contains(where: MetadataFetch.willPass)
         )

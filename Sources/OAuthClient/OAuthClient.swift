@@ -8,7 +8,7 @@ package struct OAuthClient: Sendable {
     let configuration: OAuthClientConfiguration
     let exchange: HTTPExchange
     private let clients: HTTPClients
-    private let cache: MetadataCache
+    let cache: MetadataCache
 
     package init(configuration: OAuthClientConfiguration = OAuthClientConfiguration()) {
         self.configuration = configuration
@@ -96,14 +96,15 @@ package struct OAuthClient: Sendable {
             exchange: exchange,
             cache: cache,
             configuration: configuration,
-            endpoint: metadata.tokenEndpoint,
+            endpoint: request.profile?.refreshEndpoint ?? metadata.tokenEndpoint,
             profile: request.profile,
             registration: request.registration,
             offeredMethods: metadata.tokenEndpointAuthenticationMethods,
             knownEncoding: request.basicCredentialEncoding,
             correlationID: request.correlationID,
             workedBefore: request.hasWorkedBefore,
-            deadline: deadline
+            deadline: deadline,
+            format: request.profile?.bodyFormat ?? .form
         )
     }
 

@@ -5,6 +5,7 @@ extension ProviderProfile: Decodable {
         case name, documentation, issuer
         case issuerTemplate = "issuer_template"
         case tokenEndpoint = "token_endpoint"
+        case refreshEndpoint = "refresh_endpoint"
         case revocationEndpoint = "revocation_endpoint"
         case authentication
         case refreshParameters = "refresh_parameters"
@@ -13,26 +14,36 @@ extension ProviderProfile: Decodable {
         case correlationHeader = "correlation_header"
         case scopeSeparator = "scope_separator"
         case tokenPath = "token_path"
+        case tokenFields = "token_fields"
+        case bodyFormat = "body_format"
         case defaultLifetime = "default_lifetime"
         case refreshTokenLifetime = "refresh_token_lifetime"
         case rotationGrace = "rotation_grace"
         case caFile = "ca_file"
         case maxConcurrentRefreshes = "max_concurrent_refreshes"
         case maxRefreshesPerSecond = "max_refreshes_per_second"
+        case validateAtMost = "validate_at_most"
     }
+
+    /// All keys that a profile may have.
+    package static let keys: [String] =
+        Key.allCases.map(\.rawValue) + ServerEndpoints.names.map(\.name) + SignInProfile.Key.allCases.map(\.rawValue)
 
     /// Reads a profile from YAML or JSON.
     ///
     /// - Throws: `DecodingError` at the key that is unknown, has the wrong type or a value that cannot be used.
     package init(from decoder: any Decoder) throws {
-        let fields = try StrictFields(decoder, known: Key.allCases.map(\.rawValue))
+        let fields = try StrictFields(decoder, known: Self.keys)
         self.init(name: try fields.required(Key.name.rawValue))
         documentation = try fields.optional(Key.documentation.rawValue)
         issuer = try fields.converted(Key.issuer.rawValue, "is no issuer URL") { try? Issuer(url: $0) }
         issuerTemplate = try fields.optional(Key.issuerTemplate.rawValue)
-        let noEndpoint = "is no https URL"
-        tokenEndpoint = try fields.converted(Key.tokenEndpoint.rawValue, noEndpoint) { Endpoint($0) }
-        revocationEndpoint = try fields.converted(Key.revocationEndpoint.rawValue, noEndpoint) { Endpoint($0) }
+        tokenEndpoint = try ProviderProfile.endpoint(fields, Key.tokenEndpoint.rawValue)
+        refreshEndpoint = try ProviderProfile.endpoint(fields, Key.refreshEndpoint.rawValue)
+        revocationEndpoint = try ProviderProfile.endpoint(fields, Key.revocationEndpoint.rawValue)
+        for (name, path) in ServerEndpoints.names {
+            endpoints[keyPath: path] = try ProviderProfile.endpoint(fields, name)
+        }
         authentication = try fields.converted(Key.authentication.rawValue, "is no authentication method known here") {
             ClientAuthentication(rawValue: $0)
         }
@@ -45,10 +56,14 @@ extension ProviderProfile: Decodable {
             let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
             return names.contains("") ? nil : names
         }
+        tokenFields = try fields.words(Key.tokenFields.rawValue)
+        bodyFormat = try fields.choice(Key.bodyFormat.rawValue) ?? .form
         defaultLifetime = try ProviderProfile.duration(fields, .defaultLifetime)
         refreshTokenLifetime = try ProviderProfile.duration(fields, .refreshTokenLifetime)
         rotationGrace = try ProviderProfile.duration(fields, .rotationGrace)
+        validateAtMost = try ProviderProfile.duration(fields, .validateAtMost)
         caFile = try fields.converted(Key.caFile.rawValue, "must be an absolute path") { $0.hasPrefix("/") ? $0 : nil }
+        signIn = try SignInProfile(fields)
         try readHeaders(fields)
         try readLimits(fields)
     }
@@ -81,6 +96,10 @@ extension ProviderProfile: Decodable {
             throw fields.error(key.rawValue, "has a name that the request itself uses: \(reserved)")
         }
         return parameters
+    }
+
+    private static func endpoint(_ fields: StrictFields, _ name: String) throws -> Endpoint? {
+        try fields.converted(name, "is no https URL") { Endpoint($0) }
     }
 
     private static func duration(_ fields: StrictFields, _ key: Key) throws -> ProfileDuration? {

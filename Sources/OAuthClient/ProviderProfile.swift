@@ -15,8 +15,13 @@ package struct ProviderProfile: Hashable, Sendable {
     package var issuerTemplate: String?
     /// Stands for the whole metadata: with it nothing is fetched.
     package var tokenEndpoint: Endpoint?
-    /// RFC 7009; used only together with `tokenEndpoint`.
+    /// Where refreshes go if not to the token endpoint (Figma).
+    package var refreshEndpoint: Endpoint?
+    /// RFC 7009; goes before the published one, as the others do.
     package var revocationEndpoint: Endpoint?
+    package var endpoints: ServerEndpoints
+    /// How token requests are written.
+    package var bodyFormat: BodyFormat
     /// Used if the account's registration says nothing.
     package var authentication: ClientAuthentication?
     /// Added to refresh requests; the account's own parameters win.
@@ -31,6 +36,8 @@ package struct ProviderProfile: Hashable, Sendable {
     package var scopeSeparator: String?
     /// Where in the answer the tokens are, outermost name first: `["authed_user"]`; nil means at the top.
     package var tokenPath: [String]?
+    /// Fields of the answer that are kept with the account, such as Salesforce's `instance_url`; dots lead into objects.
+    package var tokenFields: [String]
     /// Lifetime of access tokens whose answer does not say it.
     package var defaultLifetime: ProfileDuration?
     /// How long a refresh token lives unused, if the answer does not say it.
@@ -41,11 +48,19 @@ package struct ProviderProfile: Hashable, Sendable {
     package var caFile: String?
     package var maxConcurrentRefreshes: Int?
     package var maxRefreshesPerSecond: Double?
+    /// At most one refresh in this time, though the access token ends sooner: Apple wants one validation a day.
+    package var validateAtMost: ProfileDuration?
+    /// What a sign-in has to know.
+    package var signIn: SignInProfile
 
     package init(name: String, tokenEndpoint: Endpoint? = nil, revocationEndpoint: Endpoint? = nil) {
         self.name = name
         self.tokenEndpoint = tokenEndpoint
         self.revocationEndpoint = revocationEndpoint
+        endpoints = ServerEndpoints()
+        bodyFormat = .form
+        tokenFields = []
+        signIn = SignInProfile()
         refreshParameters = [:]
         revocationParameters = [:]
         headers = [:]
@@ -82,8 +97,16 @@ package enum ReservedParameter {
         "device_code", "subject_token", "actor_token",
     ]
 
+    /// The same for authorization requests (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 9101 §5). Those that have a setting of their own
+    /// belong there.
+    package static let authorizationNames: Set<String> = [
+        "response_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "redirect_uri",
+        "response_mode", "scope", "state", "nonce", "code", "code_challenge", "code_challenge_method", "code_verifier",
+        "request", "request_uri", "registration",
+    ]
+
     /// The first name of `parameters`, in alphabetical order, that is reserved; nil if all may be sent.
-    package static func first(in parameters: [String: String]) -> String? {
+    package static func first(in parameters: [String: String], among names: Set<String> = names) -> String? {
         parameters.keys.sorted().first { names.contains($0.lowercased()) }
     }
 }

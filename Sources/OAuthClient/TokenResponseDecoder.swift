@@ -103,31 +103,15 @@ struct TokenResponseDecoder {
     private func seconds(_ value: JSONValue, _ form: Form) -> Double? {
         switch form {
         case .duration:
-            return number(value)
+            return value.seconds
         case .instant:
             let present = Double(now.microseconds) / 1e6
             if let text = value.text, let date = HTTPDate.parseISO8601(text) {
                 return Double(date.microseconds) / 1e6 - present
             }
-            guard let instant = number(value) else { return nil }
+            guard let instant = value.seconds else { return nil }
             // 10¹¹ s are the year 5138: anything beyond is milliseconds.
             return (instant >= 1e11 ? instant / 1000 : instant) - present
-        }
-    }
-
-    /// PayPal and others write numbers as strings; some write them with a fraction.
-    private func number(_ value: JSONValue) -> Double? {
-        switch value {
-        case .number(let number):
-            return number.isFinite ? number : nil
-        case .string(let text):
-            let word = text.filter { !$0.isWhitespace }
-            guard word.utf8.allSatisfy({ "0123456789.eE+-".utf8.contains($0) }), let number = Double(word),
-                number.isFinite
-            else { return nil }
-            return number
-        case .null, .boolean, .array, .object:
-            return nil
         }
     }
 

@@ -11,19 +11,23 @@ package struct ClientRegistration: Equatable, Sendable {
     package var scopes: [String]
     /// Parameters added to refresh requests, beyond those of RFC 6749 §6: `resource`, `audience`, a provider's own.
     package var refreshParameters: [String: String]
+    /// Parameters added to authorization requests: `access_type`, `audience`, `authorization_details` (RFC 9396).
+    package var authorizationParameters: [String: String]
 
     package init(
         clientID: String,
         authentication: ClientAuthentication? = nil,
         clientSecret: Secret? = nil,
         scopes: [String] = [],
-        refreshParameters: [String: String] = [:]
+        refreshParameters: [String: String] = [:],
+        authorizationParameters: [String: String] = [:]
     ) {
         self.clientID = clientID
         self.authentication = authentication
         self.clientSecret = clientSecret
         self.scopes = scopes
         self.refreshParameters = refreshParameters
+        self.authorizationParameters = authorizationParameters
     }
 }
 

@@ -1,0 +1,73 @@
+internal import RefreshCore
+
+/// One client of one server, as requests of all kinds need it.
+struct RequestingClient: Sendable {
+    let issuer: Issuer
+    let profile: ProviderProfile?
+    let registration: ClientRegistration
+    let basicCredentialEncoding: BasicCredentialEncoding?
+    let correlationID: String
+
+    /// Why nothing was sent: a setting has to be mended first.
+    ///
+    /// - Parameter detail: what it concerns; may be a peer's text.
+    func misconfigured(_ summary: String, detail: String? = nil) -> RefreshFailure {
+        RefreshFailure(
+            .misconfigured,
+            detail: FailureDetail(
+                summary: summary,
+                oauthErrorDescription: FailureText.clean(detail, hiding: []),
+                correlationID: correlationID
+            )
+        )
+    }
+
+    /// What an exchange that did not succeed means.
+    func failure(
+        _ conclusion: AuthenticatedPost.Conclusion,
+        hiding secrets: [Secret],
+        now: Timestamp
+    ) -> RefreshFailure {
+        let all = secrets + (registration.clientSecret.map { [$0] } ?? [])
+        return RefreshFailure(conclusion, hiding: all, correlationID: correlationID, now: now)
+    }
+}
+
+extension OAuthClient {
+    /// The metadata of `client`'s server, or what its absence means.
+    func metadata(for client: RequestingClient) async throws(RefreshFailure) -> AuthorizationServerMetadata {
+        do throws(MetadataError) {
+            return try await cache.metadata(for: MetadataCache.Key(issuer: client.issuer, profile: client.profile))
+        } catch {
+            var failure = error.refreshFailure
+            failure.detail.correlationID = client.correlationID
+            throw failure
+        }
+    }
+
+    /// A post of `client` to `endpoint`, to be run within `totalTimeout` from now.
+    func post(
+        from client: RequestingClient,
+        to endpoint: Endpoint,
+        _ metadata: AuthorizationServerMetadata,
+        format: BodyFormat = .form,
+        isSentOnce: Bool = false,
+        encoding: BasicCredentialEncoding? = nil
+    ) -> AuthenticatedPost {
+        AuthenticatedPost(
+            exchange: exchange,
+            cache: cache,
+            configuration: configuration,
+            endpoint: endpoint,
+            profile: client.profile,
+            registration: client.registration,
+            offeredMethods: metadata.tokenEndpointAuthenticationMethods,
+            knownEncoding: encoding ?? client.basicCredentialEncoding,
+            correlationID: client.correlationID,
+            workedBefore: false,
+            deadline: ContinuousClock.now + configuration.totalTimeout,
+            format: format,
+            isSentOnce: isSentOnce
+        )
+    }
+}

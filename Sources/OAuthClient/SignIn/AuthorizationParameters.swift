@@ -1,0 +1,62 @@
+internal import Crypto
+internal import RefreshCore
+
+/// The parameters of an authorization request, in the order in which they are sent.
+struct AuthorizationParameters {
+    let request: AuthorizationRequest
+
+    /// Request parameters with a value of their own in `request` go before those of the account, these before the profile's.
+    var all: [(name: String, value: String)] {
+        let own = required + asked
+        let extra = (signIn.authorizationParameters)
+            .merging(request.registration.authorizationParameters) { _, account in account }
+            .filter { name, _ in !own.contains { $0.name == name } }
+        return own + extra.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    /// What the person is asked to grant: the request's scopes, the account's, or the profile's.
+    var scopes: [String] { request.scopes ?? AuthorizationParameters.scopes(request.registration, request.profile) }
+
+    static func scopes(_ registration: ClientRegistration, _ profile: ProviderProfile?) -> [String] {
+        registration.scopes.isEmpty ? profile?.signIn.scopes ?? [] : registration.scopes
+    }
+
+    private var signIn: SignInProfile { request.profile?.signIn ?? SignInProfile() }
+
+    private var required: [(name: String, value: String)] {
+        var fields = [
+            (name: "response_type", value: "code"), ("client_id", request.registration.clientID),
+            ("redirect_uri", request.redirectURI), ("state", request.state.reveal()),
+        ]
+        if let mode = signIn.responseMode { fields.append(("response_mode", mode.rawValue)) }
+        switch signIn.pkce {
+        case .s256:
+            fields += [("code_challenge", Self.challenge(of: request.codeVerifier)), ("code_challenge_method", "S256")]
+        case .none:
+            break
+        }
+        if !scopes.isEmpty {
+            let separator = request.profile?.scopeSeparator ?? " "
+            fields.append((signIn.scopeParameter ?? "scope", scopes.joined(separator: separator)))
+        }
+        return fields
+    }
+
+    private var asked: [(name: String, value: String)] {
+        let fields: [(name: String, value: String?)] = [
+            ("nonce", request.nonce?.reveal()),
+            ("prompt", request.prompt),
+            ("login_hint", request.loginHint),
+            ("acr_values", request.acrValues.isEmpty ? nil : request.acrValues.joined(separator: " ")),
+            ("max_age", request.maxAge.map { String($0.components.seconds) }),
+            ("claims", request.claims),
+        ]
+        return fields.compactMap { field in field.value.map { (field.name, $0) } }
+            + request.resources.map { ("resource", $0) }
+    }
+
+    /// RFC 7636 §4.2.
+    static func challenge(of verifier: Secret) -> String {
+        unsafe Base64.encodeForURL(verifier.withBytes { unsafe SHA256.hash(data: $0) })
+    }
+}

@@ -1,0 +1,65 @@
+/// What a provider profile says about signing in.
+package struct SignInProfile: Hashable, Sendable {
+    /// Added to authorization requests; the account's own parameters win.
+    package var authorizationParameters: [String: String] = [:]
+    /// Asked for if the account names none.
+    package var scopes: [String] = []
+    /// The parameter that carries the scopes; nil means `scope`. Slack's user tokens want `user_scope`.
+    package var scopeParameter: String?
+    package var pkce = PKCE.s256
+    /// What redirect URIs the provider takes, the best first; empty if it is not known.
+    package var redirects: [RedirectKind] = []
+    /// A fixed redirect URI: a page of the user's own that hands the answer on, or a registered one.
+    package var redirectURI: String?
+    /// A loopback port that is registered; nil if the provider takes any (RFC 8252 §7.3).
+    package var redirectPort: Int?
+    /// A private-use scheme that is registered (RFC 8252 §7.1).
+    package var redirectScheme: String?
+    /// Nil leaves it to the server: the query for codes.
+    package var responseMode: ResponseMode?
+    /// What the code may be called in the answer, beside `code`: Amazon's `spapi_oauth_code`.
+    package var codeParameters: [String] = []
+    /// Fields of the authorization response that are kept with the account, such as Intuit's `realmId`.
+    package var callbackFields: [String] = []
+    /// Nil: required where `openid` was asked for (OpenID Connect Core §3.1.3.3), else optional.
+    package var idToken: IDTokenDemand?
+
+    package init() {}
+}
+
+/// How the code is bound to this client (RFC 7636).
+package enum PKCE: String, Hashable, Sendable, CaseIterable {
+    case s256
+    /// The provider refuses requests that carry a challenge.
+    case none
+}
+
+/// A way back from the browser.
+package enum RedirectKind: String, Hashable, Sendable, CaseIterable {
+    /// `http://127.0.0.1:PORT` (RFC 8252 §7.3).
+    case loopback
+    /// `http://localhost:PORT`, for providers that insist on the name.
+    case loopbackByName = "loopback-localhost"
+    /// A private-use scheme (RFC 8252 §7.1).
+    case scheme
+    /// An https page.
+    case https
+    /// The provider shows the code, or the person brings the redirected URL.
+    case paste
+}
+
+/// How the authorization response comes back (OAuth 2.0 Multiple Response Types §2.1, Form Post §2).
+package enum ResponseMode: String, Hashable, Sendable, CaseIterable {
+    case query
+    case formPost = "form_post"
+}
+
+/// What is made of the id_token of an answer.
+package enum IDTokenDemand: String, Hashable, Sendable, CaseIterable {
+    /// An answer without one is refused.
+    case required
+    /// Validated if there is one.
+    case optional
+    /// Neither validated nor kept: the provider's are of no use.
+    case ignored
+}
