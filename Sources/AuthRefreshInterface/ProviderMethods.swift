@@ -7,7 +7,16 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var issuer: String?
     package var issuerTemplate: String?
     package var tokenEndpoint: String?
+    package var refreshEndpoint: String?
     package var revocationEndpoint: String?
+    package var authorizationEndpoint: String?
+    package var deviceAuthorizationEndpoint: String?
+    package var pushedAuthorizationRequestEndpoint: String?
+    package var endSessionEndpoint: String?
+    package var registrationEndpoint: String?
+    package var jwksUri: String?
+    package var userinfoEndpoint: String?
+    package var bodyFormat: String?
     package var clientAuthentication: String?
     package var refreshParameters: [String: String]?
     package var revocationParameters: [String: String]?
@@ -15,12 +24,26 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var correlationHeader: String?
     package var scopeSeparator: String?
     package var tokenPath: [String]?
+    package var tokenFields: [String]?
     package var defaultLifetimeSec: Int64?
     package var refreshTokenLifetimeSec: Int64?
     package var rotationGraceSec: Int64?
     package var caFile: String?
     package var maxConcurrentRefreshes: Int64?
     package var maxRefreshesPerSecond: Double?
+    package var validationIntervalSec: Int64?
+    package var authorizationParameters: [String: String]?
+    package var scopes: [String]?
+    package var scopeParameter: String?
+    package var pkce: String?
+    package var redirects: [String]?
+    package var redirectUri: String?
+    package var redirectPort: Int64?
+    package var redirectScheme: String?
+    package var responseMode: String?
+    package var codeParameters: [String]?
+    package var callbackFields: [String]?
+    package var idToken: String?
 
     /// All but these two are absent at first.
     package init(name: String, path: String) {

@@ -135,7 +135,7 @@ import Testing
                     } else if field.name.hasSuffix("Sec") {
                         /in seconds/
                     } else {
-                        /[Hh]ow (?:many|often)|HTTP status|[Ff]ailures|At most this many/
+                        /[Hh]ow (?:many|often)|HTTP status|TCP port|[Ff]ailures|At most this many/
                     }
                 #expect(field.comment.contains(unit), "\(member.name).\(field.name): \(field.comment)")
             }

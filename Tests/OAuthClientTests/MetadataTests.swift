@@ -103,4 +103,81 @@ struct MetadataTests {
         let metadata = try AuthorizationServerMetadata(issuer: issuer, template: nil, documents: [document])
         #expect(metadata.tokenEndpoint.url == url)
     }
+
+    @Test func `what sign-in needs is read`() throws {
+        let metadata = try metadata([
+            "authorization_endpoint": .string("https://a.example/authorize"),
+            "device_authorization_endpoint": .string("https://a.example/device"),
+            "pushed_authorization_request_endpoint": .string("https://a.example/par"),
+            "end_session_endpoint": .string("https://a.example/end"),
+            "registration_endpoint": .string("https://a.example/register"),
+            "jwks_uri": .string("https://a.example/keys"),
+            "userinfo_endpoint": .string("https://a.example/me"),
+            "require_pushed_authorization_requests": .boolean(true),
+            "require_signed_request_object": .boolean(true),
+            "authorization_response_iss_parameter_supported": .boolean(true),
+            "response_modes_supported": .array([.string("query")]),
+            "code_challenge_methods_supported": .array([.string("S256")]),
+            "id_token_signing_alg_values_supported": .array([.string("ES256")]),
+            "scopes_supported": .array([.string("openid")]),
+            "request_object_signing_alg_values_supported": .array([.string("RS256")]),
+            "dpop_signing_alg_values_supported": .array([.string("ES384")]),
+            "mtls_endpoint_aliases": .object([
+                "token_endpoint": .string("https://mtls.a.example/t"), "bad": .string("http://a.example"),
+            ]),
+        ])
+        #expect(metadata.endpoints.authorization?.url == "https://a.example/authorize")
+        #expect(metadata.endpoints.deviceAuthorization?.url == "https://a.example/device")
+        #expect(metadata.endpoints.pushedAuthorizationRequest?.url == "https://a.example/par")
+        #expect(metadata.endpoints.endSession?.url == "https://a.example/end")
+        #expect(metadata.endpoints.registration?.url == "https://a.example/register")
+        #expect(metadata.endpoints.keySet?.url == "https://a.example/keys")
+        #expect(metadata.endpoints.userInfo?.url == "https://a.example/me")
+        #expect(metadata.requiresPushedAuthorizationRequests)
+        #expect(metadata.requiresSignedRequestObjects)
+        #expect(metadata.namesIssuerInResponses)
+        #expect(metadata.responseModes == ["query"])
+        #expect(metadata.codeChallengeMethods == ["S256"])
+        #expect(metadata.idTokenSigningAlgorithms == ["ES256"])
+        #expect(metadata.scopes == ["openid"])
+        #expect(metadata.requestObjectSigningAlgorithms == ["RS256"])
+        #expect(metadata.dpopSigningAlgorithms == ["ES384"])
+        #expect(metadata.mutualTLSAliases.mapValues(\.url) == ["token_endpoint": "https://mtls.a.example/t"])
+    }
+
+    @Test func `a flag that is no true is not set, an endpoint that cannot be used is as good as none`() throws {
+        let metadata = try metadata([
+            "require_pushed_authorization_requests": .string("true"),
+            "authorization_endpoint": .string("http://a.example/authorize"),
+            "jwks_uri": .string("https://127.0.0.1/keys"),
+        ])
+        #expect(!metadata.requiresPushedAuthorizationRequests)
+        #expect(metadata.endpoints == ServerEndpoints())
+    }
+
+    @Test func `an endpoint that the profile names goes before the published one`() throws {
+        var profile = ProviderProfile(name: "test")
+        profile.endpoints.deviceAuthorization = Endpoint("https://a.example/own-device")
+        profile.endpoints.authorization = Endpoint("https://a.example/own-authorize")
+        let published = try metadata([
+            "authorization_endpoint": .string("https://a.example/authorize"),
+            "jwks_uri": .string("https://a.example/keys"),
+            "revocation_endpoint": .string("https://a.example/revoke"),
+        ])
+        let metadata = published.amended(by: profile)
+        #expect(metadata.endpoints.deviceAuthorization?.url == "https://a.example/own-device")
+        #expect(metadata.endpoints.authorization?.url == "https://a.example/own-authorize")
+        #expect(metadata.endpoints.keySet?.url == "https://a.example/keys")
+        #expect(metadata.revocationEndpoint?.url == "https://a.example/revoke")
+        #expect(published.amended(by: nil) == published)
+    }
+
+    private func metadata(_ fields: [String: JSONValue]) throws -> AuthorizationServerMetadata {
+        let base = ["issuer": JSONValue.string("https://a.example"), "token_endpoint": .string("https://a.example/t")]
+        return try AuthorizationServerMetadata(
+            issuer: try Issuer(url: "https://a.example"),
+            template: nil,
+            documents: [base.merging(fields) { $1 }]
+        )
+    }
 }

@@ -52,8 +52,16 @@ struct ProviderProfileTests {
             ca_file: /etc/ca.pem
             max_concurrent_refreshes: 2
             max_refreshes_per_second: 0.5
+            refresh_endpoint: https://x.example/refresh
+            body_format: json
+            token_fields: [instance_url, team.id]
+            validate_at_most: 1d
             """
         )
+        #expect(profile.refreshEndpoint?.url == "https://x.example/refresh")
+        #expect(profile.bodyFormat == .json)
+        #expect(profile.tokenFields == ["instance_url", "team.id"])
+        #expect(profile.validateAtMost?.duration == .seconds(86_400))
         #expect(profile.issuer?.url == "https://x.example/a")
         #expect(profile.issuerTemplate == "https://x.example/{t}")
         #expect(profile.tokenEndpoint?.url == "https://x.example/token?p=1")
@@ -73,6 +81,58 @@ struct ProviderProfileTests {
         #expect(profile.maxRefreshesPerSecond == 0.5)
     }
 
+    @Test func `all fields about sign-in are read`() throws {
+        let profile = try decode(
+            """
+            name: x
+            authorization_endpoint: https://x.example/authorize?policy=p
+            device_authorization_endpoint: https://x.example/device
+            pushed_authorization_request_endpoint: https://x.example/par
+            end_session_endpoint: https://x.example/end
+            registration_endpoint: https://x.example/register
+            jwks_uri: https://x.example/keys
+            userinfo_endpoint: https://x.example/me
+            authorization_parameters: {access_type: offline, prompt: consent}
+            scopes: [openid, mail]
+            scope_parameter: user_scope
+            pkce: none
+            redirects: [loopback-localhost, loopback, scheme, https, paste]
+            redirect_uri: https://me.example/back
+            redirect_port: 8080
+            redirect_scheme: org.example.app
+            response_mode: form_post
+            code_parameter: spapi_oauth_code
+            callback_fields: [realmId]
+            id_token: required
+            """
+        )
+        #expect(profile.endpoints.authorization?.url == "https://x.example/authorize?policy=p")
+        #expect(profile.endpoints.deviceAuthorization?.url == "https://x.example/device")
+        #expect(profile.endpoints.pushedAuthorizationRequest?.url == "https://x.example/par")
+        #expect(profile.endpoints.endSession?.url == "https://x.example/end")
+        #expect(profile.endpoints.registration?.url == "https://x.example/register")
+        #expect(profile.endpoints.keySet?.url == "https://x.example/keys")
+        #expect(profile.endpoints.userInfo?.url == "https://x.example/me")
+        let signIn = profile.signIn
+        #expect(signIn.authorizationParameters == ["access_type": "offline", "prompt": "consent"])
+        #expect(signIn.scopes == ["openid", "mail"])
+        #expect(signIn.scopeParameter == "user_scope")
+        #expect(signIn.pkce == .none)
+        #expect(signIn.redirects == [.loopbackByName, .loopback, .scheme, .https, .paste])
+        #expect(signIn.redirectURI == "https://me.example/back")
+        #expect(signIn.redirectPort == 8080)
+        #expect(signIn.redirectScheme == "org.example.app")
+        #expect(signIn.responseMode == .formPost)
+        #expect(signIn.codeParameters == ["spapi_oauth_code"])
+        #expect(signIn.callbackFields == ["realmId"])
+        #expect(signIn.idToken == .required)
+        let bare = try decode("name: x\n")
+        #expect(bare.signIn == SignInProfile())
+        #expect(bare.signIn.pkce == .s256)
+        #expect(bare.endpoints == ServerEndpoints())
+        #expect(bare.bodyFormat == .form)
+    }
+
     @Test(arguments: [
         "tokn_endpoint: https://x.example/", "token_endpoint: http://x.example/",
         "token_endpoint: https://u:p@x.example/",
@@ -81,7 +141,16 @@ struct ProviderProfileTests {
         "headers: {\"X-A\": \"b\\r\\nc: d\"}", "headers: {\"a b\": c}", "correlation_header: host",
         "scope_separator: \", \"",
         "token_path: a..b", "default_lifetime: soon", "default_lifetime: 0s", "default_lifetime: 101y",
-        "refresh_token_lifetime: -1d", "ca_file: ca.pem", "max_concurrent_refreshes: 0", "max_refreshes_per_second: 0",
+        "refresh_token_lifetime: -1d", "ca_file: ca.pem",
+        "authorization_endpoint: http://x.example/", "jwks_uri: keys", "refresh_endpoint: http://x.example/",
+        "body_format: xml", "pkce: plain", "redirects: [loopback, mail]", "redirects: loopback", "redirect_port: 0",
+        "redirect_port: 65536", "redirect_scheme: https", "redirect_scheme: Org.example", "redirect_uri: back",
+        "redirect_uri: \"https://me.example/#x\"", "response_mode: fragment", "code_parameter: \"a b\"",
+        "callback_fields: {a: b}", "token_fields: [\"\"]", "id_token: maybe", "validate_at_most: never",
+        "scopes: [\"a b\"]",
+        "authorization_parameters: {State: x}", "authorization_parameters: {redirect_uri: x}",
+        "authorization_parameters: {scope: x}", "scope_parameter: \"\"", "max_concurrent_refreshes: 0",
+        "max_refreshes_per_second: 0",
     ])
     func `a field that cannot be used is refused by its name`(_ line: String) throws {
         let key = String(line.prefix { $0 != ":" })

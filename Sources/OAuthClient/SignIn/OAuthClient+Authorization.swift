@@ -23,7 +23,8 @@ extension OAuthClient {
             }
             let parameters = AuthorizationParameters(request: request).all
             let pushed = try await push(parameters, of: request, metadata)
-            let sent = pushed.map { [("client_id", request.registration.clientID), ("request_uri", $0.uri)] } ?? parameters
+            let sent =
+                pushed.map { [("client_id", request.registration.clientID), ("request_uri", $0.uri)] } ?? parameters
             return .success(
                 AuthorizationURL(
                     url: endpoint.url(adding: sent),

@@ -13,9 +13,13 @@ struct ProviderView {
             ("issuer", provider.issuer),
             ("issuer template", provider.issuerTemplate),
             ("token endpoint", provider.tokenEndpoint),
+            ("refreshes at", provider.refreshEndpoint),
             ("revocation", provider.revocationEndpoint),
             ("client auth", provider.clientAuthentication),
+            ("body format", provider.bodyFormat),
         ]
+        lines += endpoints
+        lines += signIn
         lines += NamedLines.members("param", provider.refreshParameters)
         lines += NamedLines.members("revoke param", provider.revocationParameters)
         lines += NamedLines.members("header", provider.headers)
@@ -23,13 +27,43 @@ struct ProviderView {
             ("correlation", provider.correlationHeader),
             ("scopes split by", provider.scopeSeparator.map { "'\($0)'" }),
             ("tokens below", provider.tokenPath?.joined(separator: ".")),
+            ("kept of tokens", provider.tokenFields?.joined(separator: " ")),
             ("access token", provider.defaultLifetimeSec.map { "lives \(LocalTime.length($0)) if not said" }),
             ("refresh token", provider.refreshTokenLifetimeSec.map { "lives \(LocalTime.length($0)) unused" }),
             ("rotation grace", provider.rotationGraceSec.map(LocalTime.length)),
             ("CA file", provider.caFile),
             ("at a time", provider.maxConcurrentRefreshes.map { "\($0) refreshes" }),
             ("each second", provider.maxRefreshesPerSecond.map { "\($0) refreshes" }),
+            ("refreshes", provider.validationIntervalSec.map { "\(LocalTime.length($0)) apart at least" }),
         ]
         return NamedLines.text(lines)
+    }
+
+    private var endpoints: [(name: String, value: String?)] {
+        [
+            ("authorization", provider.authorizationEndpoint),
+            ("device", provider.deviceAuthorizationEndpoint),
+            ("pushed requests", provider.pushedAuthorizationRequestEndpoint),
+            ("end of session", provider.endSessionEndpoint),
+            ("registration", provider.registrationEndpoint),
+            ("keys", provider.jwksUri),
+            ("user info", provider.userinfoEndpoint),
+        ]
+    }
+
+    private var signIn: [(name: String, value: String?)] {
+        NamedLines.members("sign-in param", provider.authorizationParameters) + [
+            ("scopes", provider.scopes?.joined(separator: " ")),
+            ("scopes sent as", provider.scopeParameter),
+            ("PKCE", provider.pkce),
+            ("redirects", provider.redirects?.joined(separator: " ")),
+            ("redirect URI", provider.redirectUri),
+            ("redirect port", provider.redirectPort.map(String.init)),
+            ("redirect scheme", provider.redirectScheme),
+            ("response mode", provider.responseMode),
+            ("code called", provider.codeParameters?.joined(separator: " ")),
+            ("kept of answer", provider.callbackFields?.joined(separator: " ")),
+            ("id_token", provider.idToken),
+        ]
     }
 }

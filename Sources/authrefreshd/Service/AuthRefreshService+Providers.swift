@@ -38,5 +38,37 @@ extension ProviderDescription {
         caFile = profile.caFile
         maxConcurrentRefreshes = profile.maxConcurrentRefreshes.map(Int64.init)
         maxRefreshesPerSecond = profile.maxRefreshesPerSecond
+        validationIntervalSec = profile.validateAtMost?.duration.components.seconds
+        tokenFields = profile.tokenFields.isEmpty ? nil : profile.tokenFields
+        bodyFormat = profile.bodyFormat == .form ? nil : profile.bodyFormat.rawValue
+        refreshEndpoint = profile.refreshEndpoint?.url
+        describe(profile.endpoints)
+        describe(profile.signIn)
+    }
+
+    private mutating func describe(_ endpoints: ServerEndpoints) {
+        authorizationEndpoint = endpoints.authorization?.url
+        deviceAuthorizationEndpoint = endpoints.deviceAuthorization?.url
+        pushedAuthorizationRequestEndpoint = endpoints.pushedAuthorizationRequest?.url
+        endSessionEndpoint = endpoints.endSession?.url
+        registrationEndpoint = endpoints.registration?.url
+        jwksUri = endpoints.keySet?.url
+        userinfoEndpoint = endpoints.userInfo?.url
+    }
+
+    private mutating func describe(_ signIn: SignInProfile) {
+        let present = { (list: [String]) in list.isEmpty ? nil : list }
+        authorizationParameters = signIn.authorizationParameters.isEmpty ? nil : signIn.authorizationParameters
+        scopes = present(signIn.scopes)
+        scopeParameter = signIn.scopeParameter
+        pkce = signIn.pkce == .s256 ? nil : signIn.pkce.rawValue
+        redirects = present(signIn.redirects.map(\.rawValue))
+        redirectUri = signIn.redirectURI
+        redirectPort = signIn.redirectPort.map(Int64.init)
+        redirectScheme = signIn.redirectScheme
+        responseMode = signIn.responseMode?.rawValue
+        codeParameters = present(signIn.codeParameters)
+        callbackFields = present(signIn.callbackFields)
+        idToken = signIn.idToken?.rawValue
     }
 }

@@ -1,0 +1,147 @@
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+struct AuthorizationRequestTests {
+    private static let origin = "https://as.example"
+
+    private func url(
+        registration: ClientRegistration = ClientRegistration(clientID: "client", scopes: ["openid", "mail"]),
+        profile amend: (inout ProviderProfile) -> Void = { _ in },
+        request change: (inout AuthorizationRequest) -> Void = { _ in }
+    ) async throws -> AuthorizationURL {
+        let profile = signInProfile(at: Self.origin, amend)
+        return try await withClient { client in
+            let request = try authorizationRequest(
+                at: Self.origin,
+                profile: profile,
+                registration: registration,
+                change
+            )
+            return try await client.authorizationURL(for: request).get()
+        }
+    }
+
+    @Test func `the URL holds what RFC 6749, 7636 and OpenID Connect want, once each`() async throws {
+        let url = try await url(request: {
+            $0.nonce = Secret("nonce-1")
+            $0.prompt = "login"
+            $0.loginHint = "me@example.org"
+            $0.acrValues = ["gold", "silver"]
+            $0.maxAge = .seconds(300)
+            $0.claims = #"{"id_token":{"acr":null}}"#
+        })
+        #expect(url.url.hasPrefix("https://as.example/authorize?response_type=code&client_id=client&"))
+        #expect(url.host == "as.example")
+        #expect(url.expiresIn == nil)
+        #expect(!url.requiresIssuer)
+        #expect(url.issuer == Self.origin)
+        #expect(
+            url.parameters == [
+                "response_type": ["code"], "client_id": ["client"], "redirect_uri": ["http://127.0.0.1:1234/"],
+                "state": ["state-1"], "code_challenge": [exampleChallenge], "code_challenge_method": ["S256"],
+                "scope": ["openid mail"], "nonce": ["nonce-1"], "prompt": ["login"],
+                "login_hint": ["me@example.org"], "acr_values": ["gold silver"], "max_age": ["300"],
+                "claims": [#"{"id_token":{"acr":null}}"#],
+            ]
+        )
+        #expect(!url.url.contains(exampleVerifier))
+    }
+
+    @Test func `what is not asked for is not sent`() async throws {
+        let url = try await url(registration: ClientRegistration(clientID: "client"))
+        #expect(
+            url.parameters.keys.sorted() == [
+                "client_id", "code_challenge", "code_challenge_method", "redirect_uri", "response_type", "state",
+            ]
+        )
+    }
+
+    @Test func `each resource is a parameter of its own, and authorization details come from the account`() async throws
+    {
+        var registration = ClientRegistration(clientID: "client")
+        registration.authorizationParameters = ["authorization_details": #"[{"type":"mail"}]"#]
+        let url = try await url(
+            registration: registration,
+            request: { $0.resources = ["https://one.example/", "https://two.example/"] }
+        )
+        #expect(url.parameters["resource"] == ["https://one.example/", "https://two.example/"])
+        #expect(url.parameters["authorization_details"] == [#"[{"type":"mail"}]"#])
+    }
+
+    @Test func `the request's own values go before the account's, these before the profile's`() async throws {
+        var registration = ClientRegistration(clientID: "client")
+        registration.authorizationParameters = ["access_type": "online", "audience": "account"]
+        let url = try await url(
+            registration: registration,
+            profile: {
+                $0.signIn.authorizationParameters = [
+                    "access_type": "offline", "prompt": "consent", "audience": "profile",
+                ]
+            },
+            request: { $0.prompt = "select_account" }
+        )
+        #expect(url.parameters["access_type"] == ["online"])
+        #expect(url.parameters["audience"] == ["account"])
+        #expect(url.parameters["prompt"] == ["select_account"])
+    }
+
+    @Test func `scopes are the request's, else the account's, else the profile's, in the provider's form`() async throws
+    {
+        let slack = { (profile: inout ProviderProfile) in
+            profile.scopeSeparator = ","
+            profile.signIn.scopeParameter = "user_scope"
+            profile.signIn.scopes = ["profile-1", "profile-2"]
+        }
+        let bare = ClientRegistration(clientID: "client")
+        #expect(try await url(registration: bare, profile: slack).parameters["user_scope"] == ["profile-1,profile-2"])
+        #expect(try await url(profile: slack).parameters["user_scope"] == ["openid,mail"])
+        let asked = try await url(profile: slack, request: { $0.scopes = ["one"] })
+        #expect(asked.parameters["user_scope"] == ["one"])
+        #expect(asked.parameters["scope"] == nil)
+    }
+
+    @Test func `the profile rules over challenge and response mode`() async throws {
+        let url = try await url(profile: {
+            $0.signIn.pkce = .none
+            $0.signIn.responseMode = .formPost
+        })
+        #expect(url.parameters["code_challenge"] == nil)
+        #expect(url.parameters["code_challenge_method"] == nil)
+        #expect(url.parameters["response_mode"] == ["form_post"])
+    }
+
+    @Test(arguments: [
+        ("https://as.example/a?p=B2C_1_in", "https://as.example/a?p=B2C_1_in&response_type=code"),
+        ("https://as.example/a?", "https://as.example/a?response_type=code"),
+        ("https://as.example/a?x=1&", "https://as.example/a?x=1&response_type=code"),
+    ])
+    func `the endpoint's own query stays`(_ endpoint: String, _ start: String) async throws {
+        let url = try await url(profile: { $0.endpoints.authorization = Endpoint(endpoint) })
+        #expect(url.url.hasPrefix(start))
+    }
+
+    @Test(arguments: ["state", "redirect_uri", "CLIENT_ID", "code_challenge", "request_uri", "nonce", "response_type"])
+    func `an account's parameter that would change the request is refused`(_ name: String) async throws {
+        var registration = ClientRegistration(clientID: "client")
+        registration.authorizationParameters = [name: "x"]
+        let failure = await #expect(throws: RefreshFailure.self) { try await url(registration: registration) }
+        #expect(failure?.failureClass == .misconfigured)
+        #expect(failure?.detail.oauthErrorDescription == name)
+    }
+
+    @Test func `a server without an authorization endpoint is said to have none`() async throws {
+        let failure = await #expect(throws: RefreshFailure.self) {
+            try await url(profile: { $0.endpoints.authorization = nil })
+        }
+        #expect(failure?.failureClass == .misconfigured)
+        #expect(failure?.detail.correlationID == "correlation-1")
+    }
+
+    @Test func `nothing secret but the state is in what describes the request`() async throws {
+        let request = try authorizationRequest(at: Self.origin, profile: nil) { $0.nonce = Secret("nonce-1") }
+        let text = String(describing: request) + String(reflecting: request)
+        #expect(!text.contains("state-1") && !text.contains("nonce-1") && !text.contains(exampleVerifier))
+    }
+}

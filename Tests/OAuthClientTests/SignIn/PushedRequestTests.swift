@@ -1,0 +1,139 @@
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+/// RFC 9126.
+struct PushedRequestTests {
+    private static let secretClient = ClientRegistration(
+        clientID: "client",
+        authentication: .clientSecretPost,
+        clientSecret: Secret("client-secret")
+    )
+
+    private static func metadata(_ origin: String, _ extra: String) -> LoopbackServer.Step {
+        LoopbackServer.json(
+            200,
+            """
+            {"issuer":"\(origin)","token_endpoint":"\(origin)/token","authorization_endpoint":"\(origin)/authorize"\(extra)}
+            """
+        )
+    }
+
+    /// A server that publishes `extra` and answers pushes with `answer`.
+    private func push(
+        _ answer: LoopbackServer.Step,
+        by registration: ClientRegistration = secretClient,
+        publishing extra: @escaping @Sendable (String) -> String = {
+            #","pushed_authorization_request_endpoint":"\#($0)/par""#
+        }
+    ) async throws -> (result: Result<AuthorizationURL, RefreshFailure>, pushed: [LoopbackServer.Request]) {
+        try await withServer({ request, _ in
+            let origin = "http://" + (request.header("host") ?? "")
+            switch request.line {
+            case "GET /.well-known/openid-configuration": return [Self.metadata(origin, extra(origin))]
+            case "POST /par": return [answer]
+            default: return [LoopbackServer.answer(404)]
+            }
+        }) { server in
+            try await withClient { client in
+                let request = try authorizationRequest(at: server.origin, profile: nil, registration: registration)
+                let result = await client.authorizationURL(for: request)
+                return (result, server.requests.filter { $0.line == "POST /par" })
+            }
+        }
+    }
+
+    private static let requirement: @Sendable (String) -> String = {
+        #","pushed_authorization_request_endpoint":"\#($0)/par","require_pushed_authorization_requests":true"#
+    }
+
+    private static let accepted = LoopbackServer.json(201, #"{"request_uri":"urn:example:1","expires_in":60}"#)
+
+    @Test func `a client that proves itself pushes, and only the reference is in the URL`() async throws {
+        let (result, pushed) = try await push(Self.accepted)
+        let url = try result.get()
+        #expect(url.parameters == ["client_id": ["client"], "request_uri": ["urn:example:1"]])
+        #expect(url.expiresIn == .seconds(60))
+        #expect(pushed.count == 1)
+        let fields = formFields(try #require(pushed.first).body)
+        #expect(fields["client_secret"] == ["client-secret"])
+        #expect(fields["client_id"] == ["client"])
+        #expect(fields["state"] == ["state-1"])
+        #expect(fields["code_challenge"] == [exampleChallenge])
+        #expect(fields["redirect_uri"] == ["http://127.0.0.1:1234/"])
+    }
+
+    @Test func `a public client pushes only where the server requires it`() async throws {
+        let client = ClientRegistration(clientID: "client")
+        let (free, unused) = try await push(Self.accepted, by: client)
+        #expect(try free.get().parameters["state"] == ["state-1"])
+        #expect(unused.isEmpty)
+        let (required, pushed) = try await push(Self.accepted, by: client, publishing: Self.requirement)
+        #expect(try required.get().parameters["request_uri"] == ["urn:example:1"])
+        #expect(formFields(try #require(pushed.first).body)["client_id"] == ["client"])
+    }
+
+    @Test func `a server that keeps the endpoint for others gets the request in the query`() async throws {
+        let (result, pushed) = try await push(LoopbackServer.json(403, #"{"error":"unauthorized_client"}"#))
+        #expect(try result.get().parameters["state"] == ["state-1"])
+        #expect(pushed.count == 1)
+    }
+
+    @Test(arguments: [
+        (401, #"{"error":"invalid_client"}"#, FailureClass.misconfigured), (503, "", .unavailable),
+        (201, #"{"request_uri":""}"#, .unanswered), (201, #"{"request_uri":"a b","expires_in":9}"#, .unanswered),
+    ])
+    func `a push that fails for another reason fails the sign-in`(
+        _ status: Int,
+        _ body: String,
+        _ failureClass: FailureClass
+    ) async throws {
+        let (result, _) = try await push(LoopbackServer.json(status, body))
+        let failure = #expect(throws: RefreshFailure.self) { try result.get() }
+        #expect(failure?.failureClass == failureClass)
+    }
+
+    @Test func `where pushing is required, a refusal is final`() async throws {
+        let (result, _) = try await push(
+            LoopbackServer.json(400, #"{"error":"invalid_request","error_description":"state-1 is bad"}"#),
+            publishing: Self.requirement
+        )
+        let failure = #expect(throws: RefreshFailure.self) { try result.get() }
+        #expect(failure?.detail.oauthError == "invalid_request")
+        // What the server says back of our secrets is not shown.
+        #expect(failure?.detail.oauthErrorDescription == "<redacted> is bad")
+    }
+
+    @Test func `a redirect from the endpoint is not followed`() async throws {
+        let (result, pushed) = try await push(LoopbackServer.answer(307, ["location": "/elsewhere"]))
+        #expect(throws: RefreshFailure.self) { try result.get() }
+        #expect(pushed.count == 1)
+    }
+
+    @Test func `the issuer has to be in the answer where the server says so`() async throws {
+        let (result, _) = try await push(
+            Self.accepted,
+            publishing: { _ in #","authorization_response_iss_parameter_supported":true"# }
+        )
+        #expect(try result.get().requiresIssuer)
+    }
+
+    @Test func `a server that wants signed request objects is not asked without`() async throws {
+        let (result, _) = try await push(Self.accepted, publishing: { _ in #","require_signed_request_object":true"# })
+        let failure = #expect(throws: RefreshFailure.self) { try result.get() }
+        #expect(failure?.failureClass == .misconfigured)
+    }
+
+    @Test func `metadata of another issuer opens no browser`() async throws {
+        try await withServer({ _, _ in [Self.metadata("https://as.example", "")] }) { server in
+            try await withClient { client in
+                let request = try authorizationRequest(at: server.origin, profile: nil)
+                let result = await client.authorizationURL(for: request)
+                let failure = #expect(throws: RefreshFailure.self) { try result.get() }
+                #expect(failure?.failureClass == .misconfigured)
+                #expect(failure?.detail.oauthErrorDescription == "https://as.example")
+            }
+        }
+    }
+}
