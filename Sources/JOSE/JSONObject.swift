@@ -36,6 +36,8 @@ struct JSONObject: Sendable {
         return members
     }
 
+    var count: Int { members.count }
+
     /// Whether there is such a member, whatever it holds.
     func has(_ name: String) -> Bool { members[name] != nil }
 
@@ -53,12 +55,16 @@ struct JSONObject: Sendable {
         return texts.count == elements.count ? texts : nil
     }
 
+    func object(_ name: String) -> JSONObject? { members[name].flatMap(Self.object) }
+
     /// The objects of an array, whatever else stands between them; nil if it is none.
     func objects(_ name: String) -> [JSONObject]? {
-        members[name]?.elements?.compactMap { element in
-            guard let list = element.members else { return nil }
-            return JSONObject(members: Dictionary(list.map { ($0.key, $0.value) }) { first, _ in first })
-        }
+        members[name]?.elements?.compactMap(Self.object)
+    }
+
+    /// An object within one that was checked.
+    private static func object(_ value: JSONValue) -> JSONObject? {
+        value.members.map { JSONObject(members: Dictionary($0.map { ($0.key, $0.value) }) { first, _ in first }) }
     }
 
     /// A NumericDate (RFC 7519 §2), which may have a fraction; nil for anything but a number from 1970 to the year 33658.

@@ -24,14 +24,25 @@ import Testing
         var code: String?
         var alg: String?
         var octets: [UInt8]?
+        var jwk: [String: String]?
     }
 
     private struct Expectation: Decodable {
         var jkt: String?
+        var thumbprint: String?
+        var ath: String?
+        var claims: ProofClaims?
         var at_hash: String?
         var c_hash: String?
         var base64url: String?
         var code_verifier: String?
+    }
+
+    private struct ProofClaims: Decodable {
+        var htm: String?
+        var htu: String?
+        var jti: String?
+        var ath: String?
     }
 
     private static func vector(_ id: String) throws -> Vector {
@@ -67,5 +78,40 @@ import Testing
         let code = try Self.vector("c_hash")
         #expect(code.input.code.map { SigningAlgorithm.rs256.halfHash(of: $0.utf8) } == code.expect.c_hash)
         #expect(token.expect.at_hash != nil && code.expect.c_hash != nil)
+    }
+
+    @Test func `RFC 7638 3.1 - the thumbprint of a key`() throws {
+        let vector = try Self.vector("jwk-thumbprint")
+        let jwk = try #require(vector.input.jwk)
+        let key = try #require(PublicKey(jwk: JSONObject(JSONEncoder().encode(jwk).map { $0 })))
+        #expect(key.thumbprint == vector.expect.thumbprint)
+    }
+
+    @Test(arguments: ["dpop-token-proof", "dpop-resource-proof"]) func `RFC 9449 - the examples of proofs`(
+        id: String
+    ) throws {
+        let vector = try Self.vector(id)
+        let jws = try CompactJWS(Secret(vector.input.jwt ?? ""))
+        let key = try #require(jws.header.object("jwk").flatMap(PublicKey.init(jwk:)))
+        #expect(key.isValid(jws.signature, of: jws.signingInput, by: jws.algorithm))
+        #expect(key.thumbprint == vector.expect.jkt)
+        let claims = try #require(vector.expect.claims)
+        #expect(jws.payload.text("htm") == claims.htm)
+        #expect(DPoPKey.target(claims.htu ?? "") == jws.payload.text("htu"))
+        #expect(jws.payload.text("jti") == claims.jti)
+        #expect(jws.payload.text("ath") == claims.ath)
+    }
+
+    @Test func `RFC 9449 7.1 - the hash of an access token`() throws {
+        let vector = try Self.vector("dpop-ath")
+        let token = try #require(vector.input.access_token)
+        let proof = try DPoPKey().proof(
+            method: "GET",
+            url: "https://resource.example.org/protectedresource",
+            accessToken: Secret(token),
+            now: Forge.now,
+            random: [1]
+        )
+        #expect(try CompactJWS(Secret(proof)).payload.text("ath") == vector.expect.ath)
     }
 }
