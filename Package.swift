@@ -116,6 +116,9 @@ let package = Package(
         ),
         .target(name: "VarlinkClient", swiftSettings: strict),
 
+        // A picture that a telephone reads off the terminal.
+        .target(name: "QRCode", swiftSettings: strict),
+
         // What both programs do before anything else.
         .target(name: "StandardDescriptors", swiftSettings: strict),
 
@@ -148,7 +151,7 @@ let package = Package(
         .executableTarget(
             name: "authctl",
             dependencies: [
-                "AuthRefreshInterface", "StandardDescriptors", "VarlinkClient",
+                "AuthRefreshInterface", "QRCode", "StandardDescriptors", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["HotPath/functions.order", "HotPath/order-functions"],
@@ -236,7 +239,7 @@ let package = Package(
         .testTarget(
             name: "authctlTests",
             dependencies: [
-                "authctl", "AuthRefreshInterface", "TestSupport", "VarlinkClient",
+                "authctl", "AuthRefreshInterface", "QRCode", "TestSupport", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Transcripts"],
@@ -271,6 +274,7 @@ let package = Package(
             dependencies: ["StrictJSON", "Varlink", "VarlinkClient", .product(name: "NIOCore", package: "swift-nio")],
             swiftSettings: strict
         ),
+        .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
         .testTarget(name: "VarlinkClientTests", dependencies: ["VarlinkClient"], swiftSettings: strict),
         .executableTarget(
             name: "SystemdProbe",

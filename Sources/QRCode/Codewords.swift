@@ -1,0 +1,56 @@
+/// Turns bytes into the codewords of a symbol.
+enum Codewords {
+    /// All codewords in the order in which they are drawn.
+    ///
+    /// - Parameter bytes: no more than the version holds.
+    static func make(of bytes: [UInt8], _ version: QRVersion, _ correction: Correction) -> [UInt8] {
+        interleave(data(bytes, version, correction), version, correction)
+    }
+
+    /// Mode, count, bytes, terminator and padding (ISO/IEC 18004 §7.4).
+    static func data(_ bytes: [UInt8], _ version: QRVersion, _ correction: Correction) -> [UInt8] {
+        var bits: [Bool] = []
+        func append(_ value: Int, _ count: Int) {
+            for bit in (0..<count).reversed() { bits.append(value >> bit & 1 == 1) }
+        }
+        append(0b0100, 4)
+        append(bytes.count, version.countBits)
+        for byte in bytes { append(Int(byte), 8) }
+
+        // The terminator is four zeros. Mode and count leave half a byte over, so it always fits, and ends on a whole byte.
+        append(0, 4)
+        var codewords = stride(from: 0, to: bits.count, by: 8).map { start in
+            bits[start..<start + 8].reduce(UInt8(0)) { $0 << 1 | ($1 ? 1 : 0) }
+        }
+        let missing = version.dataCodewordCount(correction) - codewords.count
+        codewords += (0..<missing).map { $0.isMultiple(of: 2) ? 0xEC : 0x11 }
+        return codewords
+    }
+
+    /// Divides the data into blocks, and takes one codeword of each in turn; their correction follows in the same way (§7.6).
+    private static func interleave(
+        _ data: [UInt8],
+        _ version: QRVersion,
+        _ correction: Correction
+    ) -> [UInt8] {
+        let (correctionCount, count) = version.blocks(correction)
+        let code = ReedSolomon(degree: correctionCount)
+        let shortLength = data.count / count
+        // The last ones are longer by a codeword where the data cannot be divided evenly.
+        let shortCount = count - data.count % count
+        var rest = data[...]
+        let blocks = (0..<count).map { number in
+            let length = shortLength + (number < shortCount ? 0 : 1)
+            defer { rest = rest.dropFirst(length) }
+            return Array(rest.prefix(length))
+        }
+        return columns(of: blocks) + columns(of: blocks.map { code.correction(for: $0) })
+    }
+
+    /// The first of each, the second of each, and so on.
+    private static func columns(of blocks: [[UInt8]]) -> [UInt8] {
+        (0..<(blocks.map(\.count).max() ?? 0)).flatMap { column in
+            blocks.compactMap { column < $0.count ? $0[column] : nil }
+        }
+    }
+}

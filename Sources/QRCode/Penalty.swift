@@ -1,0 +1,59 @@
+/// What there is in a symbol that could mislead a reader, in points (ISO/IEC 18004 §7.8.3).
+enum Penalty {
+    /// The sum of the four rules.
+    static func total(of grid: ModuleGrid) -> Int {
+        let indices = 0..<grid.size
+        let rows = indices.map { row in indices.map { grid[row, $0] } }
+        let columns = indices.map { column in indices.map { grid[$0, column] } }
+        return (rows + columns).reduce(0) { $0 + runs(in: $1) + falseFinders(in: $1) } + blocks(in: rows)
+            + imbalance(of: rows)
+    }
+
+    /// N1: five or more modules of one colour in a line, 3 points and one for each further.
+    private static func runs(in line: [Bool]) -> Int {
+        var points = 0
+        var length = 0
+        var colour: Bool?
+        for module in line {
+            length = module == colour ? length + 1 : 1
+            colour = module
+            points += length == 5 ? 3 : length > 5 ? 1 : 0
+        }
+        return points
+    }
+
+    /// N2: squares of two by two of one colour, 3 points each.
+    private static func blocks(in rows: [[Bool]]) -> Int {
+        zip(rows, rows.dropFirst()).reduce(0) { points, pair in
+            let (upper, lower) = pair
+            return points
+                + 3
+                * upper.indices.dropLast().count { column in
+                    upper[column] == upper[column + 1] && upper[column] == lower[column]
+                        && upper[column] == lower[column + 1]
+                }
+        }
+    }
+
+    private static let finder = [true, false, true, true, true, false, true]
+
+    /// N3: what looks like a finder, 1:1:3:1:1, with four light modules on one side, 40 points. The quiet zone counts as light.
+    private static func falseFinders(in line: [Bool]) -> Int {
+        let quiet = Array(repeating: false, count: 4)
+        let line = quiet + line + quiet
+        return 40
+            * (4...line.count - 4 - finder.count).reduce(0) { count, start in
+                guard line[start..<start + finder.count].elementsEqual(finder) else { return count }
+                let isLightBefore = !line[start - 4..<start].contains(true)
+                let isLightAfter = !line[start + finder.count..<start + finder.count + 4].contains(true)
+                return count + (isLightBefore ? 1 : 0) + (isLightAfter ? 1 : 0)
+            }
+    }
+
+    /// N4: 10 points for each full 5 % that the share of dark modules is away from a half.
+    private static func imbalance(of rows: [[Bool]]) -> Int {
+        let total = rows.count * rows.count
+        let dark = rows.reduce(0) { $0 + $1.count { $0 } }
+        return abs(dark * 20 - total * 10) / total * 10
+    }
+}

@@ -1,0 +1,89 @@
+/// The size of a symbol, and how its codewords are divided.
+struct QRVersion: Sendable {
+    /// A row of ISO/IEC 18004 table 9: correction codewords in each block, and blocks, for both levels.
+    private struct Blocks {
+        let low: (correction: Int, count: Int)
+        let medium: (correction: Int, count: Int)
+    }
+
+    /// Version 13 is the largest whose symbol, quiet zone included, fits 80 columns: 69 + 8 modules.
+    private static let table: [Blocks] = [
+        Blocks(low: (7, 1), medium: (10, 1)),
+        Blocks(low: (10, 1), medium: (16, 1)),
+        Blocks(low: (15, 1), medium: (26, 1)),
+        Blocks(low: (20, 1), medium: (18, 2)),
+        Blocks(low: (26, 1), medium: (24, 2)),
+        Blocks(low: (18, 2), medium: (16, 4)),
+        Blocks(low: (20, 2), medium: (18, 4)),
+        Blocks(low: (24, 2), medium: (22, 4)),
+        Blocks(low: (30, 2), medium: (22, 5)),
+        Blocks(low: (18, 4), medium: (26, 5)),
+        Blocks(low: (20, 4), medium: (30, 5)),
+        Blocks(low: (24, 4), medium: (22, 8)),
+        Blocks(low: (26, 4), medium: (22, 9)),
+    ]
+
+    static let all = (1...table.count).map(QRVersion.init(number:))
+
+    /// 1, 2, …
+    let number: Int
+
+    /// Modules on each side.
+    var size: Int { 17 + 4 * number }
+
+    /// How many blocks the codewords are divided into, and how many of each block are for correction.
+    func blocks(_ correction: Correction) -> (correction: Int, count: Int) {
+        let row = Self.table[number - 1]
+        return switch correction {
+        case .low: row.low
+        case .medium: row.medium
+        }
+    }
+
+    /// Codewords for data and correction: the modules that are left beside the function patterns, in whole bytes.
+    var codewordCount: Int {
+        let finders = 3 * 64
+        let format = 2 * 15 + 1
+        let timing = 2 * (size - 16)
+        let lines = alignmentCentres.count
+        // The three in the finders' corners are not drawn; those on a timing pattern share five modules with it.
+        let alignment = lines == 0 ? 0 : 25 * (lines * lines - 3) - 2 * 5 * (lines - 2)
+        let version = versionInformation == nil ? 0 : 36
+        return (size * size - finders - format - timing - alignment - version) / 8
+    }
+
+    func dataCodewordCount(_ correction: Correction) -> Int {
+        let blocks = blocks(correction)
+        return codewordCount - blocks.correction * blocks.count
+    }
+
+    /// Bits of the field that tells how many bytes there are (table 3, byte mode).
+    var countBits: Int { number < 10 ? 8 : 16 }
+
+    /// How many bytes fit beside the mode and their count.
+    func byteCapacity(_ correction: Correction) -> Int {
+        (dataCodewordCount(correction) * 8 - 4 - countBits) / 8
+    }
+
+    func holds(_ count: Int, _ correction: Correction) -> Bool {
+        count <= byteCapacity(correction)
+    }
+
+    /// Rows, and columns, in which alignment patterns have their centres (annex E), in rising order.
+    var alignmentCentres: [Int] {
+        guard number > 1 else { return [] }
+        let count = number / 7 + 2
+        // Evenly from the last one back to row 6, by even steps; what does not come out even is left to the first.
+        let gaps = count - 1
+        let step = ((size - 13 + gaps * 2 - 1) / (gaps * 2)) * 2
+        return [6] + (0..<gaps).reversed().map { size - 7 - $0 * step }
+    }
+
+    /// The 18 bits of the version information (§7.10); versions below 7 have none.
+    var versionInformation: UInt32? {
+        guard number >= 7 else { return nil }
+        let value = UInt32(number)
+        // Annex D: a (18, 6) BCH code by x¹² + x¹¹ + x¹⁰ + x⁹ + x⁸ + x⁵ + x² + 1.
+        return value << 12 | BinaryCode.remainder(of: value, degree: 12, generator: 0x1F25)
+    }
+}
