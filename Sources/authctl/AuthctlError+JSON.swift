@@ -32,6 +32,7 @@ extension AuthctlError {
         case .keptButNotFresh(_, let cause): cause.name
         case .notRevoked: "authctl.NotRevoked"
         case .reported: ""
+        case .noPrivateWindow: "authctl.NoPrivateWindow"
         case .cancelled: "authctl.Cancelled"
         }
     }
@@ -43,7 +44,9 @@ extension AuthctlError {
         case .keptButNotFresh(_, let cause): cause.parameters
         case .notFresh(let status): JSONText.object([("status", WireText.encode(status))])
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
-            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .notRevoked, .reported, .cancelled:
+            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .notRevoked, .reported,
+            .noPrivateWindow,
+            .cancelled:
             nil
         }
     }

@@ -39,6 +39,7 @@ extension AuthctlError {
                 message: "'\(account)' is signed out here, but its grant was not revoked: \(summary)",
                 hints: ["the tokens are erased; end the grant on the authorization server's own pages"]
             )
+        case .noPrivateWindow(let refusal): refusal.report
         case .reported(let status): Report(status: status, message: "")
         case .cancelled: Report(status: .cancelled, message: "cancelled")
         }
@@ -50,7 +51,7 @@ extension AuthctlError {
         case .refused, .nameTaken, .notFresh: true
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .keptButNotFresh, .notRevoked,
-            .reported, .cancelled:
+            .noPrivateWindow, .reported, .cancelled:
             false
         }
     }

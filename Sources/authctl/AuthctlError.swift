@@ -30,5 +30,6 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
     case notRevoked(account: String, summary: String)
     /// The failures were told one by one; only the status is left to say.
     case reported(ExitStatus)
+    case noPrivateWindow(PrivateWindowRefusal)
     case cancelled
 }

@@ -19,6 +19,12 @@ extension Refusal {
         case PermissionDeniedError.name: row(PermissionDeniedError.self, Self.permissionDenied)
         case SubscriberFellBehindError.name: row(SubscriberFellBehindError.self, Self.subscriberFellBehind)
         case LimitExceededError.name: row(LimitExceededError.self, Self.limitExceeded)
+        case SignInCancelledError.name: row(SignInCancelledError.self, Self.signInCancelled)
+        case SignInDeniedError.name: row(SignInDeniedError.self, Self.signInDenied)
+        case SignInTimedOutError.name: row(SignInTimedOutError.self, Self.signInTimedOut)
+        case SignInFailedError.name: row(SignInFailedError.self, Self.signInFailed)
+        case OtherSubjectError.name: row(OtherSubjectError.self, Self.otherSubject)
+        case NoSuchSignInError.name: row(NoSuchSignInError.self, Self.noSuchSignIn)
         case "org.varlink.service.PermissionDenied":
             Report(status: .notPermitted, message: "the daemon does not serve this user")
         case "org.varlink.service.InvalidParameter": invalidParameter
@@ -194,7 +200,8 @@ extension Refusal {
         name.wholeMatch(of: /[A-Za-z0-9_@+][A-Za-z0-9._@+-]{0,63}/) != nil
     }
 
-    private static func journal(_ correlation: String?) -> [String] {
+    /// The command that shows what the daemon noted about a failure.
+    static func journal(_ correlation: String?) -> [String] {
         correlation.map { ["journalctl --user -u authrefreshd AUTHREFRESH_CORRELATION_ID=\($0)"] } ?? []
     }
 }

@@ -35,6 +35,10 @@ import Testing
         (.connection(.noAnswer(seconds: 30)), .tryAgainLater),
         (.connection(.unreadableReply), .badData),
         (.notRevoked(account: "a", summary: "s"), .tryAgainLater),
+        (.noPrivateWindow(.noDisplay), .usage),
+        (.noPrivateWindow(.unknownDefault(name: "surf")), .usage),
+        (.noPrivateWindow(.noneInstalled(names: ["Firefox"])), .usage),
+        (.noPrivateWindow(.noPlaceForProfile), .usage),
         (.cancelled, .cancelled),
     ]
 

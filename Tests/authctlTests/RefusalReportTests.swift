@@ -26,6 +26,20 @@ import Testing
             #"{"account":"a","userRequired":false,"reason":"r","failure":{"summary":"s"},"hint":"h"}"#,
             .misconfigured
         ),
+        (SignInCancelledError.name, #"{"account":"a","by":"user"}"#, .cancelled),
+        (SignInCancelledError.name, #"{"account":"a","by":"superseded"}"#, .tryAgainLater),
+        (SignInCancelledError.name, #"{"account":"a","by":"removed"}"#, .noSuchAccount),
+        (SignInCancelledError.name, #"{"account":"a","by":"stopping"}"#, .tryAgainLater),
+        (SignInDeniedError.name, #"{"account":"a","oauthError":"access_denied","hint":"h"}"#, .interactionRequired),
+        (SignInTimedOutError.name, #"{"account":"a"}"#, .tryAgainLater),
+        (
+            SignInFailedError.name, #"{"account":"a","kind":"refused","reason":"r","hint":"h"}"#,
+            .interactionRequired
+        ),
+        (SignInFailedError.name, #"{"account":"a","kind":"unavailable","reason":"r","hint":"h"}"#, .tryAgainLater),
+        (SignInFailedError.name, #"{"account":"a","kind":"misconfigured","reason":"r","hint":"h"}"#, .misconfigured),
+        (OtherSubjectError.name, #"{"account":"a","hint":"h"}"#, .badData),
+        (NoSuchSignInError.name, "{}", .badData),
         (StoreUnavailableError.name, #"{"reason":"r","hint":"h"}"#, .tryAgainLater),
         (StoreLockedError.name, #"{"reason":"r","hint":"h"}"#, .tryAgainLater),
         (KeyNotReplacedError.name, #"{"reason":"r","hint":"h"}"#, .misconfigured),

@@ -12,6 +12,8 @@ final class StubDaemon: Sendable {
         /// The message without its NUL.
         var call: String
         var replies: [String] = []
+        /// What goes to whoever called with `more` last.
+        var toFollower: [String] = []
         /// Close the connection after the replies.
         var closes = false
 
@@ -23,6 +25,8 @@ final class StubDaemon: Sendable {
                     exchanges.append(Exchange(call: message(text)))
                 } else if line.hasPrefix("< "), !exchanges.isEmpty {
                     exchanges[exchanges.count - 1].replies.append(text)
+                } else if line.hasPrefix("^ "), !exchanges.isEmpty {
+                    exchanges[exchanges.count - 1].toFollower.append(text)
                 } else if line == "! close", !exchanges.isEmpty {
                     exchanges[exchanges.count - 1].closes = true
                 } else {
@@ -43,6 +47,8 @@ final class StubDaemon: Sendable {
     private struct State {
         var rest: ArraySlice<Exchange>
         var problems: [String] = []
+        /// The connection of the last call with `more`.
+        var follower: Int32?
     }
 
     private let listener: Int32
@@ -99,6 +105,7 @@ final class StubDaemon: Sendable {
                 state.problems.append("this call was not expected: \(call)")
                 return nil
             }
+            if call.hasSuffix(",\"more\":true}") { state.follower = connection }
             return next
         }
         guard let exchange else {
@@ -106,6 +113,8 @@ final class StubDaemon: Sendable {
             return false
         }
         for reply in exchange.replies { write(Self.withInstants(reply), to: connection) }
+        let follower = state.withLock { $0.follower }
+        for reply in exchange.toFollower { write(Self.withInstants(reply), to: follower ?? -1) }
         return !exchange.closes
     }
 

@@ -23,17 +23,17 @@ struct TerminalRun {
         }
     }
 
-    init(columns: UInt16 = 80) throws {
+    init(columns: UInt16 = 80, rows: UInt16 = 24) throws {
         var ends: (master: Int32, slave: Int32) = (-1, -1)
         guard unsafe openpty(&ends.master, &ends.slave, nil, nil, nil) == 0 else { throw POSIXError(.ENODEV) }
         (master, slave) = ends
         // A command that inherits the master would keep its own terminal alive.
         for end in [master, slave] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        resize(columns: columns)
+        resize(columns: columns, rows: rows)
     }
 
-    private func resize(columns: UInt16) {
-        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    private func resize(columns: UInt16, rows: UInt16 = 24) {
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
     }
 

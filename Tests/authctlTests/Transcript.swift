@@ -5,12 +5,12 @@ import Testing
 ///
 /// The files under `Transcripts` have sections, each begun by a line `-- name --`:
 ///
-/// - `daemon`: `> METHOD [more] PARAMETERS` is a call that must come, `< REPLY` what it is answered with, `! close` ends
-///   the connection. `@now+60` becomes that instant in µs. Without this section nothing listens at the socket.
+/// - `daemon`: `> METHOD [more] PARAMETERS` is a call that must come, `< REPLY` what it is answered with, `^ REPLY` what
+///   the last call with `more` is told after that, `! close` ends the connection. `@now+60` becomes that instant in µs. Without this section nothing listens at the socket.
 /// - `file NAME MODE`: a file in the command's folder.
 /// - `command`: for `/bin/sh`. `stdin`, `stdout`, `stderr`: text; missing means empty. `status`: the exit status.
 /// - `terminal COLUMNS`: the command runs on a terminal of that width, and all that is shown there is `stdout`. Each line of
-///   this section is `PROMPT => KEYS`: what is typed when the prompt has been shown; `^C` is Ctrl-C.
+///   this section is `PROMPT => KEYS`: what is typed when the prompt has been shown; `^C` is Ctrl-C, `^M` is Enter.
 ///
 /// In the output, `<time>` and `<stamp>` stand for any local time, `<socket>` for the socket's path.
 struct Transcript: CustomTestStringConvertible, Sendable {
@@ -71,7 +71,10 @@ struct Transcript: CustomTestStringConvertible, Sendable {
     private static func step(_ line: Substring) -> TerminalRun.Step? {
         let parts = line.split(separator: " => ", maxSplits: 1)
         guard parts.count == 2 else { return nil }
-        return .typing(parts[1].replacing("^C", with: "\u{3}").description, at: String(parts[0]))
+        return .typing(
+            parts[1].replacing("^C", with: "\u{3}").replacing("^M", with: "\r").description,
+            at: String(parts[0])
+        )
     }
 
     private mutating func take(_ title: [String], _ lines: [Substring]) throws {

@@ -2,6 +2,8 @@ internal import ArgumentParser
 
 extension TokenFormat: ExpressibleByArgument {}
 
+extension SignInFlow: ExpressibleByArgument {}
+
 extension LengthOfTime: ExpressibleByArgument {
     init?(argument: String) {
         self.init(argument)

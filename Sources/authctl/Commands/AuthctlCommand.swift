@@ -29,7 +29,8 @@ struct AuthctlCommand: ParsableCommand {
         version: Authctl.version,
         subcommands: [
             StatusCommand.self, TokenCommand.self, RefreshCommand.self, WatchCommand.self, AccountCommand.self,
-            LogoutCommand.self, ProviderCommand.self, StoreCommand.self, DoctorCommand.self, InterfaceCommand.self,
+            LoginCommand.self, CallbackCommand.self, LogoutCommand.self, ProviderCommand.self, StoreCommand.self,
+            DoctorCommand.self, InterfaceCommand.self,
         ]
     )
 }

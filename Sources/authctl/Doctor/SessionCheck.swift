@@ -63,11 +63,7 @@ struct SessionCheck {
     }
 
     private var path: Finding {
-        let folders = surroundings.environment("PATH")?.split(separator: ":").map(String.init) ?? []
-        let found = folders.lazy.map { "\($0)/authctl" }.first {
-            guard let file = surroundings.file($0) else { return false }
-            return file.kind == .regular && file.mode & 0o111 != 0
-        }
+        let found = surroundings.program(named: "authctl")
         let folder = surroundings.program.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }
         guard let found else {
             return .note(

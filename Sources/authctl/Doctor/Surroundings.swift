@@ -53,6 +53,16 @@ struct Surroundings: Sendable {
         return environment("LOGNAME") ?? environment("USER")
     }
 
+    /// Where a program is: the path itself if it is one, else the first place in `PATH`; nil if there is none.
+    func program(named name: String) -> String? {
+        let folders = environment("PATH")?.split(separator: ":").map(String.init) ?? []
+        let candidates = name.contains("/") ? [name] : folders.map { "\($0)/\(name)" }
+        return candidates.first { path in
+            guard let file = file(path) else { return false }
+            return file.kind == .regular && file.mode & 0o111 != 0
+        }
+    }
+
     private static func status(_ path: String) -> File? {
         var raw = stat()
         guard unsafe stat(path, &raw) == 0 else { return nil }

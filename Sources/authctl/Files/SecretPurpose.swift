@@ -3,4 +3,5 @@ enum SecretPurpose: String, Sendable {
     case refreshToken = "refresh token"
     case clientSecret = "client secret"
     case document = "document"
+    case redirect = "redirected address"
 }

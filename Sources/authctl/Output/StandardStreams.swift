@@ -1,6 +1,11 @@
 internal import Glibc
 internal import VarlinkClient
 
+/// What this program is given.
+enum StandardInput {
+    static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+}
+
 /// The answer: what scripts and mail clients read.
 enum StandardOutput {
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
@@ -60,6 +65,11 @@ enum StandardError {
 
     static func note(_ message: String) {
         say("note", message)
+    }
+
+    /// Shows lines for people to read while they wait; those who asked for JSON get them as JSON, elsewhere.
+    static func show(_ text: String) {
+        if !isJSON { write(Charset.current.rendered(text)) }
     }
 
     private static func say(_ kind: String, _ message: String) {

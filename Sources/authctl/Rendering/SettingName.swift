@@ -47,6 +47,7 @@ enum SettingName: String, CaseIterable, Sendable {
         case .allowedUnits: "an allowed unit"
         case .allowedExecutables: "an allowed executable"
         case nil where field == "resources": "a resource"
+        case nil where field == "redirect": "the redirected address"
         case nil where field == "audience": "the audience"
         case nil where field == "name" || field == "newName": "the account's name"
         case nil: "the setting '\(field)'"

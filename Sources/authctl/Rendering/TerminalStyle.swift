@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What the standard output can show.
+/// What a standard stream can show.
 struct TerminalStyle: Sendable {
     enum Colour: String, Sendable {
         case green = "32"
@@ -17,24 +17,16 @@ struct TerminalStyle: Sendable {
     /// What stands for text that was cut off depends on it.
     var charset = Charset.utf8
 
-    /// Colour and width on a terminal only; no colour with `NO_COLOR` (no-color.org) or a dumb terminal.
-    static var standardOutput: TerminalStyle {
-        guard StandardOutput.isTerminal else { return TerminalStyle(charset: .current) }
-        var size = winsize()
-        let isKnown = unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        return TerminalStyle(
-            isColoured: !isSet("NO_COLOR") && !isDumb,
-            width: isKnown ? Int(size.ws_col) : nil,
-            charset: .current
-        )
-    }
+    static var standardOutput: TerminalStyle { TerminalStyle(of: STDOUT_FILENO) }
+
+    static var standardError: TerminalStyle { TerminalStyle(of: STDERR_FILENO) }
 
     func paint(_ text: String, _ colour: Colour?) -> String {
         guard isColoured, let colour else { return text }
         return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
     }
 
-    private static func isSet(_ name: String) -> Bool {
+    fileprivate static func isSet(_ name: String) -> Bool {
         guard let value = unsafe getenv(name) else { return false }
         return unsafe value.pointee != 0
     }
@@ -42,5 +34,22 @@ struct TerminalStyle: Sendable {
     static var isDumb: Bool {
         guard let terminal = unsafe getenv("TERM") else { return true }
         return unsafe String(cString: terminal) == "dumb"
+    }
+}
+
+extension TerminalStyle {
+    /// Colour and width on a terminal only; no colour with `NO_COLOR` (no-color.org) or a dumb terminal.
+    fileprivate init(of descriptor: Int32) {
+        guard isatty(descriptor) == 1 else {
+            self.init(charset: .current)
+            return
+        }
+        var size = winsize()
+        let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        self.init(
+            isColoured: !Self.isSet("NO_COLOR") && !Self.isDumb,
+            width: isKnown ? Int(size.ws_col) : nil,
+            charset: .current
+        )
     }
 }

@@ -1,0 +1,113 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+
+/// `authctl login`.
+struct LoginCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "login",
+        abstract: "Sign in: bring a person, a browser and the authorization server together.",
+        discussion: """
+            Says which host the browser will show, opens it, and waits for its answer on a loopback port. The address that the \
+            browser ended on can be pasted at any time instead. Over SSH and without a display nothing is opened: a code \
+            is typed on any device, or the address is pasted.
+
+            --flow: 'browser', back by a loopback port; 'scheme', back by a URI scheme, for which the desktop is told once to \
+            call 'authctl callback'; 'device', a code typed on any device; 'paste', back by paste.
+
+            --private opens a private window of Firefox, Chromium, Chrome, Brave, Vivaldi or Edge, of the default browser \
+            if there is one, and refuses if it cannot. It shares the cookies of other private windows that are open; with \
+            --temporary-profile it shares nothing.
+
+            Ctrl-C cancels. Closing the terminal does not: 'authctl login' follows the sign-in that is under way, and --restart begins \
+            anew. With --json each event is one line.
+
+            Exit status: 0 signed in, 3 denied by the server, 65 another person signed in, 75 timed out or superseded by \
+            another sign-in, 78 the server refuses how it is asked, 130 cancelled by the user.
+
+            Examples:
+
+              authctl login work
+              authctl login work --private --login-hint you@example.org
+              authctl login work --flow device
+              authctl login work --prompt select_account --replace
+            """
+    )
+
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
+    var account: String
+
+    @Option(help: "How to sign in. Without: what fits this terminal and the server.")
+    var flow: SignInFlow?
+
+    @Flag(name: .customLong("private"), help: "Open a private window, or nothing.")
+    var isPrivate = false
+
+    @Flag(help: "Open a private window with a profile of its own.")
+    var temporaryProfile = false
+
+    @Flag(help: "Open nothing; show the address.")
+    var noOpen = false
+
+    @Option(help: ArgumentHelp("Ask for this: login, consent, select_account, create.", valueName: "prompt"))
+    var prompt: String?
+
+    @Option(help: ArgumentHelp("Whom the server should offer to sign in.", valueName: "name"))
+    var loginHint: String?
+
+    @Option(help: ArgumentHelp("How strongly to be authenticated; may be given several times.", valueName: "value"))
+    var acrValues: [String] = []
+
+    @Option(help: ArgumentHelp("How long ago the last authentication may have been: 0, 15m, 1h.", valueName: "time"))
+    var maxAge: LengthOfTime?
+
+    @Option(help: ArgumentHelp("A scope of the grant, instead of the account's own; repeatable.", valueName: "scope"))
+    var scope: [String] = []
+
+    @Option(help: ArgumentHelp("Claims to ask for, as JSON (OpenID Connect Core 5.5).", valueName: "json"))
+    var claims: String?
+
+    @Flag(help: "Take the grant even if another person signs in than before.")
+    var replace = false
+
+    @Flag(help: "End the sign-in that is under way, and begin anew.")
+    var restart = false
+
+    @OptionGroup var output: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+        guard !noOpen || !(isPrivate || temporaryProfile) else {
+            throw ValidationError("'--no-open' opens no private window")
+        }
+    }
+
+    func run() throws(AuthctlError) {
+        let window: SignInPlan.Window =
+            noOpen ? .none : isPrivate || temporaryProfile ? .privateWindow(hasOwnProfile: temporaryProfile) : .usual
+        let plan = try SignInPlan(
+            parameters,
+            flow: flow,
+            window: window,
+            takesPaste: flow == .paste || StandardInput.isTerminal && !output.json,
+            in: .real
+        )
+        var session = try SignInSession(plan, connection: connection, output: output)
+        let status = try session.run()
+        if !output.json { try StandardOutput.show(RefreshOutcome.line(for: status)) }
+    }
+
+    private var parameters: StartSignIn.Parameters {
+        StartSignIn.Parameters(
+            account: account,
+            restart: restart ? true : nil,
+            replace: replace ? true : nil,
+            prompt: prompt,
+            loginHint: loginHint,
+            acrValues: acrValues.isEmpty ? nil : acrValues,
+            maxAgeSec: maxAge?.seconds,
+            scopes: scope.isEmpty ? nil : scope.flatMap(TokenRequest.scopeTokens),
+            claims: claims
+        )
+    }
+}

@@ -1,0 +1,51 @@
+/// Has the desktop hand addresses of a URI scheme to `authctl callback`.
+enum SchemeHandler {
+    /// The desktop entry that `systemd/install` puts among the user's applications.
+    static let entry = "authctl-callback.desktop"
+
+    /// What it came to.
+    enum Outcome: Equatable, Sendable {
+        case already
+        /// `previous`: whose addresses they were.
+        case registered(previous: String?)
+        /// One sentence.
+        case refused(reason: String)
+    }
+
+    /// Names `authctl` as the one who takes the scheme, unless it is that already.
+    ///
+    /// - Parameter redirectURI: what the authorization server sends the browser to.
+    static func register(for redirectURI: String, in surroundings: Surroundings) -> Outcome {
+        let scheme = redirectURI.prefix { $0 != ":" }.lowercased()
+        // RFC 3986 §3.1. Of those that the desktop needs itself none is ever taken away from it.
+        guard scheme.wholeMatch(of: /[a-z][a-z0-9+.-]*/) != nil, !reserved.contains(scheme) else {
+            return .refused(reason: "'\(PlainText.line(scheme))' is no URI scheme of an application's own")
+        }
+        guard surroundings.program(named: "xdg-mime") != nil else {
+            return .refused(reason: "there is no xdg-mime to tell the desktop who takes '\(scheme):' addresses")
+        }
+        guard isInstalled(in: surroundings) else {
+            return .refused(reason: "\(entry) is not among your applications; run systemd/install")
+        }
+        let type = "x-scheme-handler/\(scheme)"
+        let present = surroundings.run(["xdg-mime", "query", "default", type]).text.prefix { $0 != "\n" }
+        guard present != entry else { return .already }
+        guard surroundings.run(["xdg-mime", "default", entry, type]).end == .exited(0) else {
+            return .refused(reason: "xdg-mime does not take '\(entry)' for '\(scheme):' addresses")
+        }
+        return .registered(previous: present.isEmpty ? nil : String(present))
+    }
+
+    private static let reserved: Set<String> = [
+        "about", "blob", "data", "file", "ftp", "http", "https", "javascript", "mailto",
+    ]
+
+    /// The folders of the XDG base directory specification.
+    private static func isInstalled(in surroundings: Surroundings) -> Bool {
+        let home = surroundings.environment("HOME").map { "\($0)/.local/share" }
+        let own = surroundings.environment("XDG_DATA_HOME") ?? home
+        let shared = surroundings.environment("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share"
+        let folders = [own].compactMap(\.self) + shared.split(separator: ":").map(String.init)
+        return folders.contains { surroundings.file("\($0)/applications/\(entry)")?.kind == .regular }
+    }
+}

@@ -1,0 +1,240 @@
+internal import AuthRefreshInterface
+internal import Glibc
+
+/// One sign-in as this terminal sees it. The daemon leads it; here it is shown, opened, and what the person brings is handed on.
+///
+/// Ctrl-C ends it at the daemon too. Whatever else ends this program leaves it under way: `authctl login` follows it further.
+struct SignInSession: ~Copyable {
+    /// µs. Nothing is due while it waits; pselect(2) wants some number.
+    private static let longestWait: Int64 = 3_600_000_000
+    /// Seconds for the daemon to confirm a cancellation; whoever types Ctrl-C wants the prompt back.
+    private static let cancelPatience: Int32 = 3
+
+    private let plan: SignInPlan
+    private let connection: ConnectionOptions
+    private let output: OutputOptions
+    private var daemon: DaemonConnection
+    private let signals: CaughtSignals
+    private var input: PasteInput?
+    private var attempt: String?
+    private var browser: DetachedProgram?
+    /// Whether the cursor stands behind a prompt.
+    private var isPrompting = false
+    private var prompt: String?
+
+    init(_ plan: SignInPlan, connection: ConnectionOptions, output: OutputOptions) throws(AuthctlError) {
+        self.plan = plan
+        self.connection = connection
+        self.output = output
+        daemon = try connection.connect()
+        signals = CaughtSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCHLD])
+        input = plan.takesPaste ? PasteInput.standardInput() : nil
+    }
+
+    /// Leads the person through it; where the account stands then.
+    ///
+    /// - Throws: `refused` with how the sign-in ended; `cancelled`.
+    mutating func run() throws(AuthctlError) -> AccountStatus {
+        try daemon.follow(.startSignIn, plan.parameters)
+        do throws(AuthctlError) {
+            while true {
+                while let (reply, continues) = try daemon.availableReply(StartSignIn.Reply.self) {
+                    if let status = try take(reply, isLast: !continues) { return status }
+                }
+                let descriptors = [daemon.pollDescriptor] + (input?.descriptors ?? [])
+                let ready = signals.wait(for: descriptors, microseconds: Self.longestWait)
+                if ready.contains(STDIN_FILENO), let status = try takeInput() { return status }
+                if let status = try takeSignals() { return status }
+            }
+        } catch {
+            endPrompt()
+            throw error
+        }
+    }
+
+    // MARK: What the daemon tells
+
+    /// The account's state once it is over.
+    private mutating func take(_ reply: StartSignIn.Reply, isLast: Bool) throws(AuthctlError) -> AccountStatus? {
+        attempt = reply.attempt
+        if output.json { try output.printLine(reply, or: "") }
+        switch reply.event {
+        case "started": try begin(reply)
+        case "callback-received": tell("\(plan.parameters.account): the answer is here; fetching the tokens\n")
+        default: break
+        }
+        guard isLast else { return nil }
+        endPrompt()
+        guard let status = reply.status else { throw .connection(.unreadableReply) }
+        return status
+    }
+
+    private mutating func begin(_ reply: StartSignIn.Reply) throws(AuthctlError) {
+        // A reply that names nothing a browser may open is none.
+        guard let link = reply.url.flatMap(WebLink.init) else { throw .connection(.unreadableReply) }
+        let flow = SignInFlow(rawValue: reply.flow)
+        if flow == .scheme, let uri = reply.redirectUri { registerScheme(for: uri) }
+        let text = SignInText(
+            account: plan.parameters.account,
+            flow: flow,
+            link: link,
+            userCode: reply.userCode,
+            place: plan.place,
+            browser: plan.browser,
+            takesPaste: input != nil
+        )
+        let complete = reply.verificationUriComplete.flatMap(WebLink.init)
+        tell(text.opening)
+        if flow == .device, plan.browser == nil { showQRCode((complete ?? link).text) }
+        open(complete ?? link)
+        prompt = text.prompt
+        guard prompt != nil else { return StandardError.show(SignInText.waiting) }
+        input?.open()
+        showPrompt()
+    }
+
+    private func registerScheme(for uri: String) {
+        switch SchemeHandler.register(for: uri, in: .real) {
+        case .already: break
+        case .registered(let previous):
+            let instead = previous.map { ", instead of '\($0)'" } ?? ""
+            StandardError.note("addresses like '\(uri)' are handed to 'authctl callback' from now on\(instead)")
+        case .refused(let reason): StandardError.warn("\(reason); hand the address on with: authctl callback URL")
+        }
+    }
+
+    private func showQRCode(_ text: String) {
+        var size = winsize()
+        let isKnown = unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_row > 0
+        guard let code = TerminalQRCode(text)?.text(.standardError, lines: isKnown ? Int(size.ws_row) : nil) else {
+            return
+        }
+        StandardError.show(code + "\n")
+    }
+
+    private mutating func open(_ link: WebLink) {
+        guard let wanted = plan.browser else { return }
+        browser = DetachedProgram(wanted.command(for: link))
+        guard browser != nil else {
+            return StandardError.warn("\(wanted.name) cannot be started: open the address yourself")
+        }
+        // Only for others to see; the sign-in goes on without.
+        _ = try? handOn(ContinueSignIn.Parameters(attempt: attempt, opened: true))
+    }
+
+    // MARK: What the person does
+
+    private mutating func takeInput() throws(AuthctlError) -> AccountStatus? {
+        switch input?.take() {
+        case .more, nil: return nil
+        case .line(let text):
+            tell("")
+            try handOnPasted(text)
+        case .unusable: warn("this is no address")
+        case .ended:
+            input?.close()
+            let status = Result { () throws(AuthctlError) in try cancel() }
+            // A file without an address is no wish to cancel.
+            guard case .failure = status, isatty(STDIN_FILENO) == 0 else { return try status.get() }
+            throw .secretFile(.empty(purpose: .redirect))
+        }
+        return nil
+    }
+
+    private mutating func handOnPasted(_ text: String) throws(AuthctlError) {
+        do throws(AuthctlError) {
+            try handOn(ContinueSignIn.Parameters(attempt: attempt, redirect: text))
+        } catch {
+            // The daemon's word on what was pasted; the sign-in's own end comes by the other connection.
+            guard case .refused(let refusal) = error else { throw error }
+            warn(refusal.report.message)
+        }
+    }
+
+    /// On a connection of its own: the other one is busy with its answer.
+    private func handOn(_ parameters: ContinueSignIn.Parameters) throws(AuthctlError) {
+        var daemon = try connection.connect()
+        _ = try daemon.ask(.continueSignIn, parameters, for: ContinueSignIn.Reply.self)
+    }
+
+    private mutating func takeSignals() throws(AuthctlError) -> AccountStatus? {
+        for number in signals.take() {
+            switch number {
+            case SIGINT: return try cancel()
+            case SIGCHLD:
+                guard let end = browser?.takeEnd() else { continue }
+                browser = nil
+                if end != .exited(0) { warn("the browser was not opened: open the address yourself") }
+            case SIGTSTP:
+                let wasOpen = input?.isOpen ?? false
+                input?.close()
+                CaughtSignals.passOn(number)
+                if wasOpen { input?.open() }
+                showPrompt()
+            default:
+                input?.close()
+                CaughtSignals.passOn(number)
+            }
+        }
+        return nil
+    }
+
+    /// Ends the sign-in at the daemon; the account's state if it was quicker.
+    ///
+    /// - Throws: `refused` with the daemon's word for it; `cancelled` if it says none.
+    private mutating func cancel() throws(AuthctlError) -> AccountStatus? {
+        input?.close()
+        endPrompt()
+        askToCancel()
+        do throws(AuthctlError) {
+            while true {
+                let (reply, continues) = try daemon.nextReply(StartSignIn.Reply.self, patience: Self.cancelPatience)
+                if let status = reply.status, !continues { return status }
+                // It had not begun when it was to end.
+                if attempt == nil {
+                    attempt = reply.attempt
+                    askToCancel()
+                }
+            }
+        } catch {
+            guard case .refused = error else { throw .cancelled }
+            throw error
+        }
+    }
+
+    private func askToCancel() {
+        let whose = attempt == nil ? plan.parameters.account : nil
+        guard var daemon = try? connection.connect() else { return }
+        _ = try? daemon.ask(
+            .cancelSignIn,
+            CancelSignIn.Parameters(account: whose, attempt: attempt),
+            for: CancelSignIn.Reply.self,
+            patience: Self.cancelPatience
+        )
+    }
+
+    // MARK: What is shown
+
+    /// Shows lines for people; those who read JSON have had the reply.
+    private mutating func tell(_ text: String) {
+        endPrompt()
+        StandardError.show(text)
+    }
+
+    private mutating func warn(_ message: String) {
+        endPrompt()
+        StandardError.warn(message)
+        showPrompt()
+    }
+
+    private mutating func showPrompt() {
+        guard let prompt, input?.isOpen ?? false else { return }
+        StandardError.show(prompt)
+        isPrompting = true
+    }
+
+    private mutating func endPrompt() {
+        if isPrompting { StandardError.show("\n") }
+        isPrompting = false
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import Testing
+
+@testable import authctl
+
+/// Which browser is started, and with what words.
+@Suite struct BrowserTests {
+    private static let link = "https://login.example.org/authorize?client_id=a&state=b"
+
+    /// A machine with these programs in `/usr/bin`.
+    private func machine(
+        _ programs: [String],
+        _ environment: [String: String] = ["DISPLAY": ":0"],
+        defaultBrowser: String? = nil
+    ) -> Surroundings {
+        let programs = programs + (defaultBrowser == nil ? [] : ["xdg-settings"])
+        let variables = environment.merging(["PATH": "/bin:/usr/bin"]) { $1 }
+        return Surroundings(
+            user: 1000,
+            environment: { variables[$0] },
+            file: { path in
+                programs.contains { "/usr/bin/\($0)" == path }
+                    ? Surroundings.File(owner: 0, mode: 0o755, kind: .regular) : nil
+            },
+            text: { _ in nil },
+            program: "/usr/bin/authctl",
+            run: { words in
+                guard words == ["xdg-settings", "get", "default-web-browser"], let defaultBrowser else {
+                    return CommandOutput(end: .notStarted(2))
+                }
+                return CommandOutput(text: defaultBrowser + "\n", end: .exited(0))
+            }
+        )
+    }
+
+    private func words(_ browser: Browser?) throws -> [String]? {
+        browser?.command(for: try #require(WebLink(Self.link)))
+    }
+
+    @Test func `the browser that the user names comes before the desktop's, and that before any other`() throws {
+        let all = ["xdg-open", "firefox", "chromium"]
+        let named = Browser.usual(in: machine(all, ["BROWSER": "none:chromium:firefox", "DISPLAY": ":0"]))
+        #expect(named?.name == "Chromium")
+        #expect(try words(named) == ["chromium", Self.link])
+        #expect(try words(Browser.usual(in: machine(all))) == ["xdg-open", Self.link])
+        #expect(try words(Browser.usual(in: machine(["firefox", "chromium"]))) == ["firefox", Self.link])
+        #expect(Browser.usual(in: machine([])) == nil)
+    }
+
+    @Test func `the address takes the place that BROWSER leaves for it`() throws {
+        let browser = Browser.usual(in: machine(["surf"], ["BROWSER": "surf -n %s -x"]))
+        #expect(browser?.name == "'surf'")
+        #expect(try words(browser) == ["surf", "-n", Self.link, "-x"])
+    }
+
+    @Test func `a browser that draws on the terminal is passed over`() {
+        #expect(Browser.usual(in: machine(["w3m", "lynx"], ["BROWSER": "/usr/bin/w3m:lynx"])) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("firefox", nil, ["firefox", "--private-window", link]),
+            ("firefox", "/p", ["firefox", "--no-remote", "--profile", "/p", "--private-window", link]),
+            ("chromium", nil, ["chromium", "--incognito", link]),
+            (
+                "google-chrome", "/p",
+                [
+                    "google-chrome", "--user-data-dir=/p", "--no-first-run", "--no-default-browser-check",
+                    "--incognito", link,
+                ]
+            ),
+            ("brave-browser", nil, ["brave-browser", "--incognito", link]),
+            ("microsoft-edge-stable", nil, ["microsoft-edge-stable", "--inprivate", link]),
+        ] as [(String, String?, [String])]
+    )
+    func `a private window is asked for in each browser's own words`(
+        program: String,
+        profile: String?,
+        expected: [String]
+    ) throws {
+        let browser = try KnownBrowser.forPrivateWindow(in: machine([program])).privateWindow(profile: profile)
+        #expect(try words(browser) == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("firefox-esr.desktop", "firefox-esr"), ("firefox_firefox.desktop", "firefox"),
+            ("google-chrome.desktop", "google-chrome"), ("brave-browser.desktop", "brave-browser"),
+        ]
+    )
+    func `the private window is the default browser's`(entry: String, program: String) throws {
+        let machine = machine(KnownBrowser.all.map(\.program), defaultBrowser: entry)
+        #expect(try KnownBrowser.forPrivateWindow(in: machine).program == program)
+    }
+
+    /// Falling back to an ordinary window, or to another browser than the user's, is not what was asked for.
+    @Test func `where no private window can be had it is refused, with the reason`() {
+        #expect(throws: PrivateWindowRefusal.unknownDefault(name: "org.gnome.Epiphany")) {
+            try KnownBrowser.forPrivateWindow(
+                in: machine(["firefox"], defaultBrowser: "org.gnome.Epiphany.desktop")
+            )
+        }
+        #expect(throws: PrivateWindowRefusal.unknownDefault(name: "surf")) {
+            try KnownBrowser.forPrivateWindow(in: machine(["surf", "firefox"], ["BROWSER": "surf"]))
+        }
+        #expect(throws: PrivateWindowRefusal.self) { try KnownBrowser.forPrivateWindow(in: machine(["xdg-open"])) }
+    }
+
+    @Test(
+        arguments: [
+            (["DISPLAY": ":0"], .desktop), (["WAYLAND_DISPLAY": "wayland-0"], .desktop), ([:], .noDisplay),
+            (["SSH_CONNECTION": "::1 1 ::1 22"], .remote),
+            (["SSH_CONNECTION": "::1 1 ::1 22", "DISPLAY": "localhost:10"], .remote),
+            (["SSH_TTY": "/dev/pts/1"], .remote),
+            (["SSH_CONNECTION": "::1 1 ::1 22", "BROWSER": "firefox"], .desktop),
+            (["BROWSER": "w3m"], .noDisplay),
+        ] as [([String: String], SignInPlace)]
+    )
+    func `where the person is decides which ways there are`(environment: [String: String], place: SignInPlace) {
+        let found = SignInPlace(machine(["firefox", "w3m"], environment))
+        #expect(found == place)
+        #expect((found.flows.first == .browser) == (place == .desktop))
+        #expect(found.flows.last == .paste)
+        #expect((found.reason == nil) == (place == .desktop))
+    }
+
+    @Test(
+        arguments: [
+            ("https://login.example.org/a?b=c", "login.example.org"),
+            ("HTTPS://Login.Example.org", "login.example.org"),
+            ("http://127.0.0.1:8080/x", "127.0.0.1:8080"), ("http://[::1]:8080", "[::1]:8080"),
+            ("https://example.org?x=https://evil.example/", "example.org"),
+        ]
+    )
+    func `the host that is told is the one that the browser shows`(text: String, host: String) {
+        #expect(WebLink(text)?.host == host)
+    }
+
+    @Test(
+        arguments: [
+            "file:///etc/passwd", "javascript:alert(1)", "data:text/html,x", "--version", "", "https://", "https:///x",
+            "https://login.example.org@evil.example/", "https://evil.example\\@login.example.org/",
+            "https://a.example/ x", "https://a.example/\n", "https://a.exämple/", "vbscript://x", "://x",
+        ]
+    )
+    func `nothing but an address of the web is opened`(text: String) {
+        #expect(WebLink(text) == nil)
+    }
+}
+
+/// What is started and left to itself.
+@Suite struct DetachedProgramTests {
+    @Test func `a program has a session of its own, no terminal, and no signal held back`() throws {
+        let run = try CommandRun()
+        defer { run.remove() }
+        let file = run.folder.appendingPathComponent("seen").path
+        let script = """
+            ps -o sid=,pid= -p $$ > '\(file)'; grep SigBlk /proc/self/status >> '\(file)'
+            readlink /proc/self/fd/0 >> '\(file)'; exit 7
+            """
+        var held = sigset_t()
+        var before = sigset_t()
+        unsafe sigemptyset(&held)
+        unsafe sigaddset(&held, SIGINT)
+        unsafe pthread_sigmask(SIG_BLOCK, &held, &before)
+        let program = DetachedProgram(["sh", "-c", script])
+        unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+        let started = try #require(program)
+        #expect(started.waitForEnd() == .exited(7))
+        let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
+        #expect(lines[0].split(separator: " ").map(String.init) == [String(started.pid), String(started.pid)])
+        #expect(lines[1].hasSuffix("\t0000000000000000"))
+        #expect(lines[2] == "/dev/null")
+    }
+
+    @Test func `what is not there is not started`() {
+        #expect(DetachedProgram(["no-such-program-here"]) == nil)
+    }
+}
+
+extension DetachedProgram {
+    /// Waits for the end, as long as it takes.
+    fileprivate func waitForEnd() -> CommandOutput.End? {
+        var facts = unsafe siginfo_t()
+        unsafe waitid(P_PID, id_t(pid), &facts, WEXITED | WNOWAIT)
+        return takeEnd()
+    }
+}
