@@ -44,6 +44,52 @@ struct CredentialRehearsal: Sendable {
         return conclusion.foundEncoding == .raw ? .raw : nil
     }
 
+    /// How Basic credentials have to be written, found out at the token endpoint with a made-up code; nil if that was not needed or
+    /// gave no answer. The method and the place of `client_id` are remembered.
+    ///
+    /// A code is sent once, so the guessing that a refused refresh allows has to be over before. A server that knows the client
+    /// answers `invalid_grant` to a code that it does not know (RFC 6749 §5.2).
+    func run(
+        atTokenEndpointOf metadata: AuthorizationServerMetadata,
+        as client: RequestingClient,
+        redirectURI: String
+    ) async -> BasicCredentialEncoding? {
+        let offered = metadata.tokenEndpointAuthenticationMethods
+        let guess = ClientCredentials(
+            registration: client.registration,
+            method: ClientCredentials.method(client.registration, profile: client.profile, offered: offered),
+            encoding: .formEncoded,
+            repeatsClientID: false
+        )
+        let isChosen = client.registration.authentication != nil || client.profile?.authentication != nil
+        let isEncodingOpen = guess.differsByEncoding && client.basicCredentialEncoding == nil
+        guard guess.method == .clientSecretBasic, !isChosen || isEncodingOpen else { return nil }
+        let place = MetadataCache.ClientAt(endpoint: metadata.tokenEndpoint, clientID: client.registration.clientID)
+        let learned = await cache.learnedForm(of: place)
+        guard isEncodingOpen || learned == nil else { return nil }
+        let post = AuthenticatedPost(
+            exchange: exchange,
+            cache: cache,
+            configuration: configuration,
+            endpoint: metadata.tokenEndpoint,
+            profile: client.profile,
+            registration: client.registration,
+            offeredMethods: offered,
+            knownEncoding: client.basicCredentialEncoding,
+            correlationID: client.correlationID,
+            workedBefore: false,
+            deadline: ContinuousClock.now + configuration.totalTimeout / 4,
+            format: client.profile?.bodyFormat ?? .form
+        )
+        let madeUp = "rehearsal-" + client.correlationID
+        let fields = [
+            ("grant_type", "authorization_code"), ("code", madeUp), ("redirect_uri", redirectURI),
+            // RFC 7636 §4.1 wants 43 characters at least.
+            ("code_verifier", madeUp + String(repeating: "-", count: 43)),
+        ]
+        return await post.run(fields) { _, _ in false }.foundEncoding
+    }
+
     /// Whether the first refresh would have to guess between two forms.
     private func isWorthwhile(_ request: RefreshRequest, offered: [String]?) -> Bool {
         ClientCredentials(

@@ -130,10 +130,13 @@ extension FailureTable {
         ),
         FailureRow(
             "provider's word for invalid_grant",
-            // GitHub and HubSpot; Zoho; Slack; Twitch, in "message".
+            // GitHub and HubSpot; GitHub, of a code; Zoho; Slack; Twitch, in "message".
             Condition(
                 status: believed,
-                anyCode: ["bad_refresh_token", "invalid_code", "invalid_refresh_token", "invalid refresh token"]
+                anyCode: [
+                    "bad_refresh_token", "bad_verification_code", "invalid_code", "invalid_refresh_token",
+                    "invalid refresh token",
+                ]
             ),
             .grantEnded,
             "the authorization server says that the grant has ended"
@@ -176,6 +179,8 @@ extension FailureTable {
                 error: [
                     "invalid_request", "invalid_scope", "unsupported_grant_type", "invalid_target", "invalid_resource",
                     "use_dpop_nonce", "invalid_dpop_proof",
+                    // GitHub and Google; GitHub.
+                    "redirect_uri_mismatch", "device_flow_disabled",
                 ]
             ),
             .misconfigured,

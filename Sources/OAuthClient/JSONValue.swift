@@ -32,6 +32,16 @@ enum JSONValue: Equatable, Sendable {
         if case .object(let fields) = self { fields } else { nil }
     }
 
+    /// Text, a whole number or a truth value, as text.
+    var word: String? {
+        switch self {
+        case .string(let text): text
+        case .number(let number) where abs(number) < 1e15 && number == number.rounded(): String(Int64(number))
+        case .boolean(let flag): String(flag)
+        case .number, .null, .array, .object: nil
+        }
+    }
+
     /// A number of seconds, as number or as text: PayPal and others write numbers as strings, some with a fraction. Nil if it is
     /// not finite.
     var seconds: Double? {

@@ -9,6 +9,7 @@ package struct OAuthClient: Sendable {
     let exchange: HTTPExchange
     private let clients: HTTPClients
     let cache: MetadataCache
+    let keySets: KeySetCache
 
     package init(configuration: OAuthClientConfiguration = OAuthClientConfiguration()) {
         self.configuration = configuration
@@ -18,6 +19,7 @@ package struct OAuthClient: Sendable {
             fetch: MetadataFetch(exchange: exchange, configuration: configuration),
             configuration: configuration
         )
+        keySets = KeySetCache(exchange: exchange, configuration: configuration)
     }
 
     /// Spends `request`'s refresh token once and says what came of it, within `totalTimeout`.

@@ -4,6 +4,7 @@ extension ProviderProfile: Decodable {
     private enum Key: String, CaseIterable {
         case name, documentation, issuer
         case issuerTemplate = "issuer_template"
+        case issuerAliases = "issuer_aliases"
         case tokenEndpoint = "token_endpoint"
         case refreshEndpoint = "refresh_endpoint"
         case revocationEndpoint = "revocation_endpoint"
@@ -38,6 +39,7 @@ extension ProviderProfile: Decodable {
         documentation = try fields.optional(Key.documentation.rawValue)
         issuer = try fields.converted(Key.issuer.rawValue, "is no issuer URL") { try? Issuer(url: $0) }
         issuerTemplate = try fields.optional(Key.issuerTemplate.rawValue)
+        issuerAliases = try fields.words(Key.issuerAliases.rawValue)
         tokenEndpoint = try ProviderProfile.endpoint(fields, Key.tokenEndpoint.rawValue)
         refreshEndpoint = try ProviderProfile.endpoint(fields, Key.refreshEndpoint.rawValue)
         revocationEndpoint = try ProviderProfile.endpoint(fields, Key.revocationEndpoint.rawValue)

@@ -13,6 +13,8 @@ package struct ProviderProfile: Hashable, Sendable {
     /// What the metadata may say as `issuer` instead of the account's:
     /// `https://login.microsoftonline.com/{tenantid}/v2.0`.
     package var issuerTemplate: String?
+    /// What id_tokens may say as `iss` beside the issuer: Google's older ones have no scheme.
+    package var issuerAliases: [String] = []
     /// Stands for the whole metadata: with it nothing is fetched.
     package var tokenEndpoint: Endpoint?
     /// Where refreshes go if not to the token endpoint (Figma).

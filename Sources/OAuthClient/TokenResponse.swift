@@ -8,5 +8,5 @@ package struct TokenResponse: Sendable {
     package let issuance: Issuance
     /// What was granted; nil if the server did not say, which means: what was asked for (RFC 6749 §5.1).
     package let scopes: [String]?
-    package let idToken: Secret?
+    package var idToken: Secret?
 }

@@ -4,8 +4,8 @@ import RefreshCore
 ///
 /// An answer that holds an access token is a success whatever else is wrong with it: its tokens must not be lost.
 struct TokenResponseDecoder {
-    /// The token that was sent, to tell whether it was rotated.
-    let sent: RefreshToken
+    /// The token that was sent, to tell whether it was rotated; nil if the grant is new.
+    let sent: RefreshToken?
     /// Nil for a server without a profile.
     let profile: ProviderProfile?
     /// What the server's clock showed: its `Date`, else our own. Instants in the answer are turned to durations by it.

@@ -1,0 +1,138 @@
+internal import JOSE
+internal import RefreshCore
+
+extension OAuthClient {
+    /// Sends the code once and says what came of it, within `totalTimeout` for each request that it takes.
+    ///
+    /// The keys that check the id_token, and the way in which the server wants this client to prove itself, are found out first:
+    /// afterwards nothing can be tried again. A grant whose id_token cannot be believed is revoked.
+    @concurrent package func exchange(_ request: CodeExchange) async -> GrantOutcome {
+        let client = request.client
+        let scopes = request.scopes ?? AuthorizationParameters.scopes(request.registration, request.profile)
+        let binding = IDTokenCheck.Binding(
+            nonce: request.nonce,
+            code: request.code,
+            maxAge: request.maxAge,
+            scopes: scopes
+        )
+        do throws(RefreshFailure) {
+            let metadata = try await metadata(for: client)
+            let check = IDTokenCheck(client, binding, metadata, cache: keySets)
+            try await check.prepare()
+            let rehearsed = await CredentialRehearsal(exchange: exchange, cache: cache, configuration: configuration)
+                .run(atTokenEndpointOf: metadata, as: client, redirectURI: request.redirectURI)
+            let grant = GrantRequest(
+                fields: request.fields,
+                secrets: [request.code, request.codeVerifier],
+                isSentOnce: true,
+                encoding: rehearsed
+            )
+            let outcome = await obtain(grant, as: client, metadata, check)
+            return GrantOutcome(
+                result: outcome.result,
+                serverDate: outcome.serverDate,
+                basicCredentialEncoding: outcome.basicCredentialEncoding ?? rehearsed
+            )
+        } catch {
+            return GrantOutcome(result: .failure(error))
+        }
+    }
+
+    /// A request to the token endpoint that is to bring the first tokens of a grant.
+    struct GrantRequest {
+        var fields: [(name: String, value: String)]
+        /// What must not be shown when the server says it back.
+        var secrets: [Secret]
+        var isSentOnce = false
+        var encoding: BasicCredentialEncoding?
+    }
+
+    func obtain(
+        _ request: GrantRequest,
+        as client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata,
+        _ check: IDTokenCheck
+    ) async -> GrantOutcome {
+        let conclusion = await send(request, as: client, metadata)
+        return await conclude(conclusion, of: request, as: client, metadata, check)
+    }
+
+    func send(
+        _ request: GrantRequest,
+        as client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata,
+        isAnswer: @escaping @Sendable (AnswerBody) -> Bool = { _ in false }
+    ) async -> AuthenticatedPost.Conclusion {
+        let decoder = TokenResponseDecoder(sent: nil, profile: client.profile, now: configuration.now())
+        let post = post(
+            from: client,
+            to: metadata.tokenEndpoint,
+            metadata,
+            format: client.profile?.bodyFormat ?? .form,
+            isSentOnce: request.isSentOnce,
+            encoding: request.encoding
+        )
+        return await post.run(request.fields) { answer, body in
+            (200...299).contains(answer.status) && decoder.decode(body.fields) != nil || isAnswer(body)
+        }
+    }
+
+    func conclude(
+        _ conclusion: AuthenticatedPost.Conclusion,
+        of request: GrantRequest,
+        as client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata,
+        _ check: IDTokenCheck
+    ) async -> GrantOutcome {
+        let now = configuration.now()
+        let date = (try? conclusion.answer.get())?.serverDate
+        let decoder = TokenResponseDecoder(sent: nil, profile: client.profile, now: date ?? now)
+        let outcome = { (result: Result<ObtainedGrant, RefreshFailure>) in
+            GrantOutcome(result: result, serverDate: date, basicCredentialEncoding: conclusion.foundEncoding)
+        }
+        guard conclusion.row == nil, let body = conclusion.body, var tokens = decoder.decode(body.fields) else {
+            return outcome(.failure(client.failure(conclusion, hiding: request.secrets, now: now)))
+        }
+        do throws(RefreshFailure) {
+            let claims = try await check.claims(of: tokens, now: now, skew: date.map { $0 - now } ?? .zero)
+            if claims == nil { tokens.idToken = nil }
+            let kept = KeptFields.read(client.profile?.tokenFields ?? [], in: body.fields)
+            return outcome(.success(ObtainedGrant(tokens: tokens, subject: claims?.subject, keptFields: kept)))
+        } catch {
+            // Nobody will use it: the server should know. What comes of it changes nothing here.
+            _ = await revoke(
+                RevocationRequest(
+                    issuer: client.issuer,
+                    profile: client.profile,
+                    registration: client.registration,
+                    basicCredentialEncoding: client.basicCredentialEncoding ?? conclusion.foundEncoding,
+                    refreshToken: tokens.refreshToken,
+                    accessToken: tokens.accessToken,
+                    correlationID: client.correlationID
+                )
+            )
+            return outcome(.failure(error))
+        }
+    }
+}
+
+/// Fields of an answer that are kept with the account.
+enum KeptFields {
+    /// Longest value kept, in bytes: they are names, numbers and URLs.
+    static let valueLimit = 1024
+
+    /// The values of those `names` that `fields` have; dots lead into objects.
+    static func read(_ names: [String], in fields: [String: JSONValue]) -> [String: String] {
+        var kept: [String: String] = [:]
+        for name in names {
+            var value: JSONValue? = .object(fields)
+            for step in name.split(separator: ".") { value = value?.fields?[String(step)] }
+            let isPlain = { (text: String) in
+                text.utf8.count <= valueLimit && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
+            }
+            guard let text = value?.word, isPlain(text) else { continue }
+            kept[name] = text
+        }
+        return kept
+    }
+}
