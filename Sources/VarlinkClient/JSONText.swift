@@ -52,6 +52,13 @@ package struct JSONText: Equatable, Sendable {
         return Self.unquote(bytes.dropFirst().dropLast())
     }
 
+    /// Whether the value is the string `text`.
+    private func isString(_ text: String) -> Bool {
+        // An escape is rare in a name; without one, the bytes are the text's own.
+        guard bytes.contains(UInt8(ascii: "\\")) else { return bytes.dropFirst().dropLast().elementsEqual(text.utf8) }
+        return string == text
+    }
+
     /// The values of an array, in order; nil for anything else.
     package var elements: [JSONText]? {
         var elements: [JSONText] = []
@@ -79,7 +86,7 @@ package struct JSONText: Equatable, Sendable {
     package subscript(name: String) -> JSONText? {
         var found: JSONText?
         eachMember { candidate, value in
-            if JSONText(checked: candidate).string == name { found = value }
+            if JSONText(checked: candidate).isString(name) { found = value }
             return found == nil
         }
         return found

@@ -45,13 +45,13 @@ enum UnixStream {
     ///
     /// The kernel tells who began to listen, which with socket activation is the user's own service manager.
     private static func checkOwner(of descriptor: Int32, _ path: String) throws(VarlinkClientError) {
-        // struct ucred: pid, uid, gid, 32 bits each. glibc shows it to programs in C only.
-        var words: [UInt32] = [0, 0, 0]
-        var length = socklen_t(MemoryLayout<UInt32>.size * words.count)
-        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &words, &length) == 0 else {
+        // struct ucred, which glibc shows to programs in C only.
+        var peer: (pid: UInt32, uid: UInt32, gid: UInt32) = (0, 0, 0)
+        var length = socklen_t(MemoryLayout.size(ofValue: peer))
+        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 else {
             throw .cannotConnect(path: path, errno: errno)
         }
-        guard words[1] == geteuid() || words[1] == 0 else { throw .otherUser(path: path, uid: words[1]) }
+        guard peer.uid == geteuid() || peer.uid == 0 else { throw .otherUser(path: path, uid: peer.uid) }
     }
 
     static func write(_ bytes: [UInt8], to descriptor: Int32) throws(VarlinkClientError) {

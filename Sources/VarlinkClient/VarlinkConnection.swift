@@ -84,9 +84,12 @@ package struct VarlinkConnection: ~Copyable {
             case .more: ",\"more\":true"
             case .oneway: ",\"oneway\":true"
             }
-        let message = "{\"method\":\(JSONText.quote(method)),\"parameters\":\(parameters)\(flag)}\0"
+        var message: [UInt8] = []
+        for part in ["{\"method\":", JSONText.quote(method), ",\"parameters\":", parameters, flag, "}\0"] {
+            message += part.utf8
+        }
         do throws(VarlinkClientError) {
-            try UnixStream.write(Array(message.utf8), to: descriptor)
+            try UnixStream.write(message, to: descriptor)
         } catch .connectionClosed where mode != .oneway {
             // A server that refuses us says why and closes, perhaps before we have written; its reply is worth reading.
         }
