@@ -1,4 +1,5 @@
 import Glibc
+import RefreshCore
 
 /// What the kernel answered to a failed system call.
 struct PosixError: Error, Hashable, CustomStringConvertible {
@@ -59,23 +60,28 @@ enum PosixFile {
         return Identity(device: raw.st_dev, inode: raw.st_ino)
     }
 
-    /// Creates `path`, readable and writable by this user only, with `bytes` in it, and has it on disk when it returns.
+    /// Creates `path`, readable and writable by this user only, with `contents` in it, and has it on disk when it returns.
     ///
     /// - Throws: `EEXIST` if there is something at `path` already.
-    static func create(_ path: String, holding bytes: [UInt8] = []) throws(PosixError) {
+    static func create(_ path: String, holding contents: Secret? = nil) throws(PosixError) {
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw .last }
         defer { close(file) }
         // A umask may only take bits away; this one wants both.
         guard fchmod(file, 0o600) == 0 else { throw .last }
+        try unsafe contents?.withBytes { (bytes) throws(PosixError) in try unsafe write(bytes, to: file) }
+        guard fsync(file) == 0 else { throw .last }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(PosixError) {
         var written = 0
         while written < bytes.count {
-            let count = unsafe bytes[written...].withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
+            let count = unsafe Glibc.write(file, rest.baseAddress, rest.count)
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { throw .last }
             written += count
         }
-        guard fsync(file) == 0 else { throw .last }
     }
 
     /// Makes the entries of the folder of `path` durable: a new file is found after a crash only if its folder was synced.
@@ -87,24 +93,25 @@ enum PosixFile {
     }
 
     /// Up to `limit` bytes of the file at `path`, and what `fstat` says of it.
-    static func read(_ path: String, limit: Int) throws(PosixError) -> (bytes: [UInt8], status: Status) {
+    static func read(_ path: String, limit: Int) throws(PosixError) -> (contents: Secret, status: Status) {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw .last }
         defer { close(file) }
         var raw = stat()
         guard unsafe fstat(file, &raw) == 0 else { throw .last }
-        var bytes = [UInt8](repeating: 0, count: limit)
-        var filled = 0
-        while filled < limit {
-            let count = unsafe bytes[filled...].withUnsafeMutableBytes {
-                unsafe Glibc.read(file, $0.baseAddress, $0.count)
+        let contents = try unsafe Secret(capacity: limit) { (bytes) throws(PosixError) in
+            var filled = 0
+            while filled < limit {
+                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[filled...])
+                let count = unsafe Glibc.read(file, rest.baseAddress, rest.count)
+                if count < 0 && errno == EINTR { continue }
+                guard count >= 0 else { throw .last }
+                if count == 0 { break }
+                filled += count
             }
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw .last }
-            if count == 0 { break }
-            filled += count
+            return filled
         }
-        return (Array(bytes[..<filled]), Status(raw))
+        return (contents, Status(raw))
     }
 
     /// Removes the entry at `path`, if there is one.

@@ -23,19 +23,14 @@ package struct SecretServiceKeys: Sendable {
 
     func keys() throws(StoreKeyError) -> [HeldKey] {
         try load().compactMap { contents in
-            var bytes = unsafe contents.withBytes { unsafe Array($0) }
-            defer { bytes.erase() }
-            return StoreKey(fileContents: bytes).map { HeldKey($0, in: .secretService) }
+            StoreKey(contents: contents).map { HeldKey($0, in: .secretService) }
         }
     }
 
     /// Makes a key, and keeps it in the Secret Service.
     func create() throws(StoreKeyError) -> HeldKey {
         let key = StoreKey.random()
-        var contents = key.fileContents
-        defer { contents.erase() }
-        // Without the newline of a file: people see it when they look at the item.
-        try add(Secret(contents.dropLast()), key.identifier)
+        try add(key.digits, key.identifier)
         return HeldKey(key, in: .secretService)
     }
 }

@@ -1,37 +1,91 @@
-import Foundation
 import RefreshCore
 
+/// The key as it stands in files and in the Secret Service. It is read and written in memory that is overwritten when it is freed.
 extension StoreKey {
     /// The key in a file: 32 bytes as they are, or 64 hexadecimal digits, or base64, with white space around them.
-    init?(fileContents bytes: [UInt8]) {
-        if bytes.count == StoreKey.length {
-            self.init(Secret(bytes))
+    init?(contents: Secret) {
+        if contents.count == StoreKey.length {
+            self.init(contents)
             return
         }
-        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0d).contains(byte) }
-        let text = bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
-        var decoded = StoreKey.decode(hexadecimal: Array(text)) ?? Data(base64Encoded: Data(text)).map(Array.init) ?? []
-        defer { decoded.erase() }
-        self.init(Secret(decoded))
-    }
-
-    private static func decode(hexadecimal text: [UInt8]) -> [UInt8]? {
-        guard text.count == 2 * StoreKey.length else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: text.count, by: 2) {
-            guard let high = Character(UnicodeScalar(text[index])).hexDigitValue,
-                let low = Character(UnicodeScalar(text[index + 1])).hexDigitValue
-            else { return nil }
-            bytes.append(UInt8(high << 4 | low))
+        let decoded = unsafe contents.withBytes { bytes in
+            let isBlack = { (byte: UInt8) in byte != 0x20 && !(0x09...0x0d).contains(byte) }
+            guard let first = unsafe bytes.firstIndex(where: isBlack), let last = unsafe bytes.lastIndex(where: isBlack)
+            else { return nil as Secret? }
+            let text = unsafe bytes[first...last]
+            return switch unsafe (text.count, text.last) {
+            case (2 * StoreKey.length, _): unsafe StoreKey.decode(text, bits: 4, Self.hexadecimalValue)
+            case (44, UInt8(ascii: "=")): unsafe StoreKey.decode(text.dropLast(), bits: 6, Self.base64Value)
+            default: nil
+            }
         }
-        return bytes
+        guard let decoded else { return nil }
+        self.init(decoded)
     }
-}
 
-extension [UInt8] {
-    /// Overwrites the bytes; not inlined, so that the compiler cannot see that nobody reads them again.
-    @inline(never)
-    mutating func erase() {
-        for index in indices { self[index] = 0 }
+    /// The key as 64 hexadecimal digits, for people to look at.
+    var digits: Secret { digits(endingWith: []) }
+
+    /// The key as 64 hexadecimal digits and a newline, for the key file.
+    var fileContents: Secret { digits(endingWith: [UInt8(ascii: "\n")]) }
+
+    private func digits(endingWith end: [UInt8]) -> Secret {
+        unsafe withBytes { key in
+            unsafe Secret(capacity: 2 * key.count + end.count) { text in
+                for index in key.indices {
+                    unsafe text[2 * index] = Self.hexadecimalDigit(key[index] >> 4)
+                    unsafe text[2 * index + 1] = Self.hexadecimalDigit(key[index] & 15)
+                }
+                unsafe UnsafeMutableRawBufferPointer(rebasing: text[(2 * key.count)...]).copyBytes(from: end)
+                return text.count
+            }
+        }
+    }
+
+    /// What is written with digits of `bits` bits each, the highest first; nil if one of them is none, or there are too many.
+    private static func decode(
+        _ digits: Slice<UnsafeRawBufferPointer>,
+        bits: Int,
+        _ value: (UInt8) -> UInt8?
+    ) -> Secret? {
+        let decoded = unsafe Secret(capacity: StoreKey.length) { bytes in
+            var (pending, held, filled) = (UInt32(0), 0, 0)
+            for index in unsafe digits.indices {
+                guard let value = unsafe value(digits[index]), filled < bytes.count else { return 0 }
+                pending = pending << UInt32(bits) | UInt32(value)
+                held += bits
+                guard held >= 8 else { continue }
+                held -= 8
+                unsafe bytes[filled] = UInt8(truncatingIfNeeded: pending >> UInt32(held))
+                filled += 1
+            }
+            return filled
+        }
+        return decoded.isEmpty ? nil : decoded
+    }
+
+    static func hexadecimalDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+
+    private static func hexadecimalValue(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// RFC 4648 §4.
+    private static func base64Value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): digit - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "+"): 62
+        case UInt8(ascii: "/"): 63
+        default: nil
+        }
     }
 }

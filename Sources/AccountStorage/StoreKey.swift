@@ -17,12 +17,15 @@ package struct StoreKey: Equatable, Sendable {
 
     /// A new key from the kernel's random numbers.
     package static func random() -> StoreKey {
-        var generator = SystemRandomNumberGenerator()
-        return StoreKey(drawnBy: { UInt8.random(in: .min ... .max, using: &generator) })
+        StoreKey()
     }
 
-    private init(drawnBy byte: () -> UInt8) {
-        secret = Secret((0..<StoreKey.length).map { _ in byte() })
+    private init() {
+        secret = unsafe Secret(capacity: StoreKey.length) { bytes in
+            var generator = SystemRandomNumberGenerator()
+            for index in bytes.indices { unsafe bytes[index] = generator.next() }
+            return bytes.count
+        }
     }
 
     /// Names the key without telling anything about it: 16 hexadecimal digits.
@@ -32,12 +35,15 @@ package struct StoreKey: Equatable, Sendable {
             info: Array("authrefresh store key identifier".utf8),
             outputByteCount: 8
         )
-        return unsafe derived.withUnsafeBytes { unsafe hexadecimal($0) }
+        let digits = unsafe derived.withUnsafeBytes { bytes in
+            unsafe bytes.flatMap { [Self.hexadecimalDigit($0 >> 4), Self.hexadecimalDigit($0 & 15)] }
+        }
+        return String(decoding: digits, as: UTF8.self)
     }
 
-    /// The key as 64 hexadecimal digits and a newline, for the key file; the caller overwrites it after use.
-    var fileContents: [UInt8] {
-        unsafe secret.withBytes { bytes in unsafe Array(hexadecimal(bytes).utf8) } + [UInt8(ascii: "\n")]
+    /// Gives `body` the key's bytes; they must not outlive the call.
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        unsafe secret.withBytes(body)
     }
 
     /// What other keys are expanded from (RFC 5869 §2.2, no salt), so that they say nothing about this one.
@@ -51,10 +57,4 @@ extension StoreKey: CustomStringConvertible, CustomDebugStringConvertible, Custo
     package var description: String { "<redacted>" }
     package var debugDescription: String { "<redacted>" }
     package var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-private func hexadecimal(_ bytes: UnsafeRawBufferPointer) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    let text = unsafe bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-    return String(decoding: text, as: UTF8.self)
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Why there is no key to open the store with.
 package enum StoreKeyError: Error, Hashable, Sendable {
     /// There is a store, but its key is gone; a new one would not open it.
@@ -85,6 +87,7 @@ extension StoreKeyError: CustomStringConvertible {
             "replace '\(path)' by a file of this user, mode 0600"
         case .notAFile(let path): "put a file with the key at '\(path)'"
         case .malformed: "a key is 32 bytes, or their 64 hexadecimal digits, or their base64"
+        case .cannotCreate(let path, EEXIST): "look at what '\(path)' is, and move it away"
         case .cannotCreate(let path, _), .cannotRemove(let path, _):
             "make the folder of '\(path)' writable for this user"
         case .credentialHasNoSuccessor:

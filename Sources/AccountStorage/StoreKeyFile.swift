@@ -18,7 +18,7 @@ struct StoreKeyFile {
         StoreKeyFile(path: path, forbidden: 0o007, isOwn: false)
     }
 
-    /// The key in it; nil if there is nothing at the path.
+    /// The key in it; nil if there is nothing at the path, or a link that leads to nothing: what it leads into may not be mounted.
     func read() throws(StoreKeyError) -> StoreKey? {
         guard let link = try status() else { return nil }
         let ourselves = geteuid()
@@ -26,21 +26,17 @@ struct StoreKeyFile {
             throw .foreignSymbolicLink(path: path, owner: link.owner)
         }
         guard link.isSymbolicLink || link.isRegularFile else { throw .notAFile(path: path) }
-        var contents: (bytes: [UInt8], status: PosixFile.Status)
+        let (contents, status): (Secret, PosixFile.Status)
         do {
-            contents = try PosixFile.read(path, limit: StoreKeySource.longestFile)
+            (contents, status) = try PosixFile.read(path, limit: StoreKeySource.longestFile)
         } catch {
+            if error.code == ENOENT { return nil }
             throw .unreadable(path: path, code: error.code)
         }
-        defer { contents.bytes.erase() }
-        guard contents.status.isRegularFile else { throw .notAFile(path: path) }
-        guard !isOwn || contents.status.owner == ourselves else {
-            throw .notOurs(path: path, owner: contents.status.owner)
-        }
-        guard contents.status.mode & forbidden == 0 else { throw .tooOpen(path: path, mode: contents.status.mode) }
-        guard let key = StoreKey(fileContents: contents.bytes) else {
-            throw .malformed(path: path, count: contents.bytes.count)
-        }
+        guard status.isRegularFile else { throw .notAFile(path: path) }
+        guard !isOwn || status.owner == ourselves else { throw .notOurs(path: path, owner: status.owner) }
+        guard status.mode & forbidden == 0 else { throw .tooOpen(path: path, mode: status.mode) }
+        guard let key = StoreKey(contents: contents) else { throw .malformed(path: path, count: contents.count) }
         return key
     }
 
@@ -54,6 +50,7 @@ struct StoreKeyFile {
             throw .cannotCreate(path: path, code: error.code)
         }
         try write(key) { draft throws(PosixError) in
+            // Unlike a rename it replaces nothing.
             try PosixFile.link(draft, as: path)
             try PosixFile.remove(draft)
         }
@@ -64,39 +61,66 @@ struct StoreKeyFile {
     /// What the file held is overwritten before it is let go of, so far as the file system writes in place. Of a symbolic link it is the
     /// target that is replaced.
     func replace(with key: StoreKey) throws(StoreKeyError) {
-        let target = StoreKeyFile(path: PosixFile.resolved(path), forbidden: forbidden, isOwn: isOwn)
+        let target = target
         let old = PosixFile.Opened(writing: target.path)
         try target.write(key) { draft throws(PosixError) in try PosixFile.rename(draft, to: target.path) }
         old?.overwrite()
     }
 
-    /// Removes the file and overwrites what it held, so far as the file system writes in place; one that is not there is no error.
+    /// Removes the file, its draft and, if it is a symbolic link, the target too, and overwrites what they held, so far as the file
+    /// system writes in place; one that is not there is no error.
     func destroy() throws(StoreKeyError) {
-        let old = PosixFile.Opened(writing: path)
-        do throws(PosixError) {
-            guard try PosixFile.status(of: path) != nil else { return }
-            try PosixFile.remove(path)
-            try PosixFile.syncFolder(of: path)
-            // Not before: a process that ends in between would leave a file that is no key.
-            old?.overwrite()
-        } catch {
-            throw .cannotRemove(path: path, code: error.code)
+        let target = target
+        // The link comes last: one that leads nowhere is found again after a crash, a key that nothing leads to is not.
+        for path in [target.draft, target.path, path] {
+            do throws(PosixError) {
+                try Self.discard(path)
+            } catch {
+                throw .cannotRemove(path: path, code: error.code)
+            }
         }
     }
 
+    /// Where `write` puts the key together.
+    private var draft: String { path + ".new" }
+
+    /// The file that a symbolic link leads to; itself if it is none.
+    private var target: StoreKeyFile {
+        StoreKeyFile(path: PosixFile.resolved(path), forbidden: forbidden, isOwn: isOwn)
+    }
+
     private func write(_ key: StoreKey, putting place: (String) throws(PosixError) -> Void) throws(StoreKeyError) {
-        var contents = key.fileContents
-        defer { contents.erase() }
-        let draft = path + ".new"
         do throws(PosixError) {
-            // Left behind by a crash: never used, or it would be at its place.
-            try PosixFile.remove(draft)
-            try PosixFile.create(draft, holding: contents)
-            try place(draft)
-            try PosixFile.syncFolder(of: path)
+            try discardDraft()
+            do throws(PosixError) {
+                try PosixFile.create(draft, holding: key.fileContents)
+                try place(draft)
+                try PosixFile.syncFolder(of: path)
+            } catch {
+                try? discardDraft()
+                throw error
+            }
         } catch {
             throw .cannotCreate(path: path, code: error.code)
         }
+    }
+
+    /// Destroys what an earlier `write` could not put in its place: it may hold a key that was tried again with more luck.
+    private func discardDraft() throws(PosixError) {
+        // Left behind between `link` and `remove`, it is the file itself under a second name.
+        if let file = PosixFile.identity(of: path), file == PosixFile.identity(of: draft) {
+            return try PosixFile.remove(draft)
+        }
+        try Self.discard(draft)
+    }
+
+    private static func discard(_ path: String) throws(PosixError) {
+        guard try PosixFile.status(of: path) != nil else { return }
+        let old = PosixFile.Opened(writing: path)
+        try PosixFile.remove(path)
+        try PosixFile.syncFolder(of: path)
+        // Not before: a process that ends in between would leave a file that is no key.
+        old?.overwrite()
     }
 
     private func status() throws(StoreKeyError) -> PosixFile.Status? {

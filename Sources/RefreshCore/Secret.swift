@@ -16,6 +16,27 @@ package final class Secret: Sendable, Equatable {
         address = UInt(bitPattern: place.baseAddress)
     }
 
+    /// Bytes that are written straight into their place, so that nothing is left of them elsewhere.
+    ///
+    /// - Parameters:
+    ///   - capacity: how many bytes there may be.
+    ///   - fill: writes them, from the start, and returns how many they are.
+    package init<Failure: Error>(
+        capacity: Int,
+        filledBy fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) {
+        let place = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 1)
+        do {
+            count = try unsafe fill(place)
+        } catch {
+            unsafe place.eraseBytes()
+            unsafe place.deallocate()
+            throw error
+        }
+        precondition(count <= capacity, "a secret has no more bytes than there is room for")
+        address = UInt(bitPattern: place.baseAddress)
+    }
+
     package convenience init(_ string: String) {
         self.init(string.utf8)
     }

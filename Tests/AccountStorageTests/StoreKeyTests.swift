@@ -115,7 +115,9 @@ struct StoreKeyTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: target)
         #expect(throws: StoreKeyError.tooOpen(path: keyFile, mode: 0o644)) { try load() }
         try FileManager.default.removeItem(atPath: target)
-        #expect(throws: StoreKeyError.unreadable(path: keyFile, code: 2)) { try load() }
+        #expect(try source.files() == [])
+        #expect(throws: StoreKeyError.cannotCreate(path: keyFile, code: EEXIST)) { try source.createFile() }
+        #expect(!FileManager.default.fileExists(atPath: target))
     }
 
     @Test(.enabled(if: isRoot, "needs root, to give files to another user"))

@@ -26,7 +26,8 @@ struct StoreKeyringTests {
 
     /// Passes a key as systemd does.
     private func pass(_ key: StoreKey, as name: String = "store-key") throws {
-        try Data(key.fileContents).write(to: URL(fileURLWithPath: folder.file("credentials/\(name)")))
+        let contents = unsafe key.fileContents.withBytes { unsafe Data($0) }
+        try contents.write(to: URL(fileURLWithPath: folder.file("credentials/\(name)")))
         try FileManager.default.setAttributes(
             [.posixPermissions: 0o440],
             ofItemAtPath: folder.file("credentials/\(name)")
@@ -262,7 +263,58 @@ struct StoreKeyringTests {
         // A second name keeps the old file in sight.
         try FileManager.default.linkItem(atPath: folder.file("store-key"), toPath: folder.file("seen"))
         _ = try rekey(withoutSecretService)
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.file("seen")))
-        #expect(bytes == Data(repeating: 0, count: 65))
+        #expect(try isOverwritten("seen"))
+    }
+
+    @Test func `of a symbolic link the key itself is destroyed, and a crash in between is made up for`() throws {
+        let vault = folder.file("vault")
+        try StoreKeyFile.own(vault).create(StoreKey.random())
+        try FileManager.default.linkItem(atPath: vault, toPath: folder.file("seen"))
+        let link = folder.file("store-key")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: vault)
+        let next = StoreKey.random()
+        try pass(next)
+        try withoutSecretService.settle(on: next.identifier)
+        #expect(try keyFiles == [])
+        #expect(!FileManager.default.fileExists(atPath: vault))
+        #expect(try isOverwritten("seen"))
+        // The target is gone, the link is not yet.
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: vault)
+        try withoutSecretService.settle(on: next.identifier)
+        #expect(try keyFiles == [])
+    }
+
+    @Test func `a draft that a crash left behind is overwritten, too`() throws {
+        try open(withoutSecretService).close()
+        for name in ["store-key.new", "store-key.next.new"] {
+            try StoreKeyFile.own(folder.file(name)).create(StoreKey.random())
+            try FileManager.default.linkItem(atPath: folder.file(name), toPath: folder.file("seen-\(name)"))
+        }
+        _ = try rekey(withoutSecretService)
+        #expect(try keyFiles == ["store-key"])
+        #expect(try isOverwritten("seen-store-key.new") && isOverwritten("seen-store-key.next.new"))
+
+        let last = folder.file("store-key.new")
+        try StoreKeyFile.own(last).create(StoreKey.random())
+        try FileManager.default.linkItem(atPath: last, toPath: folder.file("seen"))
+        let next = StoreKey.random()
+        try pass(next)
+        try withoutSecretService.settle(on: next.identifier)
+        #expect(try keyFiles == [])
+        #expect(try isOverwritten("seen"))
+    }
+
+    @Test func `a draft that is the key file under a second name is only taken away`() throws {
+        let key = try source.createFile()
+        try FileManager.default.linkItem(atPath: folder.file("store-key"), toPath: folder.file("store-key.new"))
+        #expect(throws: StoreKeyError.cannotCreate(path: folder.file("store-key"), code: EEXIST)) {
+            try source.createFile()
+        }
+        #expect(try source.files() == [key])
+        #expect(try keyFiles == ["store-key"])
+    }
+
+    private func isOverwritten(_ name: String) throws -> Bool {
+        try Data(contentsOf: URL(fileURLWithPath: folder.file(name))) == Data(repeating: 0, count: 65)
     }
 }

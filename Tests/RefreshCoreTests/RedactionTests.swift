@@ -49,6 +49,16 @@ import Testing
         #expect(Secret("").isEmpty && Secret("").reveal().isEmpty)
     }
 
+    @Test func `a secret may be written into its place, and be shorter than there is room for`() {
+        struct Interrupted: Error {}
+        let secret = unsafe Secret(capacity: 9) { bytes in
+            unsafe bytes.copyBytes(from: "two".utf8)
+            return 3
+        }
+        #expect(secret == Secret("two"))
+        #expect(throws: Interrupted.self) { try unsafe Secret(capacity: 9) { _ in throw Interrupted() } }
+    }
+
     @Test func `making a secret leaves the bytes it was made from alone`() {
         let bytes = ContiguousArray(RedactionTests.text.utf8)
         #expect(Secret(bytes).reveal() == RedactionTests.text)
