@@ -29,15 +29,3 @@ package struct StoreCondition: Sendable {
             ) : nil
     }
 }
-
-extension StoreKeyring {
-    /// Where the key of this identifier is found now, if the daemon were started again; nil if nowhere. Blocks.
-    ///
-    /// - Throws: what a new start would stumble over.
-    package func locate(_ identifier: String) throws(StoreKeyError) -> StoreKeyPlace? {
-        let atHand = try source.credentials() + source.files()
-        if let held = atHand.first(where: { $0.key.identifier == identifier }) { return held.place }
-        guard usesSecretService else { return nil }
-        return try secretService.keys().first { $0.key.identifier == identifier }?.place
-    }
-}

@@ -97,7 +97,7 @@ extension StoreFinding {
             StoreError.corrupt(path: path).hint ?? ""
         case .tooOpen(let path, let mode):
             "chmod \(String(mode & 0o700, radix: 8)) '\(path)'; if others may have read it, authctl store rekey"
-        case .key(let error): error.hint
+        case .key(let error): error.hintWhileOpen
         case .damaged(let name, _):
             "authctl store backup FILE, then authctl account remove \(Self.operand(name)), and add it anew;"
                 + " or stop the daemon and put an earlier backup back"

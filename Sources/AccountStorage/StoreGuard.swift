@@ -20,16 +20,13 @@ package struct StoreGuard: Sendable {
         return open + keyFindings()
     }
 
-    /// What the next start of the daemon would stumble over.
+    /// What the next start of the daemon would stumble over, but for what passes: a keyring that is locked now has the key.
     private func keyFindings() -> [StoreFinding] {
         do throws(StoreKeyError) {
-            let held = try keyring.source.credentials() + keyring.source.files()
-            if held.contains(where: { $0.key.identifier == keyIdentifier }) { return [] }
-            // The Secret Service may ask its owner, whom a check does not disturb: that the daemon runs says that it gave the key.
-            if keyring.usesSecretService { return [] }
-            throw .keyMissing(path: keyring.source.keyFilePath)
+            _ = try keyring.locate(keyIdentifier)
+            return []
         } catch {
-            return [.key(error)]
+            return error.isPassing ? [] : [.key(error)]
         }
     }
 }

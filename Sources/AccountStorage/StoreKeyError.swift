@@ -32,15 +32,29 @@ package enum StoreKeyError: Error, Hashable, Sendable {
     case secretServiceLocked
     /// Nobody answers for the Secret Service now; `reason` says why.
     case secretServiceUnavailable(reason: String)
+    /// There is a store, and its key, named by its identifier if that is known, is neither in the Secret Service nor elsewhere.
+    case secretServiceLacksKey(identifier: String?)
 }
 
 extension StoreKeyError {
-    /// Whether it passes without anybody changing a file: the daemon waits for it.
+    /// Whether it passes by itself, or by somebody logging in.
     package var isPassing: Bool {
         switch self {
         case .secretServiceLocked, .secretServiceUnavailable: true
         case .keyMissing, .unreadable, .tooOpen, .notOurs, .foreignSymbolicLink, .notAFile, .malformed, .cannotCreate,
-            .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .successorMissing, .secretServiceRefused:
+            .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .successorMissing, .secretServiceRefused,
+            .secretServiceLacksKey:
+            false
+        }
+    }
+
+    /// Whether the daemon waits for the key: whatever a keyring lacks may come while the daemon runs, what is wrong with a file or
+    /// a credential is put right and the daemon started again (see the decision "A daemon waits for a keyring, and ends for a file").
+    package var isAwaited: Bool {
+        switch self {
+        case .secretServiceLocked, .secretServiceUnavailable, .secretServiceRefused, .secretServiceLacksKey: true
+        case .keyMissing, .unreadable, .tooOpen, .notOurs, .foreignSymbolicLink, .notAFile, .malformed, .cannotCreate,
+            .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .successorMissing:
             false
         }
     }
@@ -72,6 +86,8 @@ extension StoreKeyError: CustomStringConvertible {
         case .secretServiceLocked: "the store's key is in the Secret Service, which is locked"
         case .secretServiceUnavailable(let reason):
             "the store's key is in the Secret Service, which cannot be asked: \(reason)"
+        case .secretServiceLacksKey(let identifier):
+            "the store's key\(identifier.map { " \($0)" } ?? "") is neither in the Secret Service nor anywhere else"
         }
     }
 
@@ -102,6 +118,21 @@ extension StoreKeyError: CustomStringConvertible {
             "unlock the keyring: log in to the desktop, or open its passwords program; the daemon goes on by itself"
         case .secretServiceUnavailable:
             "start the keyring (gnome-keyring, KeePassXC, KWallet) on the session bus; the daemon goes on by itself"
+        case .secretServiceLacksKey:
+            "unlock the keyring that has it, or bring it back; the daemon goes on by itself. If the key is lost, move the store"
+                + " away and import the grants again"
+        }
+    }
+
+    /// The next step to take while a daemon has the store open, and this is in the way of the next one.
+    package var hintWhileOpen: String {
+        switch self {
+        case .keyMissing, .secretServiceLacksKey:
+            "put the key back, or have a new one made while this daemon runs: authctl store rekey"
+        case .unreadable, .tooOpen, .notOurs, .foreignSymbolicLink, .notAFile, .malformed, .cannotCreate,
+            .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .successorMissing, .secretServiceRefused,
+            .secretServiceLocked, .secretServiceUnavailable:
+            hint
         }
     }
 }

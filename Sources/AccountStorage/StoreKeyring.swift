@@ -42,42 +42,61 @@ package struct StoreKeyring: Sendable {
         }
     }
 
-    /// Asks one place after the other, and the Secret Service only if its answer is needed: it may be locked.
-    ///
-    /// It is asked then whether it is wanted or not: a change of the key away from it may have ended half-way.
     private func openExisting(_ path: String) throws -> sending AccountStore {
         var keys: [StoreKey] = []
-        var refusal: any Error = StoreKeyError.keyMissing(path: source.keyFilePath)
-        for place in [source.credentials, source.files, secretService.keys] {
-            let found: [StoreKey]
-            do throws(StoreKeyError) {
-                found = try place().map(\.key)
-            } catch {
-                // Where the Secret Service is not wanted, only a locked one speaks for keys that may be in it.
-                if case .secretServiceUnavailable = error, !usesSecretService, !isChangeUnderWay { throw refusal }
-                if case .secretServiceRefused = error, !usesSecretService { throw refusal }
-                throw error
-            }
+        var wrongKey: StoreError?
+        var missing: String?
+        for place in places {
+            let found = try place().map(\.key)
             guard !found.isEmpty else { continue }
             keys += found
             do throws(StoreError) {
                 return try AccountStore(path: path, keys: keys)
             } catch {
-                guard case .wrongKey = error else { throw error }
-                refusal = error
+                guard case .wrongKey(_, let expected, _) = error else { throw error }
+                (wrongKey, missing) = (error, expected)
             }
         }
-        throw refusal
+        if let wrongKey, !usesSecretService { throw wrongKey }
+        throw absence(of: missing)
+    }
+
+    /// Where keys are looked for, in this order, the Secret Service only if its answer is needed: it may be locked.
+    private var places: [() throws(StoreKeyError) -> [HeldKey]] {
+        [source.credentials, source.files, secretServiceKeys]
+    }
+
+    /// What the Secret Service has. It is asked whether it is wanted or not: a change of the key away from it may have ended half-way.
+    private func secretServiceKeys() throws(StoreKeyError) -> [HeldKey] {
+        do {
+            return try secretService.keys()
+        } catch {
+            // Where nothing is expected of it, only a locked one speaks for keys that may be in it.
+            guard usesSecretService || isChangeUnderWay || error == .secretServiceLocked else { return [] }
+            throw error
+        }
+    }
+
+    /// That a key is in no place. Where a keyring is wanted it may come yet, or be unlocked.
+    ///
+    /// - Parameter identifier: the key's; nil if it is not known.
+    private func absence(of identifier: String?) -> StoreKeyError {
+        usesSecretService ? .secretServiceLacksKey(identifier: identifier) : .keyMissing(path: source.keyFilePath)
+    }
+
+    /// Where a daemon that is started now would find the key of this identifier.
+    ///
+    /// - Throws: what it would stumble over.
+    package func locate(_ identifier: String) throws(StoreKeyError) -> StoreKeyPlace {
+        for place in places {
+            if let held = try place().first(where: { $0.key.identifier == identifier }) { return held.place }
+        }
+        throw absence(of: identifier)
     }
 
     /// Whether a key waits beside the store for the present one, wherever that is, to be replaced by it.
     private var isChangeUnderWay: Bool {
         ((try? source.files()) ?? []).contains { $0.place == .nextFile }
-    }
-
-    /// Finds out whether the Secret Service gives its keys now.
-    package func askSecretService() throws(StoreKeyError) {
-        _ = try secretService.load()
     }
 
     private func firstKey() throws(StoreKeyError) -> HeldKey {

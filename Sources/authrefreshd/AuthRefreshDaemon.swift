@@ -33,7 +33,7 @@ struct AuthRefreshDaemon: AsyncParsableCommand {
 
     func run() async throws {
         do throws(DaemonError) {
-            let daemon = try Daemon(options: options)
+            var daemon = try Daemon(options: options)
             if options.check { return print("the configuration and \(daemon.profileCount) provider profiles are good") }
             try await daemon.run()
         } catch {

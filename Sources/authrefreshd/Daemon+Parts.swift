@@ -20,7 +20,7 @@ extension Daemon {
         }
     }
 
-    func keyring() -> StoreKeyring {
+    func makeKeyring() -> StoreKeyring {
         StoreKeyring(
             source: StoreKeySource(
                 credentialsDirectory: paths.credentialsDirectory,
@@ -29,17 +29,6 @@ extension Daemon {
             secretService: .onSessionBus(paths.sessionBus, stateDirectory: paths.stateDirectory),
             usesSecretService: configuration.settings.usesSecretService
         )
-    }
-
-    func openStore(_ keyring: StoreKeyring) throws(DaemonError) -> sending AccountStore {
-        do {
-            return try keyring.openStore(at: paths.stateDirectory + "/" + AccountStore.fileName)
-        } catch {
-            switch error {
-            case .key(let error): throw .key(error)
-            case .store(let error): throw .store(error)
-            }
-        }
     }
 
     /// Asks the user's service manager to restart our socket unit; nil where there is none.

@@ -10,7 +10,7 @@ internal import Varlink
 struct Daemon {
     private let options: DaemonOptions
     let paths: DaemonPaths
-    let configuration: LoadedConfiguration
+    private(set) var configuration: LoadedConfiguration
 
     var profileCount: Int { configuration.settings.profiles.names.count }
 
@@ -32,110 +32,59 @@ struct Daemon {
     }
 
     /// Serves until SIGTERM or SIGINT.
-    func run() async throws(DaemonError) {
+    mutating func run() async throws(DaemonError) {
         let (happenings, happened) = AsyncStream.makeStream(of: Happening.self)
         let signals = SignalWatch { happened.yield(.signal($0)) }
         defer { withExtendedLifetime(signals) {} }
-        let logger = makeLogger()
-        let changeLog = ChangeLog(logger: logger)
         do {
             try ProcessHardening.apply()
         } catch {
             throw .system(error)
         }
-        let executor = DispatchQueueExecutor(label: "authrefreshd.coordinator")
-        let manager = ServiceManagerLink(notifier: ServiceNotifier.fromEnvironment(), queue: executor.queue)
-        let gate = ServiceGate(executor: executor) { happened.yield(.keyMayBeThere) }
-        let server = try makeServer(gate, changeLog)
-        let keyring = keyring()
-        let store: AccountStore
-        var isServing = false
-        do {
-            store = try openStore(keyring)
-        } catch {
-            guard case .key(let error) = error, error.isPassing else { throw error }
-            await gate.lock(error)
-            try await start(server)
-            isServing = true
-            let wait = KeyWait(
-                keyring: keyring,
-                busAddress: paths.sessionBus,
-                gate: gate,
-                manager: manager,
-                changeLog: changeLog,
-                happened: happened
-            )
-            guard await wait.run(happenings, because: error) else { return await server.shutdown() }
-            store = try await openUnlocked(keyring, server)
-        }
-        try await serve(
-            Parts(executor: executor, gate: gate, server: server, manager: manager, logger: logger),
-            store,
-            keyring,
-            isServing: isServing,
-            until: happenings
-        )
-    }
-
-    /// What is there before the store is open.
-    private struct Parts {
-        let executor: DispatchQueueExecutor
-        let gate: ServiceGate
-        let server: VarlinkServer
-        let manager: ServiceManagerLink
-        let logger: Logger
-    }
-
-    private func openUnlocked(
-        _ keyring: StoreKeyring,
-        _ server: VarlinkServer
-    ) async throws(DaemonError) -> sending AccountStore {
+        var parts = try makeParts(happened)
         do throws(DaemonError) {
-            return try openStore(keyring)
+            guard let store = try await openStore(&parts, happenings) else { return await parts.server.shutdown() }
+            try await serve(parts, store, until: happenings)
         } catch {
-            await server.shutdown()
+            await parts.server.shutdown()
             throw error
         }
     }
 
-    private func serve(
+    private mutating func serve(
         _ parts: Parts,
         _ store: sending AccountStore,
-        _ keyring: StoreKeyring,
-        isServing: Bool,
         until happenings: AsyncStream<Happening>
     ) async throws(DaemonError) {
-        let changeLog = ChangeLog(logger: parts.logger)
         let client = OAuthClient(configuration: configuration.client)
         let coordinator = RefreshCoordinator(
             executor: parts.executor,
             store: store,
-            keyring: keyring,
+            keyring: parts.keyring,
             client: client,
             settings: configuration.settings,
             timebase: try timebase(),
-            changeLog: changeLog
+            changeLog: parts.changeLog
         )
-        let machine = MachineWatch(coordinator: coordinator, changeLog: changeLog)
+        let machine = MachineWatch(coordinator: coordinator, changeLog: parts.changeLog)
         do throws(DaemonError) {
             try await begin(coordinator, machine, parts.manager)
             await parts.gate.open(AuthRefreshService(coordinator: coordinator, configurationError: configurationError))
-            if !isServing { try await start(parts.server) }
+            if !parts.isServing { try await start(parts.server) }
         } catch {
             // Refreshes may have begun: their answers are worth more than a quick end.
             await coordinator.stop()
             try? await client.shutdown()
-            if isServing { await parts.server.shutdown() }
             throw error
         }
         parts.manager.ready(status: await coordinator.statusLine)
-        changeLog.write(.daemonStarted)
+        parts.changeLog.write(.daemonStarted)
 
         for await case .signal(let signal) in happenings {
             guard signal == .hangUp else { break }
-            await reload(coordinator, parts.manager, changeLog)
+            await reload(coordinator, parts)
         }
-        changeLog.write(.daemonStopping)
+        parts.changeLog.write(.daemonStopping)
         parts.manager.stopping()
         await parts.server.stopAccepting()
         await coordinator.stop()
@@ -167,19 +116,30 @@ struct Daemon {
         }
     }
 
+    private mutating func reload(_ coordinator: RefreshCoordinator, _ parts: Parts) async {
+        parts.manager.reloading()
+        await reload(parts.changeLog) { settings in
+            if let settings {
+                await coordinator.reload(settings)
+            } else {
+                await coordinator.configurationRejected()
+            }
+        }
+        parts.manager.ready(status: await coordinator.statusLine)
+    }
+
     /// Reads the configuration anew; one that cannot be used changes nothing.
-    private func reload(_ coordinator: RefreshCoordinator, _ manager: ServiceManagerLink, _ changeLog: ChangeLog) async
-    {
-        manager.reloading()
+    ///
+    /// - Parameter take: takes over the settings; nil if the configuration is rejected.
+    mutating func reload(_ changeLog: ChangeLog, _ take: (CoordinatorSettings?) async -> Void) async {
         do {
             // Looked for anew: the file may have been made since the start.
-            let loaded = try LoadedConfiguration(paths: try Self.paths(options))
-            await coordinator.reload(loaded.settings)
+            configuration = try LoadedConfiguration(paths: try Self.paths(options))
+            await take(configuration.settings)
             changeLog.write(.configurationReloaded)
         } catch {
             changeLog.write(.configurationRejected, [JournalKey.error: "\(error)"])
-            await coordinator.configurationRejected()
+            await take(nil)
         }
-        manager.ready(status: await coordinator.statusLine)
     }
 }

@@ -1,8 +1,6 @@
 /// What the daemon as a process is told.
 enum Happening: Sendable {
     case signal(SignalWatch.Signal)
-    /// The store's key, which was locked, may be there now.
-    case keyMayBeThere
-    /// The session bus is gone.
-    case busLost
+    /// What came of trying to open the store.
+    case store(KeyWait.Answer)
 }

@@ -1,74 +1,118 @@
 internal import AccountStorage
-internal import Dispatch
 internal import SecretService
-internal import Systemd
 
-/// The daemon while the store's key is locked: it serves, says so, and waits for the key.
+/// Opens the store, and tries again whenever its key may have come.
 ///
-/// The Secret Service is asked again when it says that something has changed, when it comes or goes, and when a caller asks; there is
-/// no polling. Nobody is prompted.
-struct KeyWait {
-    let keyring: StoreKeyring
-    /// Nil: there is no session bus.
-    let busAddress: String?
-    let gate: ServiceGate
-    let manager: ServiceManagerLink
-    let changeLog: ChangeLog
-    let happened: AsyncStream<Happening>.Continuation
+/// That is when the Secret Service says that something has changed, when it comes or goes, when a caller asks, and when the
+/// configuration was read anew; there is no polling, and nobody is prompted. Lives on the coordinator's queue and asks on another: a bus
+/// that says nothing keeps neither callers nor signals from being heard.
+actor KeyWait {
+    typealias Answer = Result<Handover<AccountStore>, StoreOpeningError>
 
-    /// Returns when the Secret Service gives its keys.
-    ///
-    /// - Returns: false if the daemon is to end.
-    func run(_ happenings: AsyncStream<Happening>, because error: StoreKeyError) async -> Bool {
-        var error = error
-        changeLog.storeLocked(error)
-        manager.ready(status: status(error))
-        var watch = watch()
-        defer { watch?.cancel() }
-        for await happening in happenings {
-            switch happening {
-            case .signal(.hangUp):
-                manager.reloading()
-                manager.ready(status: status(error))
-            case .signal(.interrupt), .signal(.terminate):
-                manager.stopping()
-                return false
-            case .busLost: watch = nil
-            case .keyMayBeThere:
-                if watch == nil { watch = self.watch() }
-                // A keyring that refuses may be in the middle of its start: while one waits, that passes too.
-                guard let still = await refusal() else { return true }
-                guard still != error else { continue }
-                error = still
-                await gate.lock(error)
-                manager.status(status(error))
-            }
-        }
-        return false
+    nonisolated let executor: DispatchQueueExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    private let path: String
+    private let busAddress: String?
+    private let onAnswer: @Sendable (Answer) -> Void
+    private var keyring: StoreKeyring
+    /// Nil until there is something to wait for, and while there is no bus.
+    private var watch: SecretServiceWatch?
+    private var isLocked = false
+    private var isAsking = false
+    /// Whether anything has happened since the question under way was put: one more answers all of it.
+    private var isToAskAgain = false
+    private var isOver = false
+
+    /// - Parameters:
+    ///   - path: the store's.
+    ///   - busAddress: of the session bus; nil if there is none.
+    ///   - onAnswer: is given the store, in the end; or why it cannot be opened: for good, or until it is called again if the error is
+    ///     awaited.
+    init(
+        executor: DispatchQueueExecutor,
+        path: String,
+        keyring: StoreKeyring,
+        busAddress: String?,
+        onAnswer: @escaping @Sendable (Answer) -> Void
+    ) {
+        self.executor = executor
+        self.path = path
+        self.keyring = keyring
+        self.busAddress = busAddress
+        self.onAnswer = onAnswer
     }
 
-    /// Why the key cannot be had; nil if it can.
-    private func refusal() async -> StoreKeyError? {
-        let keyring = keyring
-        let result = await BlockingCall.result { () throws(StoreKeyError) in try keyring.askSecretService() }
-        switch result {
-        case .success: return nil
-        case .failure(let error): return error
+    /// Tries to open the store with the keys of `keyring`, now and until it is open.
+    func open(with keyring: StoreKeyring) {
+        self.keyring = keyring
+        ask()
+    }
+
+    /// Somebody wants something of the store: a reason to try again, and to look for a bus that was not there.
+    func callerCame() {
+        if watch == nil { watch = makeWatch() }
+        ask()
+    }
+
+    /// Ends it; no answer follows. A question that is under way is left to itself.
+    func end() {
+        isOver = true
+        watch?.cancel()
+        watch = nil
+    }
+
+    private func ask() {
+        guard !isOver else { return }
+        isToAskAgain = isAsking
+        guard !isAsking else { return }
+        isAsking = true
+        let (keyring, path) = (keyring, path)
+        Task {
+            answered(
+                await BlockingCall.result { () throws(StoreOpeningError) in
+                    Handover(try keyring.openStore(at: path))
+                }
+            )
+        }
+    }
+
+    private func answered(_ answer: Answer) {
+        isAsking = false
+        guard !isOver else { return }
+        switch answer {
+        case .failure(let error) where error.isAwaited:
+            if !isLocked { watch = makeWatch() }
+            isLocked = true
+            onAnswer(answer)
+            if isToAskAgain { ask() }
+        case .failure where isToAskAgain:
+            // The configuration has changed meanwhile: what is final without a keyring need not be so with one.
+            ask()
+        case .success, .failure:
+            end()
+            onAnswer(answer)
         }
     }
 
     /// Nil if there is no bus now: the next caller has it looked for again.
-    private func watch() -> SecretServiceWatch? {
+    private func makeWatch() -> SecretServiceWatch? {
         guard let busAddress else { return nil }
         return try? SecretServiceWatch(
-            queue: gate.executor.queue,
+            queue: executor.queue,
             address: busAddress,
-            onLost: { [happened] in happened.yield(.busLost) },
-            onChange: { [happened] in happened.yield(.keyMayBeThere) }
+            onLost: { [weak self] in self?.assumeIsolated { $0.watch = nil } },
+            onChange: { [weak self] in self?.assumeIsolated { $0.ask() } }
         )
     }
+}
 
-    private func status(_ error: StoreKeyError) -> String {
-        "locked: \(error.description); \(error.hint)"
+extension StoreOpeningError {
+    /// Whether the daemon waits for it to pass.
+    var isAwaited: Bool {
+        switch self {
+        case .key(let error): error.isAwaited
+        case .store: false
+        }
     }
 }

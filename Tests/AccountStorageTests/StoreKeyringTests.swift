@@ -93,6 +93,39 @@ struct StoreKeyringTests {
         try open(withSecretService).close()
     }
 
+    @Test func `a key that a wanted Secret Service does not have is waited for, whatever else is at hand`() throws {
+        let store = try open(withSecretService)
+        let identifier = store.keyIdentifier
+        try store.close()
+        try withSecretService.secretService.removeOthers("none")
+        let nowhere = StoreOpeningError.key(.secretServiceLacksKey(identifier: nil))
+        #expect(throws: nowhere) { try open(withSecretService) }
+        #expect(throws: StoreKeyError.secretServiceLacksKey(identifier: identifier)) {
+            try withSecretService.locate(identifier)
+        }
+        _ = try withSecretService.secretService.create()
+        try pass(StoreKey.random())
+        let another = StoreKeyError.secretServiceLacksKey(identifier: identifier)
+        #expect(throws: StoreOpeningError.key(another)) { try open(withSecretService) }
+        #expect(another.isAwaited && StoreKeyError.secretServiceRefused(reason: "no").isAwaited)
+        #expect(!StoreKeyError.keyMissing(path: "/k").isAwaited)
+        // Without the option it is as if there were no keyring.
+        #expect(throws: StoreOpeningError.self) { try open(withoutSecretService) }
+        #expect(throws: StoreKeyError.keyMissing(path: folder.file("store-key"))) {
+            try withoutSecretService.locate(identifier)
+        }
+    }
+
+    @Test func `a key is located where the next start finds it`() throws {
+        let store = try open(withSecretService)
+        #expect(try withSecretService.locate(store.keyIdentifier) == .secretService)
+        #expect(try withoutSecretService.locate(store.keyIdentifier) == .secretService)
+        service.fail(with: .secretServiceLocked)
+        #expect(throws: StoreKeyError.secretServiceLocked) { try withoutSecretService.locate(store.keyIdentifier) }
+        let file = try source.createFile()
+        #expect(try withSecretService.locate(file.key.identifier) == .file)
+    }
+
     @Test func `without the option the Secret Service is asked last, where the start would fail anyway`() throws {
         let missing = StoreOpeningError.key(.keyMissing(path: folder.file("store-key")))
         try open(withSecretService).close()

@@ -26,11 +26,13 @@ extension RefreshCoordinator {
         )
     }
 
+    static let rejectedConfiguration = "the new configuration is rejected, the one before is in force"
+
     /// One line for `systemctl status`.
     var statusLine: String {
         guard let overview = try? overview() else { return "the store cannot be read" }
         if let trouble = overview.trouble { return "trouble: \(trouble)" }
-        var parts = isConfigurationRejected ? ["the new configuration is rejected, the one before is in force"] : []
+        var parts = isConfigurationRejected ? [Self.rejectedConfiguration] : []
         parts += [overview.accounts == 1 ? "1 account" : "\(overview.accounts) accounts"]
         let counts = overview.counts
         if counts.interactionRequired > 0 { parts.append("\(counts.interactionRequired) need a person") }

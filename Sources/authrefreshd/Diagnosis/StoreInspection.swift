@@ -79,7 +79,7 @@ struct StoreInspection: Sendable {
         return [.ok(.store, "closed to other users; \(sizes)", of: files.path)]
     }
 
-    private func keyFinding(_ place: Result<StoreKeyPlace?, StoreKeyError>?) -> Finding {
+    private func keyFinding(_ place: Result<StoreKeyPlace, StoreKeyError>?) -> Finding {
         switch place {
         case nil:
             return .warning(
@@ -88,21 +88,13 @@ struct StoreInspection: Sendable {
                 needs: .time,
                 advice: "a daemon that is started now has to wait for it: look at the file system and the keyring"
             )
-        case .success(let place?):
+        case .success(let place):
             return .ok(.key, "the store's key is \(place.words(keyFile: condition.keyring.source.keyFilePath))")
-        case .success(nil):
-            return .error(
-                .key,
-                "the store's key is nowhere to be found: this daemon works on, the next one cannot open the store",
-                of: condition.keyring.source.keyFilePath,
-                needs: .repair,
-                advice: "put the key back, or have a new one made while this daemon runs: authctl store rekey"
-            )
+        case .failure(let error) where error.isPassing:
+            return .warning(.key, error.description, needs: .time, advice: error.hintWhileOpen)
         case .failure(let error):
-            guard error.isPassing else {
-                return .error(.key, error.description, needs: .repair, advice: error.hint)
-            }
-            return .warning(.key, error.description, needs: .time, advice: error.hint)
+            let text = "\(error.description): this daemon works on, the next one cannot open the store"
+            return .error(.key, text, needs: .repair, advice: error.hintWhileOpen)
         }
     }
 

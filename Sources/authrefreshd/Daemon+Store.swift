@@ -1,0 +1,107 @@
+internal import AccountStorage
+internal import Systemd
+internal import Varlink
+
+/// The daemon until its store is open.
+extension Daemon {
+    /// What is there before the store is.
+    struct Parts {
+        let executor: DispatchQueueExecutor
+        var keyring: StoreKeyring
+        let keyWait: KeyWait
+        let gate: ServiceGate
+        let server: VarlinkServer
+        /// Whether callers are let in.
+        var isServing = false
+        let manager: ServiceManagerLink
+        let changeLog: ChangeLog
+    }
+
+    func makeParts(_ happened: AsyncStream<Happening>.Continuation) throws(DaemonError) -> Parts {
+        let changeLog = ChangeLog(logger: makeLogger())
+        let executor = DispatchQueueExecutor(label: "authrefreshd.coordinator")
+        let keyring = makeKeyring()
+        let keyWait = KeyWait(
+            executor: executor,
+            path: paths.stateDirectory + "/" + AccountStore.fileName,
+            keyring: keyring,
+            busAddress: paths.sessionBus
+        ) { happened.yield(.store($0)) }
+        let gate = ServiceGate(executor: executor) { keyWait.assumeIsolated { $0.callerCame() } }
+        return Parts(
+            executor: executor,
+            keyring: keyring,
+            keyWait: keyWait,
+            gate: gate,
+            server: try makeServer(gate, changeLog),
+            manager: ServiceManagerLink(notifier: ServiceNotifier.fromEnvironment(), queue: executor.queue),
+            changeLog: changeLog
+        )
+    }
+
+    /// Opens the store. While its key cannot be had, callers and the service manager are told so, and it is waited for.
+    ///
+    /// - Returns: nil if the daemon is to end.
+    mutating func openStore(
+        _ parts: inout Parts,
+        _ happenings: AsyncStream<Happening>
+    ) async throws(DaemonError) -> sending AccountStore? {
+        var lock = Lock()
+        await parts.keyWait.open(with: parts.keyring)
+        for await happening in happenings {
+            switch happening {
+            case .store(.success(let store)):
+                return store.take()
+            case .store(.failure(.key(let error))) where error.isAwaited:
+                guard error != lock.cause else { continue }
+                lock.cause = error
+                await parts.gate.lock(error)
+                parts.changeLog.storeLocked(error)
+                if !parts.isServing { try await start(parts.server) }
+                parts.isServing = true
+                lock.tell(parts.manager)
+            case .store(.failure(let error)):
+                throw DaemonError(error)
+            case .signal(.hangUp):
+                await reload(&parts, &lock)
+            case .signal(.interrupt), .signal(.terminate):
+                parts.manager.stopping()
+                await parts.keyWait.end()
+                return nil
+            }
+        }
+        return nil
+    }
+
+    private mutating func reload(_ parts: inout Parts, _ lock: inout Lock) async {
+        if lock.cause != nil { parts.manager.reloading() }
+        await reload(parts.changeLog) { settings in
+            lock.isConfigurationRejected = settings == nil
+            if let settings { parts.keyring.useSecretService(settings.usesSecretService) }
+        }
+        lock.tell(parts.manager)
+        await parts.keyWait.open(with: parts.keyring)
+    }
+
+    /// What keeps the store from being opened.
+    private struct Lock {
+        /// Nil while nothing is known yet: the daemon is not ready then.
+        var cause: StoreKeyError?
+        var isConfigurationRejected = false
+
+        func tell(_ manager: ServiceManagerLink) {
+            guard let cause else { return }
+            let rejected = isConfigurationRejected ? RefreshCoordinator.rejectedConfiguration + ", " : ""
+            manager.ready(status: "\(rejected)locked: \(cause.description); \(cause.hint)")
+        }
+    }
+}
+
+extension DaemonError {
+    fileprivate init(_ error: StoreOpeningError) {
+        switch error {
+        case .key(let error): self = .key(error)
+        case .store(let error): self = .store(error)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import AuthRefreshInterface
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A daemon whose key is to come from a keyring that is not there.
+struct LockedStoreTests {
+    private let stage: DaemonStage
+
+    init() throws {
+        stage = try DaemonStage()
+        try stage.configure("store_key: secret-service\n")
+    }
+
+    /// Where there is no bus.
+    private var noBus: [String: String] {
+        ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(stage.folder.path)/nobody"]
+    }
+
+    private func expectLocked(_ says: String) async throws {
+        let answer = try await stage.authctl("status")
+        #expect(answer.end == .exited(75))
+        #expect(answer.errors.contains(says), "\(answer.errors)")
+    }
+
+    @Test(arguments: [15, 2] as [Int32])
+    func `a signal to end is heard while the bus says nothing`(signal: Int32) async throws {
+        let bus = try SilentBus(at: stage.folder.path + "/bus")
+        let daemon = try stage.spawn(environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(bus.path)"])
+        try bus.waitForCaller()
+        let began = ContinuousClock.now
+        daemon.signal(signal)
+        #expect(try await daemon.ended() == .exited(0))
+        // Well below the 10 s that the bus is given.
+        #expect(ContinuousClock.now - began < .seconds(5))
+        #expect(stage.notify.messages.all.contains { $0.contains("STOPPING=1") })
+        #expect(!stage.notify.messages.all.contains { $0.contains("READY=1") })
+    }
+
+    @Test func `without a bus it serves, says so, and ends in good order`() async throws {
+        let daemon = try await stage.start(environment: noBus)
+        try await expectLocked("there is no session bus")
+        #expect(stage.notify.status?.hasPrefix("locked: ") == true)
+        try await daemon.log.first("the news") { $0.contains("the store's key is locked, waiting for it") }
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
+    @Test func `SIGHUP takes over another place for the key, and the store opens`() async throws {
+        let daemon = try await stage.start(environment: noBus)
+        try stage.configure("store_key: file\nlog_level: nonsense\n")
+        daemon.signal(SIGHUP)
+        try await daemon.log.first("the refusal") { $0.contains("the new configuration cannot be used") }
+        try await stage.notify.messages.first("the status") { $0.contains("STATUS=the new configuration is rejected") }
+        try await expectLocked("there is no session bus")
+
+        try stage.configure("store_key: file\nmax_accounts: 1\n")
+        daemon.signal(SIGHUP)
+        try await daemon.log.first("the start") { $0.contains("authrefreshd has started") }
+        #expect(FileManager.default.fileExists(atPath: stage.key))
+        // The rest of that configuration is in force, too.
+        try await stage.add("one", issuer: "https://login.example.com")
+        await #expect(throws: TestFault.self) { try await stage.add("two", issuer: "https://login.example.com") }
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
+    @Test func `a store whose key is in no file is waited for, until the configuration asks for a file`() async throws {
+        try stage.configure("store_key: file\n")
+        try await stage.start().terminate()
+        let away = stage.key + ".away"
+        try FileManager.default.moveItem(atPath: stage.key, toPath: away)
+        try stage.configure("store_key: secret-service\n")
+        let daemon = try await stage.start(environment: noBus)
+        try await expectLocked("there is no session bus")
+        // Any caller has it looked for again.
+        try FileManager.default.moveItem(atPath: away, toPath: stage.key)
+        daemon.signal(SIGHUP)
+        try await daemon.log.first("the start") { $0.contains("authrefreshd has started") }
+        #expect(try await daemon.terminate() == .exited(0))
+
+        try FileManager.default.moveItem(atPath: stage.key, toPath: away)
+        let second = try await stage.start(environment: noBus)
+        try stage.configure("store_key: file\n")
+        second.signal(SIGHUP)
+        #expect(try await second.ended() == .exited(77))
+        #expect(second.logText.contains("the store's key '\(stage.key)' is missing"), "\(second.logText)")
+    }
+}
+
+/// A socket in place of a session bus, at which nobody ever answers.
+private final class SilentBus: Sendable {
+    let path: String
+    private let descriptor: Int32
+
+    init(at path: String) throws {
+        self.path = path
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+        let result = unsafe withUnsafePointer(to: address) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0, listen(descriptor, 8) == 0 else { throw TestFault.system("listen at \(path)", errno: errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Waits until somebody has connected, and leaves them waiting.
+    func waitForCaller() throws {
+        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard unsafe Glibc.poll(&poll, 1, 30_000) == 1 else { throw TestFault.timedOut(waitingFor: "the daemon") }
+    }
+}

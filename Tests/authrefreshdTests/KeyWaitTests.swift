@@ -1,0 +1,205 @@
+import AccountStorage
+import Dispatch
+import RefreshCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// Opening the store while a keyring comes, goes and changes its mind.
+struct KeyWaitTests {
+    private let folder: TemporaryFolder
+    private let service = StubbornKeyring()
+    private let answers = EventLog<KeyWait.Answer>()
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func keyring(isUsed: Bool = true) -> StoreKeyring {
+        StoreKeyring(
+            source: StoreKeySource(credentialsDirectory: nil, stateDirectory: folder.path),
+            secretService: SecretServiceKeys(
+                load: { [service] () throws(StoreKeyError) in try service.load() },
+                add: { [service] contents, _ in service.keep(contents) },
+                removeOthers: { _ in }
+            ),
+            usesSecretService: isUsed
+        )
+    }
+
+    private func makeWait() -> KeyWait {
+        KeyWait(
+            executor: DispatchQueueExecutor(label: "test"),
+            path: folder.path + "/accounts.sqlite",
+            keyring: keyring(),
+            busAddress: nil
+        ) { [answers] in answers.append($0) }
+    }
+
+    /// A store whose key the keyring has.
+    private func makeStore() throws {
+        try keyring().openStore(at: folder.path + "/accounts.sqlite").close()
+    }
+
+    private func answer(_ number: Int) async throws -> KeyWait.Answer {
+        try await answers.nth(number)
+    }
+
+    @Test func `a store that opens is handed over once, and nothing follows`() async throws {
+        let wait = makeWait()
+        await wait.open(with: keyring())
+        let handover = try await answer(1).get()
+        #expect(try handover.take()?.counts().total == 0)
+        #expect(handover.take() == nil)
+        await wait.callerCame()
+        #expect(service.questions == 1)
+        #expect(answers.count == 1)
+    }
+
+    @Test func `each way in which a keyring can fail is waited out, one after the other`() async throws {
+        try makeStore()
+        let wait = makeWait()
+        let troubles: [StoreKeyError] = [
+            .secretServiceUnavailable(reason: "no bus"), .secretServiceLocked,
+            .secretServiceRefused(reason: "starting"),
+            .secretServiceUnavailable(reason: "gone again"), .secretServiceLocked,
+        ]
+        for (index, trouble) in troubles.enumerated() {
+            service.fail(with: trouble)
+            await wait.callerCame()
+            #expect(try await answer(index + 1).refusal == .key(trouble))
+        }
+        service.fail(with: nil)
+        let key = service.takeAway()
+        await wait.callerCame()
+        #expect(try await answer(6).refusal == .key(.secretServiceLacksKey(identifier: nil)))
+        service.keep(try #require(key))
+        await wait.callerCame()
+        #expect(try await answer(7).get().take() != nil)
+    }
+
+    @Test func `however much happens during a question, one more answers it`() async throws {
+        try makeStore()
+        service.fail(with: .secretServiceLocked)
+        service.hold()
+        let wait = makeWait()
+        await wait.open(with: keyring())
+        for _ in 0..<1_000 { await wait.callerCame() }
+        service.release()
+        _ = try await answer(2)
+        // One that comes now is the third, with nothing before it.
+        service.fail(with: nil)
+        await wait.callerCame()
+        #expect(try await answer(3).get().take() != nil)
+        // One for `makeStore`.
+        #expect(service.questions == 1 + 3)
+        #expect(answers.count == 3)
+    }
+
+    @Test func `an end is heard during a question, whose answer is dropped`() async throws {
+        service.hold()
+        let wait = makeWait()
+        await wait.open(with: keyring())
+        await wait.end()
+        service.release()
+        await wait.callerCame()
+        // Behind the question on the one thread for what blocks.
+        _ = await BlockingCall.result {}
+        await wait.callerCame()
+        #expect(answers.count == 0)
+    }
+
+    @Test func `a refusal is not final if a keyring is wanted by the time it comes`() async throws {
+        try makeStore()
+        service.fail(with: .secretServiceUnavailable(reason: "no bus"))
+        service.hold()
+        let wait = makeWait()
+        await wait.open(with: keyring(isUsed: false))
+        await wait.open(with: keyring())
+        service.release()
+        #expect(try await answer(1).refusal == .key(.secretServiceUnavailable(reason: "no bus")))
+    }
+
+    @Test func `a keyring that is wanted no more leaves the file to speak`() async throws {
+        try makeStore()
+        service.fail(with: .secretServiceUnavailable(reason: "no bus"))
+        let wait = makeWait()
+        await wait.open(with: keyring())
+        #expect(try await answer(1).refusal == .key(.secretServiceUnavailable(reason: "no bus")))
+        await wait.open(with: keyring(isUsed: false))
+        let missing = StoreKeyError.keyMissing(path: folder.path + "/store-key")
+        #expect(try await answer(2).refusal == .key(missing))
+        #expect(!missing.isAwaited)
+        // That was final.
+        await wait.callerCame()
+        #expect(answers.count == 2)
+    }
+}
+
+extension KeyWait.Answer {
+    fileprivate var refusal: StoreOpeningError? {
+        switch self {
+        case .success: nil
+        case .failure(let error): error
+        }
+    }
+}
+
+extension EventLog {
+    /// The element of this number, counted from 1, once it is there.
+    fileprivate func nth(_ number: Int) async throws -> Element {
+        for earlier in 1..<number { try await first("answer \(earlier)", from: earlier - 1) { _ in true } }
+        return try await first("answer \(number)", from: number - 1) { _ in true }
+    }
+}
+
+/// The items of one store in a Secret Service that fails, and is slow, as a test wants.
+private final class StubbornKeyring: Sendable {
+    private struct State {
+        var items: [Secret] = []
+        var trouble: StoreKeyError?
+        var isHeld = false
+        var questions = 0
+    }
+
+    private let state = Mutex(State())
+    private let released = DispatchSemaphore(value: 0)
+
+    /// How often it was asked for its keys.
+    var questions: Int { state.withLock { $0.questions } }
+
+    func fail(with trouble: StoreKeyError?) {
+        state.withLock { $0.trouble = trouble }
+    }
+
+    func keep(_ key: Secret) {
+        state.withLock { $0.items = [key] }
+    }
+
+    func takeAway() -> Secret? {
+        state.withLock { $0.items.popLast() }
+    }
+
+    /// Has the next question wait for `release`.
+    func hold() {
+        state.withLock { $0.isHeld = true }
+    }
+
+    func release() {
+        state.withLock { $0.isHeld = false }
+        released.signal()
+    }
+
+    func load() throws(StoreKeyError) -> [Secret] {
+        let isHeld = state.withLock { state in
+            state.questions += 1
+            return state.isHeld
+        }
+        if isHeld { released.wait() }
+        let (items, trouble) = state.withLock { ($0.items, $0.trouble) }
+        if let trouble { throw trouble }
+        return items
+    }
+}
