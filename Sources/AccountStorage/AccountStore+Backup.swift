@@ -4,13 +4,12 @@ import Glibc
 extension AccountStore {
     /// Copies the whole store, as it is now, into a new file at `path` that only this user can read, and checks the copy.
     ///
-    /// The secrets in it stay sealed: without the key, which is not part of it, it opens for nobody. It is restored by stopping
-    /// the daemon and putting it in place of the database (and of nothing else: there is no log to go with it). The caller is
+    /// The secrets in it stay sealed: without `keyIdentifiers`, which are not part of it, it opens for nobody. It is restored by
+    /// stopping the daemon and putting it in place of the database (and of nothing else: there is no log to go with it). The caller is
     /// blocked for as long as copying takes, about a second per GB.
     ///
-    /// - Throws: `backupExists`, `backupDamaged`, `beingResealed`, and what the disk has to say, with the backup's path; no file is left then.
+    /// - Throws: `backupExists`, `backupDamaged`, and what the disk has to say, with the backup's path; no file is left then.
     package func backup(to path: String) throws(StoreError) {
-        guard !isBeingResealed else { throw .beingResealed(path: self.path) }
         do {
             try PosixFile.create(path)
         } catch {

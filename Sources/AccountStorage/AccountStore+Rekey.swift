@@ -10,6 +10,9 @@ extension AccountStore {
     /// Names the key that everything new is sealed with (`StoreKey.identifier`).
     package var keyIdentifier: String { keys.newest.identifier }
 
+    /// Names the keys that it takes to open the store and its copies: one, or both while the key is changed.
+    package var keyIdentifiers: [String] { [keys.current, keys.next].compactMap { $0?.identifier } }
+
     /// Whether `reseal` has more to do.
     package var isBeingResealed: Bool { keys.next != nil }
 

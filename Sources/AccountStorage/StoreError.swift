@@ -44,7 +44,7 @@ package enum StoreError: Error, Hashable, Sendable {
 
     /// The backup's file exists already.
     case backupExists(path: String)
-    /// The store is being sealed with a new key: a copy made now would open with neither alone.
+    /// The store is being sealed with a new key: a copy made now would take both, and one of them is about to be destroyed.
     case beingResealed(path: String)
     /// The copy was found to be damaged, and was removed.
     case backupDamaged(path: String)
@@ -115,7 +115,9 @@ extension StoreError: CustomStringConvertible {
         case .nameTaken: "choose another name, or change the account with authctl account edit"
         case .backupExists: "name a file that does not exist"
         case .beingResealed: "repeat the command when that is done: authctl store rekey waits for it"
-        case .backupDamaged: "check the disk that the backup went to, and the store: authctl store check"
+        case .backupDamaged:
+            "check the disk that the backup went to, and the store: authctl store check; to keep what there is, damage and all, stop"
+                + " the daemon and copy the store's file with the '-wal' beside it"
         }
     }
 }

@@ -8,9 +8,11 @@ package enum BackupStore {
     /// What it answers.
     package struct Reply: Codable, Hashable, Sendable {
         package var path: String
+        package var keys: [String]?
 
-        package init(path: String) {
+        package init(path: String, keys: [String]? = nil) {
             self.path = path
+            self.keys = keys
         }
     }
 }

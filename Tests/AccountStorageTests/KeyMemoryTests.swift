@@ -5,7 +5,9 @@ import Testing
 
 @testable import AccountStorage
 
-/// What is left of a key in this process's memory after it was made, stored, read and let go of.
+/// What is left of a key in a process's memory after it was made, stored, read and let go of.
+///
+/// Each looks in a process of its own: the memory of this one belongs to other tests too, which run at the same time.
 struct KeyMemoryTests {
     private let folder: TemporaryFolder
 
@@ -13,23 +15,27 @@ struct KeyMemoryTests {
         folder = try TemporaryFolder()
     }
 
-    @Test func `no digits of a key stay behind`() throws {
-        let source = StoreKeySource(credentialsDirectory: nil, stateDirectory: folder.path)
-        _ = try source.createFile()
-        for _ in 0..<3 { #expect(try source.files().count == 1) }
-        let digits = try MemoryPage(contentsOf: folder.file("store-key"))
-        #expect(digits.count == 65)
-        // The first bytes of what was freed are the allocator's.
-        #expect(try digits.copiesElsewhere(of: 20..<52) == 0)
+    @Test func `no digits of a key stay behind`() async throws {
+        await #expect(processExitsWith: .success) { [folder = folder.path as String] in
+            let source = StoreKeySource(credentialsDirectory: nil, stateDirectory: folder)
+            _ = try source.createFile()
+            for _ in 0..<3 { #expect(try source.files().count == 1) }
+            let digits = try MemoryPage(contentsOf: source.keyFilePath)
+            #expect(digits.count == 65)
+            // The first bytes of what was freed are the allocator's.
+            #expect(try digits.copiesElsewhere(of: 20..<52) == 0)
+        }
     }
 
-    @Test func `the search finds what is there`() throws {
-        try Data("a text that this test keeps in its memory on purpose".utf8)
-            .write(to: URL(fileURLWithPath: folder.file("text")))
-        let page = try MemoryPage(contentsOf: folder.file("text"))
-        let kept = try Data(contentsOf: URL(fileURLWithPath: folder.file("text")))
-        #expect(try page.copiesElsewhere(of: 10..<50) >= 1)
-        withExtendedLifetime(kept) {}
+    @Test func `the search finds what is there`() async throws {
+        let path = folder.file("text")
+        try Data("a text that this test keeps in its memory on purpose".utf8).write(to: URL(fileURLWithPath: path))
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let page = try MemoryPage(contentsOf: path)
+            let kept = try Data(contentsOf: URL(fileURLWithPath: path))
+            #expect(try page.copiesElsewhere(of: 10..<50) >= 1)
+            withExtendedLifetime(kept) {}
+        }
     }
 }
 

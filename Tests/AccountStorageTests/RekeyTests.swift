@@ -131,13 +131,22 @@ struct RekeyTests {
         for value in sealed { #expect(files.range(of: value) == nil) }
     }
 
-    @Test func `no backup is made meanwhile`() throws {
-        let (store, _) = try filled(2)
+    @Test func `a backup made meanwhile opens with both keys, and goes on from there`() throws {
+        let (store, ids) = try filled(5)
         try store.beginRekey(to: new)
-        #expect(throws: StoreError.beingResealed(path: folder.store)) { try store.backup(to: folder.file("backup")) }
-        #expect(!FileManager.default.fileExists(atPath: folder.file("backup")))
-        while try !store.reseal(limit: 8).isLast {}
-        try store.backup(to: folder.file("backup"))
+        _ = try store.reseal(limit: 2)
+        #expect(store.keyIdentifiers == [old.identifier, new.identifier])
+        let path = folder.file("backup")
+        try store.backup(to: path)
+        for key in [old, new] {
+            #expect(throws: StoreError.self) { try AccountStore(path: path, key: key) }
+        }
+        let copy = try AccountStore(path: path, keys: [new, old])
+        try expectSecrets(ids, in: copy)
+        while try !copy.reseal(limit: 2).isLast {}
+        #expect(copy.keyIdentifiers == [new.identifier])
+        try copy.close()
+        try expectSecrets(ids, in: AccountStore(path: path, key: new))
     }
 
     @Test func `an empty store changes its key too`() throws {

@@ -9,7 +9,8 @@ struct StoreBackupCommand: ParsableCommand {
         abstract: "Save a copy of the store while the daemon works.",
         discussion: """
             The file is made with mode 0600; an existing one is never replaced. The secrets in it are sealed with the \
-            store's key, which is not part of it: keep a copy of the key too, elsewhere.
+            store's key, which is not part of it: keep a copy of the key too, elsewhere. While the key is being changed no \
+            copy is made; if the change came to a halt, the copy takes both keys, and you are told which.
 
             Examples:
 
@@ -40,7 +41,15 @@ struct StoreBackupCommand: ParsableCommand {
         defer { close(source) }
         let size = try target.copy(from: source)
         try target.keep()
-        try output.print(FileAnswer(path: file, bytes: size), or: "\(file): \(size) bytes\n")
-        StandardError.note("the store's key is not in this file; without a copy of the key it cannot be opened")
+        try output.print(FileAnswer(path: file, bytes: size, keys: reply.keys), or: "\(file): \(size) bytes\n")
+        guard let keys = reply.keys else {
+            return StandardError.note(
+                "the store's key is not in this file; without a copy of the key it cannot be opened"
+            )
+        }
+        StandardError.note(
+            "a change of the store's key is unfinished: this file opens with the keys \(keys.joined(separator: " and "))"
+                + " together only, which are not in it; finish the change with authctl store rekey, then make another backup"
+        )
     }
 }

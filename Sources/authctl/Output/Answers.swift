@@ -38,6 +38,7 @@ struct LogoutAnswer: Encodable {
 struct FileAnswer: Encodable {
     let path: String
     var bytes: Int?
+    var keys: [String]?
 }
 
 /// Of `authctl provider show`.

@@ -30,7 +30,7 @@ extension RefreshCoordinator {
             keyring: keyring,
             keyIdentifier: store.keyIdentifier,
             storePath: store.path,
-            isRekeying: rekeying != nil,
+            isRekeying: rekeying != nil || store.isBeingResealed,
             now: timebase.now(),
             settings: settings,
             watchesClock: watches.contains { $0 is ClockWatch },

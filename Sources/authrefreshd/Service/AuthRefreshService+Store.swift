@@ -7,7 +7,8 @@ internal import Varlink
 extension AuthRefreshService {
     func backup(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> BackupStore.Reply {
         _ = try call.decodeParameters(as: BackupStore.Parameters.self)
-        return BackupStore.Reply(path: try coordinator.backUpStore())
+        let (path, keys) = try coordinator.backUpStore()
+        return BackupStore.Reply(path: path, keys: keys.count > 1 ? keys : nil)
     }
 
     func rekey(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws {
