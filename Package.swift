@@ -258,6 +258,7 @@ let package = Package(
             name: "OAuthClientTests",
             dependencies: [
                 "OAuthClient", "RefreshCore",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),

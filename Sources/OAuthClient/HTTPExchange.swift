@@ -12,8 +12,9 @@ struct HTTPExchange: Sendable {
     /// A request as it goes out.
     struct Request: Sendable {
         let endpoint: Endpoint
+        /// Nil: POST with a body, GET without.
+        var method: HTTPMethod?
         var headers: HTTPHeaders
-        /// Nil for a GET.
         var body: [UInt8]?
         /// The profile's CA file.
         var caFile: String?
@@ -28,7 +29,7 @@ struct HTTPExchange: Sendable {
         do {
             var message = try HTTPClient.Request(
                 url: request.endpoint.url,
-                method: request.body == nil ? .GET : .POST,
+                method: request.method ?? (request.body == nil ? .GET : .POST),
                 headers: request.headers
             )
             message.body = request.body.map { body in

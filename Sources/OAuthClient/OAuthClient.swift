@@ -124,7 +124,10 @@ package struct OAuthClient: Sendable {
             profile: request.profile,
             now: answer?.serverDate ?? now
         )
-        if conclusion.row == nil, let response = conclusion.body.flatMap({ decoder.decode($0.fields) }) {
+        var idTokenFault: String?
+        if conclusion.row == nil, var response = conclusion.body.flatMap({ decoder.decode($0.fields) }) {
+            idTokenFault = request.fault(of: response.idToken)
+            if idTokenFault != nil { response.idToken = nil }
             result = .success(response)
         } else {
             let secrets = [request.refreshToken.secret] + (request.registration.clientSecret.map { [$0] } ?? [])
@@ -135,7 +138,8 @@ package struct OAuthClient: Sendable {
         return RefreshOutcome(
             result: result,
             serverDate: answer?.serverDate,
-            basicCredentialEncoding: conclusion.foundEncoding ?? rehearsed
+            basicCredentialEncoding: conclusion.foundEncoding ?? rehearsed,
+            idTokenFault: idTokenFault
         )
     }
 

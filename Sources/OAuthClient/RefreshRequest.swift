@@ -17,6 +17,9 @@ package struct RefreshRequest: Sendable {
     ///
     /// A server that then answers `invalid_request` means the token, not the form of the request.
     package var hasWorkedBefore: Bool
+    /// Whose grant it is, by the id_token of the sign-in: an id_token that comes with the refresh is compared with it. Nil if that is
+    /// not known.
+    package var subject: String?
 
     package init(
         issuer: Issuer,
@@ -26,7 +29,8 @@ package struct RefreshRequest: Sendable {
         refreshToken: RefreshToken,
         tokenSet: TokenSet? = nil,
         correlationID: String,
-        hasWorkedBefore: Bool = false
+        hasWorkedBefore: Bool = false,
+        subject: String? = nil
     ) {
         self.issuer = issuer
         self.profile = profile
@@ -36,6 +40,7 @@ package struct RefreshRequest: Sendable {
         self.tokenSet = tokenSet
         self.correlationID = correlationID
         self.hasWorkedBefore = hasWorkedBefore
+        self.subject = subject
     }
 }
 
@@ -46,12 +51,17 @@ package struct RefreshOutcome: Sendable {
     package let serverDate: Timestamp?
     /// How Basic credentials have to be written for this server, if this refresh found it out: to be stored.
     package let basicCredentialEncoding: BasicCredentialEncoding?
+    /// What is wrong with the id_token of the answer, which is left out of the result then; nil if nothing is. The tokens are good:
+    /// the old ones may be spent, and whatever is wrong came from the server that issued these.
+    package let idTokenFault: String?
 
     package init(
         result: Result<TokenResponse, RefreshFailure>,
         serverDate: Timestamp? = nil,
-        basicCredentialEncoding: BasicCredentialEncoding? = nil
+        basicCredentialEncoding: BasicCredentialEncoding? = nil,
+        idTokenFault: String? = nil
     ) {
+        self.idTokenFault = idTokenFault
         self.result = result
         self.serverDate = serverDate
         self.basicCredentialEncoding = basicCredentialEncoding

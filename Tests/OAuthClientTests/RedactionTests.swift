@@ -7,7 +7,8 @@ struct RedactionTests {
     /// Where secrets may be opened in this module: form bodies and credential headers.
     private static let openers: [String: Int] = [
         "AuthorizationParameters.swift": 3, "ClientCredentials.swift": 2, "CodeExchange.swift": 2,
-        "DeviceAuthorization.swift": 1, "HTTPClients.swift": 1,
+        "ClientGrant.swift": 3, "DeviceAuthorization.swift": 1, "OAuthClient+EndSession.swift": 2,
+        "OAuthClient+Registration.swift": 1, "HTTPClients.swift": 1,
         "OAuthClient.swift": 1, "Revocation.swift": 1,
     ]
 

@@ -43,6 +43,8 @@ extension OAuthClient {
         var fields: [(name: String, value: String)]
         /// What must not be shown when the server says it back.
         var secrets: [Secret]
+        /// Fields of the answer that are kept beside the profile's.
+        var keptFields: [String] = []
         var isSentOnce = false
         var encoding: BasicCredentialEncoding?
     }
@@ -96,7 +98,7 @@ extension OAuthClient {
         do throws(RefreshFailure) {
             let claims = try await check.claims(of: tokens, now: now, skew: date.map { $0 - now } ?? .zero)
             if claims == nil { tokens.idToken = nil }
-            let kept = KeptFields.read(client.profile?.tokenFields ?? [], in: body.fields)
+            let kept = KeptFields.read(request.keptFields + (client.profile?.tokenFields ?? []), in: body.fields)
             return outcome(.success(ObtainedGrant(tokens: tokens, subject: claims?.subject, keptFields: kept)))
         } catch {
             // Nobody will use it: the server should know. What comes of it changes nothing here.

@@ -1,0 +1,153 @@
+package import RefreshCore
+
+/// A grant that needs no person at a browser: what the client itself may, or what it holds, is exchanged for tokens.
+package enum ClientGrant: Sendable {
+    /// The client acts for itself (RFC 6749 §4.4).
+    case clientCredentials
+    /// A signed assertion about whom the token is for (RFC 7523 §2.1).
+    case jwtBearer(assertion: Secret)
+    /// A token for another audience, resource or actor, derived from one that is held (RFC 8693).
+    case tokenExchange(TokenExchange)
+}
+
+/// What RFC 8693 §2.1 wants to know.
+package struct TokenExchange: Sendable {
+    /// The token that says on whose behalf.
+    package var subjectToken: Secret
+    package var subjectTokenType: TokenTypeIdentifier
+    /// The token of the acting party; nil if the client acts as itself.
+    package var actorToken: Secret?
+    /// Sent with `actorToken` only.
+    package var actorTokenType: TokenTypeIdentifier
+    /// Nil leaves it to the server.
+    package var requestedTokenType: TokenTypeIdentifier?
+
+    package init(subjectToken: Secret, subjectTokenType: TokenTypeIdentifier = .accessToken) {
+        self.subjectToken = subjectToken
+        self.subjectTokenType = subjectTokenType
+        actorTokenType = .accessToken
+    }
+}
+
+/// RFC 8693 §3.
+package enum TokenTypeIdentifier: String, Hashable, Sendable, CaseIterable {
+    case accessToken = "urn:ietf:params:oauth:token-type:access_token"
+    case refreshToken = "urn:ietf:params:oauth:token-type:refresh_token"
+    case idToken = "urn:ietf:params:oauth:token-type:id_token"
+    case saml1 = "urn:ietf:params:oauth:token-type:saml1"
+    case saml2 = "urn:ietf:params:oauth:token-type:saml2"
+    case jwt = "urn:ietf:params:oauth:token-type:jwt"
+}
+
+/// What it takes to obtain tokens by a `ClientGrant`.
+package struct ClientGrantRequest: Sendable {
+    package var issuer: Issuer
+    package var profile: ProviderProfile?
+    package var registration: ClientRegistration
+    package var basicCredentialEncoding: BasicCredentialEncoding?
+    package var grant: ClientGrant
+    /// Empty leaves it to the server.
+    package var scopes: [String]
+    /// RFC 8707 §2.2.
+    package var resources: [String] = []
+    /// RFC 8693 §2.1, and Auth0's word elsewhere; nil sends none.
+    package var audience: String?
+    package var correlationID: String
+
+    package init(
+        issuer: Issuer,
+        profile: ProviderProfile? = nil,
+        registration: ClientRegistration,
+        basicCredentialEncoding: BasicCredentialEncoding? = nil,
+        grant: ClientGrant,
+        scopes: [String] = [],
+        correlationID: String
+    ) {
+        self.issuer = issuer
+        self.profile = profile
+        self.registration = registration
+        self.basicCredentialEncoding = basicCredentialEncoding
+        self.grant = grant
+        self.scopes = scopes
+        self.correlationID = correlationID
+    }
+
+    var client: RequestingClient {
+        RequestingClient(
+            issuer: issuer,
+            profile: profile,
+            registration: registration,
+            basicCredentialEncoding: basicCredentialEncoding,
+            correlationID: correlationID
+        )
+    }
+
+    /// What must not be shown when a server says it back.
+    var secrets: [Secret] {
+        switch grant {
+        case .clientCredentials: []
+        case .jwtBearer(let assertion): [assertion]
+        case .tokenExchange(let exchange): [exchange.subjectToken] + (exchange.actorToken.map { [$0] } ?? [])
+        }
+    }
+
+    var fields: [(name: String, value: String)] {
+        let separator = profile?.scopeSeparator ?? " "
+        return grant.fields
+            + (scopes.isEmpty ? [] : [("scope", scopes.joined(separator: separator))])
+            + resources.map { ("resource", $0) }
+            + (audience.map { [("audience", $0)] } ?? [])
+    }
+}
+
+extension ClientGrant {
+    fileprivate var fields: [(name: String, value: String)] {
+        switch self {
+        case .clientCredentials:
+            [("grant_type", "client_credentials")]
+        case .jwtBearer(let assertion):
+            [("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"), ("assertion", assertion.reveal())]
+        case .tokenExchange(let exchange):
+            exchange.fields
+        }
+    }
+}
+
+extension TokenExchange {
+    fileprivate var fields: [(name: String, value: String)] {
+        var fields = [
+            (name: "grant_type", value: "urn:ietf:params:oauth:grant-type:token-exchange"),
+            ("subject_token", subjectToken.reveal()), ("subject_token_type", subjectTokenType.rawValue),
+        ]
+        if let actorToken {
+            fields += [("actor_token", actorToken.reveal()), ("actor_token_type", actorTokenType.rawValue)]
+        }
+        if let requestedTokenType { fields.append(("requested_token_type", requestedTokenType.rawValue)) }
+        return fields
+    }
+}
+
+extension OAuthClient {
+    /// The name under which the answer's `issued_token_type` (RFC 8693 §2.2.1) is kept.
+    package static let issuedTokenType = "issued_token_type"
+
+    /// Exchanges what the client holds for tokens, once.
+    ///
+    /// An exchanged token may be good for no `Authorization` header: its type is `N_A` then (RFC 8693 §2.2.1).
+    @concurrent package func obtain(_ request: ClientGrantRequest) async -> GrantOutcome {
+        let client = request.client
+        do throws(RefreshFailure) {
+            let metadata = try await metadata(for: client)
+            // No person signed in: an id_token that comes nevertheless is checked, and not waited for.
+            let check = IDTokenCheck(client, IDTokenCheck.Binding(scopes: []), metadata, cache: keySets)
+            let grant = GrantRequest(
+                fields: request.fields,
+                secrets: request.secrets,
+                keptFields: [Self.issuedTokenType]
+            )
+            return await obtain(grant, as: client, metadata, check)
+        } catch {
+            return GrantOutcome(result: .failure(error))
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import NIOHTTP1
+package import RefreshCore
+
+extension OAuthClient {
+    /// Registers a client (RFC 7591 §3).
+    ///
+    /// Sent once: a server that answers too late has one client more, which harms nobody.
+    @concurrent package func register(
+        _ request: RegistrationRequest
+    ) async -> Result<RegisteredClient, RefreshFailure> {
+        do throws(RefreshFailure) {
+            let metadata = try await metadata(for: request.client)
+            guard let endpoint = metadata.endpoints.registration else {
+                throw request.client.misconfigured(
+                    "the server registers no clients by itself: its administrator has to, and gives the client id"
+                )
+            }
+            let message = HTTPExchange.Request(
+                endpoint: endpoint,
+                headers: registrationHeaders(request.initialAccessToken, request.profile),
+                body: request.document.bytes,
+                caFile: request.profile?.caFile
+            )
+            let reply = try await reply(to: message, of: request.client, hiding: request.initialAccessToken) {
+                // §3.2.1 wants 201; some servers answer 200.
+                (200...299).contains($0.status) && $1.fields["client_id"]?.text?.isEmpty == false
+            }
+            return .success(registered(reply.fields, for: request))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Deletes a client's own registration (RFC 7592 §2.3). One that is gone already is as good as deleted.
+    @concurrent package func deregister(
+        _ management: RegistrationManagement,
+        issuer: Issuer,
+        profile: ProviderProfile?,
+        correlationID: String
+    ) async -> Result<Void, RefreshFailure> {
+        let client = RequestingClient(
+            issuer: issuer,
+            profile: profile,
+            registration: ClientRegistration(clientID: ""),
+            basicCredentialEncoding: nil,
+            correlationID: correlationID
+        )
+        let message = HTTPExchange.Request(
+            endpoint: management.endpoint,
+            method: .DELETE,
+            headers: registrationHeaders(management.accessToken, profile),
+            caFile: profile?.caFile
+        )
+        do throws(RefreshFailure) {
+            _ = try await reply(to: message, of: client, hiding: management.accessToken) { answer, body in
+                // §2.3: 204. A registration that is not there is answered with 401 (§2.1), by some with 404.
+                (200...299).contains(answer.status) && body.kind != .html || [401, 404, 410].contains(answer.status)
+            }
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func registrationHeaders(_ token: Secret?, _ profile: ProviderProfile?) -> HTTPHeaders {
+        var headers: HTTPHeaders = [
+            "accept": "application/json", "content-type": "application/json", "user-agent": configuration.userAgent,
+        ]
+        for (name, value) in profile?.headers ?? [:] { headers.replaceOrAdd(name: name, value: value) }
+        if let token { headers.add(name: "authorization", value: "Bearer " + token.reveal()) }
+        return headers
+    }
+
+    private func reply(
+        to message: HTTPExchange.Request,
+        of client: RequestingClient,
+        hiding secret: Secret?,
+        isSuccess: (Answer, AnswerBody) -> Bool
+    ) async throws(RefreshFailure) -> AnswerBody {
+        let conclusion: AuthenticatedPost.Conclusion
+        do throws(TransportFailure) {
+            let answer = try await exchange.send(message, before: ContinuousClock.now + configuration.totalTimeout)
+            let body = AnswerBody(answer)
+            if isSuccess(answer, body) { return body }
+            let signal = FailureSignal(answer, body, from: message.endpoint, workedBefore: false)
+            conclusion = AuthenticatedPost.Conclusion(
+                answer: .success(answer),
+                body: body,
+                row: FailureTable.standard.row(for: signal),
+                foundEncoding: nil
+            )
+        } catch {
+            conclusion = AuthenticatedPost.Conclusion(
+                answer: .failure(error),
+                body: nil,
+                row: FailureTable.standard.row(for: FailureSignal(error, now: configuration.now())),
+                foundEncoding: nil
+            )
+        }
+        throw client.failure(conclusion, hiding: secret.map { [$0] } ?? [], now: configuration.now())
+    }
+
+    private func registered(_ fields: [String: JSONValue], for request: RegistrationRequest) -> RegisteredClient {
+        let secret = fields["client_secret"]?.text.flatMap { $0.isEmpty ? nil : Secret($0) }
+        let method = fields["token_endpoint_auth_method"]?.text.flatMap(ClientAuthentication.init)
+        let registration = ClientRegistration(
+            clientID: fields["client_id"]?.text ?? "",
+            // §3.2.1: the server may have changed what was asked for.
+            authentication: method ?? request.authentication,
+            clientSecret: secret,
+            scopes: fields["scope"]?.text?.split(separator: " ").map(String.init) ?? request.scopes
+        )
+        // 0 means that it does not end.
+        let expiry = fields["client_secret_expires_at"]?.seconds.flatMap { $0 > 0 && $0 < 1e11 ? $0 : nil }
+        let endpoint = fields["registration_client_uri"]?.text.flatMap(Endpoint.init)
+        let token = fields["registration_access_token"]?.text.flatMap { $0.isEmpty ? nil : Secret($0) }
+        // The token must not go to whatever listens on this machine.
+        let isUsable = endpoint.map { !$0.isLoopback || request.issuer.isLoopback } ?? false
+        return RegisteredClient(
+            registration: registration,
+            secretExpiresAt: expiry.map { Timestamp(microseconds: Int64($0) * 1_000_000) },
+            management: isUsable
+                ? endpoint.flatMap { place in token.map { RegistrationManagement(endpoint: place, accessToken: $0) } }
+                : nil
+        )
+    }
+}

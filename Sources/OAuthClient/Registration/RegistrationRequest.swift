@@ -1,0 +1,85 @@
+package import RefreshCore
+
+/// What a client says about itself to be registered (RFC 7591 §2).
+package struct RegistrationRequest: Sendable {
+    package var issuer: Issuer
+    package var profile: ProviderProfile?
+    /// What the person sees at the server.
+    package var clientName: String
+    package var redirectURIs: [String]
+    package var grantTypes: [String] = ["authorization_code", "refresh_token"]
+    /// Nil lets the server choose, which means Basic (RFC 7591 §2).
+    package var authentication: ClientAuthentication?
+    package var scopes: [String] = []
+    package var postLogoutRedirectURIs: [String] = []
+    /// The client's public keys as a key set in JSON, for `private_key_jwt`; nil if it has none.
+    package var keySet: String?
+    /// The same for all installations of this program (RFC 7591 §2).
+    package var softwareID: String?
+    package var softwareVersion: String?
+    /// What servers want that do not register everybody (RFC 7591 §3).
+    package var initialAccessToken: Secret?
+    package var correlationID: String
+
+    package init(
+        issuer: Issuer,
+        profile: ProviderProfile? = nil,
+        clientName: String,
+        redirectURIs: [String],
+        correlationID: String
+    ) {
+        self.issuer = issuer
+        self.profile = profile
+        self.clientName = clientName
+        self.redirectURIs = redirectURIs
+        self.correlationID = correlationID
+    }
+
+    var document: JSONValue {
+        let list = { (texts: [String]) in texts.isEmpty ? nil : JSONValue.array(texts.map(JSONValue.string)) }
+        let fields: [String: JSONValue?] = [
+            "client_name": .string(clientName),
+            "application_type": .string("native"),
+            "redirect_uris": list(redirectURIs),
+            "grant_types": list(grantTypes),
+            "response_types": grantTypes.contains("authorization_code") ? list(["code"]) : nil,
+            "token_endpoint_auth_method": authentication.map { .string($0.rawValue) },
+            "scope": scopes.isEmpty ? nil : .string(scopes.joined(separator: " ")),
+            "post_logout_redirect_uris": list(postLogoutRedirectURIs),
+            "jwks": keySet.flatMap { JSONValue.object(in: Array($0.utf8)) }.map(JSONValue.object),
+            "software_id": softwareID.map(JSONValue.string),
+            "software_version": softwareVersion.map(JSONValue.string),
+        ]
+        return .object(fields.compactMapValues { $0 })
+    }
+
+    var client: RequestingClient {
+        RequestingClient(
+            issuer: issuer,
+            profile: profile,
+            registration: ClientRegistration(clientID: ""),
+            basicCredentialEncoding: nil,
+            correlationID: correlationID
+        )
+    }
+}
+
+/// What the server made of it (RFC 7591 §3.2.1).
+package struct RegisteredClient: Sendable {
+    package let registration: ClientRegistration
+    /// When the secret ends, and the client has to be registered anew; nil if it does not.
+    package let secretExpiresAt: Timestamp?
+    /// What changes and deletes the registration later; nil if the server does not let clients do that.
+    package let management: RegistrationManagement?
+}
+
+/// How a client manages its own registration (RFC 7592 §3).
+package struct RegistrationManagement: Sendable {
+    package let endpoint: Endpoint
+    package let accessToken: Secret
+
+    package init(endpoint: Endpoint, accessToken: Secret) {
+        self.endpoint = endpoint
+        self.accessToken = accessToken
+    }
+}

@@ -1,0 +1,68 @@
+package import RefreshCore
+
+/// What it takes to end a person's session at the server (OpenID Connect RP-Initiated Logout §2).
+package struct EndSessionRequest: Sendable {
+    package var issuer: Issuer
+    package var profile: ProviderProfile?
+    package var clientID: String
+    /// The last id_token of the grant; with it the server need not ask the person.
+    package var idTokenHint: Secret?
+    /// Where the browser goes afterwards; must be registered.
+    package var postLogoutRedirectURI: String?
+    /// Comes back with that; sent together with it only.
+    package var state: Secret?
+    package var correlationID: String
+
+    package init(
+        issuer: Issuer,
+        profile: ProviderProfile? = nil,
+        clientID: String,
+        idTokenHint: Secret? = nil,
+        postLogoutRedirectURI: String? = nil,
+        state: Secret? = nil,
+        correlationID: String
+    ) {
+        self.issuer = issuer
+        self.profile = profile
+        self.clientID = clientID
+        self.idTokenHint = idTokenHint
+        self.postLogoutRedirectURI = postLogoutRedirectURI
+        self.state = state
+        self.correlationID = correlationID
+    }
+}
+
+/// Where a person's browser has to go to sign out.
+package struct EndSessionURL: Hashable, Sendable {
+    /// Holds the id_token: to be shown to the account's owner only.
+    package let url: String
+    /// The host that the browser will show.
+    package let host: String
+}
+
+extension OAuthClient {
+    /// Where to send the person's browser to end the session at the server; nil if the server has no such place.
+    @concurrent package func endSessionURL(
+        for request: EndSessionRequest
+    ) async -> Result<EndSessionURL?, RefreshFailure> {
+        let client = RequestingClient(
+            issuer: request.issuer,
+            profile: request.profile,
+            registration: ClientRegistration(clientID: request.clientID),
+            basicCredentialEncoding: nil,
+            correlationID: request.correlationID
+        )
+        do throws(RefreshFailure) {
+            guard let endpoint = try await metadata(for: client).endpoints.endSession else { return .success(nil) }
+            var fields = [(name: "client_id", value: request.clientID)]
+            if let token = request.idTokenHint { fields.append(("id_token_hint", token.reveal())) }
+            if let uri = request.postLogoutRedirectURI {
+                fields.append(("post_logout_redirect_uri", uri))
+                if let state = request.state { fields.append(("state", state.reveal())) }
+            }
+            return .success(EndSessionURL(url: endpoint.url(adding: fields), host: endpoint.host))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

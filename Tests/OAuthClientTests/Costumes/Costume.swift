@@ -1,0 +1,199 @@
+import Foundation
+import RefreshCore
+import Testing
+import Yams
+
+@testable import OAuthClient
+
+/// What a provider documents that it answers, and what our client has to make of it: a file of `Fixtures/costumes`.
+struct Costume: Decodable, Sendable, CustomTestStringConvertible {
+    /// One exchange at the token endpoint.
+    struct Exchange: Decodable, Sendable {
+        struct Expectation: Decodable, Sendable {
+            let lifetime: Int?
+            let refreshToken: Bool
+            let refreshTokenLifetime: Int?
+            let refreshIn: Int?
+            let scopes: [String]?
+            let tokenType: String?
+            let subject: String?
+            let kept: [String: String]?
+        }
+
+        /// Where it has to be sent; nil for anywhere.
+        let line: String?
+        /// What the request must carry, and must not.
+        let fields: [String: String]?
+        let absent: [String]?
+        let headers: [String: String]?
+        let basic: Bool?
+        let contentType: String?
+        let accept: String?
+        let type: String?
+        let body: JSONValue
+        let expect: Expectation
+    }
+
+    /// An answer that is no success.
+    struct Refusal: Decodable, Sendable {
+        /// `code`; nil for a refresh.
+        let to: String?
+        let status: Int
+        let type: String?
+        let headers: [String: String]?
+        let body: JSONValue
+        let workedBefore: Bool?
+        let outcome: String
+        let providerCode: String?
+        let retryAfter: Int?
+    }
+
+    struct Device: Decodable, Sendable {
+        let body: JSONValue
+        let userCode: String
+        let verification: String
+    }
+
+    let source: String
+    /// Of accounts, where the profile names none.
+    let issuer: String?
+    /// The document that the provider publishes; nil where the profile stands for it.
+    let metadata: JSONValue?
+    /// Claims of its id_tokens beyond the usual.
+    let claims: [String: JSONValue]?
+    /// Whether the client has a secret; nil means yes.
+    let secret: Bool?
+    let scopes: [String]?
+    let scopeParameter: String?
+    let scope: String?
+    /// What the authorization URL must carry, and must not.
+    let authorize: [String: String]?
+    let absent: [String]?
+    /// Fields of the redirect that are kept.
+    let callback: [String]?
+    let code: Exchange
+    let refresh: Exchange?
+    let refusals: [Refusal]
+    let device: Device?
+
+    /// The profile's name; set by whoever reads the file.
+    private(set) var name = ""
+
+    private enum CodingKeys: CodingKey {
+        case source, issuer, metadata, claims, secret, scopes, scopeParameter, scope, authorize, absent, callback, code
+        case refresh, refusals, device
+    }
+
+    var testDescription: String { name }
+
+    static var folder: URL {
+        get throws { try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures/costumes") }
+    }
+
+    static func all() throws -> [Costume] {
+        try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "json" }
+            .sorted { $0.path < $1.path }
+            .map { file in
+                var costume = try JSONDecoder().decode(Costume.self, from: Data(contentsOf: file))
+                costume.name = file.deletingPathExtension().lastPathComponent
+                return costume
+            }
+    }
+
+    /// The shipped profile, with `origin` in place of the provider's hosts.
+    func profile(at origin: String) throws -> ProviderProfile {
+        let file = ProviderProfileTests.folder.appendingPathComponent(name + ".yaml")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        )
+        let moved = lines.map { line in
+            line.replacing(#/^(issuer|issuer_template|jwks_uri|[a-z_]+_endpoint): https:\/\/[^\/]+/#) { match in
+                "\(match.1): \(origin)"
+            }
+        }
+        return try YAMLDecoder().decode(ProviderProfile.self, from: moved.joined(separator: "\n"))
+    }
+
+    /// The issuer of an account of `profile` at `origin`.
+    func issuer(of profile: ProviderProfile, at origin: String) throws -> Issuer {
+        if let issuer = profile.issuer { return issuer }
+        let path = try #require(issuer).replacing(#/^https:\/\/[^\/]+/#, with: "")
+        return try Issuer(url: origin + path)
+    }
+
+    var registration: ClientRegistration {
+        ClientRegistration(
+            clientID: "client",
+            clientSecret: secret ?? true ? Secret("costume-secret") : nil,
+            scopes: scopes ?? []
+        )
+    }
+}
+
+/// The provider, as the costume describes it.
+struct CostumedProvider: Sendable {
+    let costume: Costume
+    let signer = TestSigner()
+    /// Answers codes or refreshes in place of the costume's usual answer.
+    var refusal: Costume.Refusal?
+
+    var script: LoopbackServer.Script {
+        { request, _ in
+            let origin = request.origin
+            if request.line.hasPrefix("GET") {
+                guard let document = costume.metadata, request.line.contains("/.well-known/openid-configuration") else {
+                    return [LoopbackServer.json(request.line.contains("/.well-known/") ? 404 : 200, signer.keySet)]
+                }
+                return [LoopbackServer.json(200, text(document, origin))]
+            }
+            guard let grant = request.tokenFields["grant_type"] else {
+                return [LoopbackServer.json(200, costume.device.map { text($0.body, origin) } ?? "{}")]
+            }
+            if request.tokenFields["code"]?.hasPrefix("rehearsal") == true {
+                return [LoopbackServer.json(400, #"{"error":"invalid_grant"}"#)]
+            }
+            if let refusal {
+                return [answer(refusal.status, refusal.type, refusal.headers, text(refusal.body, origin))]
+            }
+            guard let exchange = grant == "refresh_token" ? costume.refresh : costume.code else {
+                return [LoopbackServer.json(400, #"{"error":"unsupported_grant_type"}"#)]
+            }
+            return [answer(200, exchange.type, nil, text(exchange.body, origin))]
+        }
+    }
+
+    private func answer(_ status: Int, _ type: String?, _ headers: [String: String]?, _ body: String)
+        -> LoopbackServer.Step
+    {
+        LoopbackServer.answer(
+            status,
+            ["content-type": type ?? "application/json"].merging(headers ?? [:]) { $1 },
+            body
+        )
+    }
+
+    private func text(_ body: JSONValue, _ origin: String) -> String {
+        let now = Int64(Date.now.timeIntervalSince1970)
+        let claims = (costume.claims ?? [:]).mapValues { value in
+            value.text.map { JSONValue.string($0.replacing("ORIGIN", with: origin)) } ?? value
+        }
+        let token = try? signer.token(TestSigner.claims(origin, claims))
+        return (body.text ?? String(decoding: body.bytes, as: UTF8.self))
+            .replacing("ORIGIN", with: origin)
+            .replacing("ID_TOKEN", with: token ?? "")
+            .replacing(#""NOW+21600""#, with: String(now + 21_600))
+            .replacing("SENT", with: "r1")
+    }
+}
+
+extension LoopbackServer.Request {
+    /// The fields of a token request, in whichever format it came.
+    var tokenFields: [String: String] {
+        if header("content-type") == "application/json" {
+            return (JSONValue.object(in: Array(body.utf8)) ?? [:]).compactMapValues(\.text)
+        }
+        return fields.compactMapValues(\.first)
+    }
+}

@@ -1,0 +1,103 @@
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+struct ClientGrantTests {
+    private func obtain(
+        _ grant: ClientGrant,
+        _ answer: LoopbackServer.Step,
+        _ change: @escaping @Sendable (inout ClientGrantRequest) -> Void = { _ in }
+    ) async throws -> (outcome: GrantOutcome, sent: [LoopbackServer.Request]) {
+        let script = signInServer(TestSigner()) { request, _ in request.line == "POST /token" ? answer : nil }
+        return try await withServer(script) { server in
+            try await withClient { client in
+                var request = ClientGrantRequest(
+                    issuer: try Issuer(url: server.origin),
+                    registration: ClientRegistration(
+                        clientID: "client",
+                        authentication: .clientSecretPost,
+                        clientSecret: Secret("client-secret")
+                    ),
+                    grant: grant,
+                    correlationID: "correlation-1"
+                )
+                change(&request)
+                let outcome = await client.obtain(request)
+                return (outcome, server.requests.filter { $0.line == "POST /token" })
+            }
+        }
+    }
+
+    private static let issued = LoopbackServer.json(
+        200,
+        #"{"access_token":"a1","token_type":"Bearer","expires_in":60}"#
+    )
+
+    @Test func `a client's own credentials bring an access token`() async throws {
+        let (outcome, sent) = try await obtain(.clientCredentials, Self.issued) { $0.scopes = ["one", "two"] }
+        let grant = try outcome.result.get()
+        #expect(grant.tokens.accessToken.secret == Secret("a1"))
+        #expect(grant.tokens.refreshToken == nil)
+        #expect(grant.subject == nil)
+        #expect(
+            sent.map(\.fields) == [
+                [
+                    "grant_type": ["client_credentials"], "scope": ["one two"], "client_id": ["client"],
+                    "client_secret": ["client-secret"],
+                ]
+            ]
+        )
+    }
+
+    @Test func `an assertion is exchanged, and is not shown when the server says it back`() async throws {
+        let (outcome, sent) = try await obtain(
+            .jwtBearer(assertion: Secret("assertion-1")),
+            LoopbackServer.json(400, #"{"error":"invalid_grant","error_description":"assertion-1 is no good"}"#)
+        )
+        #expect(sent.first?.fields["grant_type"] == ["urn:ietf:params:oauth:grant-type:jwt-bearer"])
+        #expect(sent.first?.fields["assertion"] == ["assertion-1"])
+        #expect(outcome.failure?.failureClass == .grantEnded)
+        #expect(outcome.failure?.detail.oauthErrorDescription == "<redacted> is no good")
+    }
+
+    @Test func `a token is exchanged as in RFC 8693, and the answer's kind is told`() async throws {
+        var exchange = TokenExchange(subjectToken: Secret("subject-1"))
+        exchange.actorToken = Secret("actor-1")
+        exchange.actorTokenType = .jwt
+        exchange.requestedTokenType = .saml2
+        let (outcome, sent) = try await obtain(
+            .tokenExchange(exchange),
+            LoopbackServer.json(
+                200,
+                """
+                {"access_token":"<saml>","issued_token_type":"urn:ietf:params:oauth:token-type:saml2","token_type":"N_A"}
+                """
+            )
+        ) {
+            $0.resources = ["https://one.example/", "https://two.example/"]
+            $0.audience = "backend"
+        }
+        let grant = try outcome.result.get()
+        #expect(grant.tokens.accessToken.type == "N_A")
+        #expect(grant.keptFields == [OAuthClient.issuedTokenType: "urn:ietf:params:oauth:token-type:saml2"])
+        let fields = try #require(sent.first?.fields)
+        #expect(fields["grant_type"] == ["urn:ietf:params:oauth:grant-type:token-exchange"])
+        #expect(fields["subject_token"] == ["subject-1"])
+        #expect(fields["subject_token_type"] == ["urn:ietf:params:oauth:token-type:access_token"])
+        #expect(fields["actor_token"] == ["actor-1"])
+        #expect(fields["actor_token_type"] == ["urn:ietf:params:oauth:token-type:jwt"])
+        #expect(fields["requested_token_type"] == ["urn:ietf:params:oauth:token-type:saml2"])
+        #expect(fields["resource"] == ["https://one.example/", "https://two.example/"])
+        #expect(fields["audience"] == ["backend"])
+    }
+
+    @Test(arguments: [
+        ("invalid_target", FailureClass.misconfigured), ("unauthorized_client", .misconfigured),
+        ("invalid_scope", .misconfigured), ("temporarily_unavailable", .unavailable),
+    ])
+    func `a refusal is classed as one of a refresh is`(_ error: String, _ failureClass: FailureClass) async throws {
+        let (outcome, _) = try await obtain(.clientCredentials, LoopbackServer.json(400, #"{"error":"\#(error)"}"#))
+        #expect(outcome.failure?.failureClass == failureClass)
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import RefreshCore
+import Testing
+import Yams
+
+@testable import OAuthClient
+
+struct ProviderDiscoveryTests {
+    /// What is found at `path` of a server whose document at each well-known path is `document`, for its origin.
+    private func discover(
+        _ path: String = "",
+        name: String? = nil,
+        _ document: @escaping @Sendable (_ line: String, _ origin: String) -> String?
+    ) async throws -> (text: String, origin: String) {
+        let script: LoopbackServer.Script = { request, _ in
+            guard request.line.contains("/openid-configuration"), let text = document(request.line, request.origin)
+            else {
+                return [LoopbackServer.answer(404)]
+            }
+            return [LoopbackServer.json(200, text)]
+        }
+        return try await withServer(script) { server in
+            try await withClient { client in
+                let found = try await client.discover(at: try Issuer(url: server.origin + path), name: name)
+                return (found.profile, server.origin)
+            }
+        }
+    }
+
+    private static func document(_ issuer: String, _ origin: String, _ extra: String = "") -> String {
+        #"{"issuer":"\#(issuer)","token_endpoint":"\#(origin)/token","jwks_uri":"\#(origin)/keys"\#(extra)}"#
+    }
+
+    @Test func `a profile that can be used at once is printed`() async throws {
+        let (text, origin) = try await discover(name: "mine") { _, origin in
+            Self.document(origin, origin, #","scopes_supported":["openid","mail","offline_access"]"#)
+        }
+        let profile = try YAMLDecoder().decode(ProviderProfile.self, from: text)
+        #expect(profile.name == "mine")
+        #expect(profile.issuer?.url == origin)
+        #expect(profile.signIn.scopes == ["openid", "offline_access"])
+        #expect(profile.signIn.redirects == [.loopback, .paste])
+        #expect(profile.tokenEndpoint == nil)
+        #expect(text.contains("#   token_endpoint: \(origin)/token\n"))
+        #expect(text.contains("#   jwks_uri: \(origin)/keys\n"))
+        #expect(text.contains("#   scopes: openid mail offline_access\n"))
+    }
+
+    @Test func `without a name the host gives one`() async throws {
+        let (text, _) = try await discover { _, origin in Self.document(origin, origin) }
+        #expect(try YAMLDecoder().decode(ProviderProfile.self, from: text).name == "127-0-0-1")
+    }
+
+    @Test func `the issuer that the host itself names is looked up in its own place`() async throws {
+        let (text, origin) = try await discover { _, origin in Self.document(origin + "/realm", origin) }
+        #expect(try YAMLDecoder().decode(ProviderProfile.self, from: text).issuer?.url == origin + "/realm")
+    }
+
+    @Test func `a text with braces becomes a template`() async throws {
+        let (text, origin) = try await discover("/common") { _, origin in
+            Self.document(origin + "/{tenantid}", origin)
+        }
+        let profile = try YAMLDecoder().decode(ProviderProfile.self, from: text)
+        #expect(profile.issuer?.url == origin + "/common")
+        #expect(profile.issuerTemplate == origin + "/{tenantid}")
+    }
+
+    @Test func `a server that speaks for another host is not believed`() async throws {
+        await #expect(throws: MetadataError.issuerMismatch(published: "https://evil.example")) {
+            try await discover { _, origin in Self.document("https://evil.example", origin) }
+        }
+    }
+
+    @Test func `an issuer that its own place does not confirm is not believed`() async throws {
+        await #expect(throws: MetadataError.self) {
+            try await discover { line, origin in
+                line.contains("/realm/") ? nil : Self.document(origin + "/realm", origin)
+            }
+        }
+    }
+
+    @Test func `what a server writes cannot become a setting`() async throws {
+        let (text, _) = try await discover { _, origin in
+            Self.document(
+                origin,
+                origin,
+                #","grant_types_supported":["a\ntoken_endpoint: https://evil.example","\u0085b: c"]"#
+            )
+        }
+        let profile = try YAMLDecoder().decode(ProviderProfile.self, from: text)
+        #expect(profile.tokenEndpoint == nil)
+    }
+}

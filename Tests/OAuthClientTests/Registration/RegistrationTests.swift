@@ -1,0 +1,184 @@
+import Foundation
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+/// RFC 7591 and RFC 7592.
+struct RegistrationTests {
+    private static func server(
+        _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Step
+    ) -> LoopbackServer.Script {
+        { request, _ in
+            let origin = request.origin
+            guard request.line == "GET /.well-known/openid-configuration" else {
+                return [request.line.hasPrefix("GET") ? LoopbackServer.answer(404) : answer(request)]
+            }
+            return [
+                LoopbackServer.json(
+                    200,
+                    """
+                    {"issuer":"\(origin)","token_endpoint":"\(origin)/token","registration_endpoint":"\(origin)/register",
+                    "end_session_endpoint":"\(origin)/end?x=1"}
+                    """
+                )
+            ]
+        }
+    }
+
+    private func register(
+        _ status: Int,
+        _ body: @escaping @Sendable (String) -> String,
+        _ change: @escaping @Sendable (inout RegistrationRequest) -> Void = { _ in }
+    ) async throws -> (result: Result<RegisteredClient, RefreshFailure>, sent: [LoopbackServer.Request]) {
+        try await withServer(Self.server { LoopbackServer.json(status, body($0.origin)) }) { server in
+            try await withClient { client in
+                var request = RegistrationRequest(
+                    issuer: try Issuer(url: server.origin),
+                    clientName: "authrefreshd",
+                    redirectURIs: ["http://127.0.0.1/"],
+                    correlationID: "correlation-1"
+                )
+                change(&request)
+                let result = await client.register(request)
+                return (result, server.requests.filter { $0.line == "POST /register" })
+            }
+        }
+    }
+
+    @Test func `a client is registered with what it says about itself`() async throws {
+        let (result, sent) = try await register(
+            201,
+            {
+                """
+                {"client_id":"c1","client_secret":"s1","client_secret_expires_at":2000000000,"scope":"openid mail",
+                "token_endpoint_auth_method":"client_secret_post","registration_access_token":"rat",
+                "registration_client_uri":"\($0)/register/c1"}
+                """
+            },
+            {
+                $0.authentication = .clientSecretBasic
+                $0.scopes = ["openid"]
+                $0.softwareID = "id-1"
+                $0.softwareVersion = "1"
+                $0.postLogoutRedirectURIs = ["http://127.0.0.1/out"]
+                $0.initialAccessToken = Secret("initial")
+                $0.keySet = #"{"keys":[]}"#
+            }
+        )
+        let client = try result.get()
+        #expect(client.registration.clientID == "c1")
+        #expect(client.registration.clientSecret == Secret("s1"))
+        #expect(client.registration.authentication == .clientSecretPost)
+        #expect(client.registration.scopes == ["openid", "mail"])
+        #expect(client.secretExpiresAt == Timestamp(microseconds: 2_000_000_000_000_000))
+        #expect(client.management?.accessToken == Secret("rat"))
+        #expect(client.management?.endpoint.path == "/register/c1")
+        let request = try #require(sent.first)
+        #expect(sent.count == 1)
+        #expect(request.header("authorization") == "Bearer initial")
+        #expect(request.header("content-type") == "application/json")
+        let document = try JSONDecoder().decode(JSONValue.self, from: Data(request.body.utf8))
+        #expect(
+            document
+                == .object([
+                    "client_name": .string("authrefreshd"), "application_type": .string("native"),
+                    "redirect_uris": .array([.string("http://127.0.0.1/")]),
+                    "grant_types": .array([.string("authorization_code"), .string("refresh_token")]),
+                    "response_types": .array([.string("code")]),
+                    "token_endpoint_auth_method": .string("client_secret_basic"), "scope": .string("openid"),
+                    "software_id": .string("id-1"), "software_version": .string("1"),
+                    "post_logout_redirect_uris": .array([.string("http://127.0.0.1/out")]),
+                    "jwks": .object(["keys": .array([])]),
+                ])
+        )
+    }
+
+    @Test func `a bare answer is a public client that is managed elsewhere`() async throws {
+        let (result, _) = try await register(200, { _ in #"{"client_id":"c1","client_secret_expires_at":0}"# })
+        let client = try result.get()
+        #expect(client.registration.clientSecret == nil)
+        #expect(client.secretExpiresAt == nil)
+        #expect(client.management == nil)
+    }
+
+    @Test(arguments: [
+        (400, #"{"error":"invalid_redirect_uri"}"#), (401, ""), (201, "{}"), (201, #"{"client_id":""}"#),
+        (403, #"{"error":"access_denied","error_description":"initial is wrong"}"#),
+    ])
+    func `a refusal is told, without the token`(_ status: Int, _ body: String) async throws {
+        let (result, sent) = try await register(status, { _ in body }, { $0.initialAccessToken = Secret("initial") })
+        let failure = #expect(throws: RefreshFailure.self) { try result.get() }
+        #expect(!String(describing: failure).contains("initial is"))
+        #expect(sent.count == 1)
+    }
+
+    private func delete(_ answer: LoopbackServer.Step) async throws -> Result<Void, RefreshFailure> {
+        try await withServer(Self.server { _ in answer }) { server in
+            try await withClient { client in
+                let result = await client.deregister(
+                    RegistrationManagement(
+                        endpoint: try #require(Endpoint(server.origin + "/register/c1")),
+                        accessToken: Secret("rat")
+                    ),
+                    issuer: try Issuer(url: server.origin),
+                    profile: nil,
+                    correlationID: "correlation-1"
+                )
+                let request = try #require(server.requests.first)
+                #expect(request.line == "DELETE /register/c1")
+                #expect(request.header("authorization") == "Bearer rat")
+                return result
+            }
+        }
+    }
+
+    @Test(arguments: [LoopbackServer.answer(204), LoopbackServer.answer(401), LoopbackServer.answer(404)])
+    func `a registration is deleted, or was gone`(_ answer: LoopbackServer.Step) async throws {
+        await #expect(throws: Never.self) { try await self.delete(answer).get() }
+    }
+
+    @Test(arguments: [
+        LoopbackServer.answer(503), LoopbackServer.answer(200, [:], "<html>portal</html>"),
+        LoopbackServer.json(405, #"{"error":"unsupported"}"#), .close,
+    ])
+    func `any other answer leaves it registered`(_ answer: LoopbackServer.Step) async throws {
+        await #expect(throws: RefreshFailure.self) { try await self.delete(answer).get() }
+    }
+
+    @Test func `the end of the session has a place with all that spares the person a question`() async throws {
+        try await withServer(Self.server { _ in LoopbackServer.answer(404) }) { server in
+            try await withClient { client in
+                let request = EndSessionRequest(
+                    issuer: try Issuer(url: server.origin),
+                    clientID: "client",
+                    idTokenHint: Secret("id-token"),
+                    postLogoutRedirectURI: "http://127.0.0.1/out",
+                    state: Secret("state-2"),
+                    correlationID: "correlation-1"
+                )
+                let url = try #require(try await client.endSessionURL(for: request).get())
+                #expect(url.host == "127.0.0.1")
+                #expect(url.url.hasPrefix(server.origin + "/end?x=1&client_id=client&"))
+                let query = formFields(url.url.split(separator: "?", maxSplits: 1).last ?? "")
+                #expect(query["id_token_hint"] == ["id-token"])
+                #expect(query["post_logout_redirect_uri"] == ["http://127.0.0.1/out"])
+                #expect(query["state"] == ["state-2"])
+                #expect(!String(describing: request).contains("id-token"))
+            }
+        }
+    }
+
+    @Test func `a server without such a place has none`() async throws {
+        try await withClient { client in
+            let profile = signInProfile(at: "https://as.example")
+            let request = EndSessionRequest(
+                issuer: try Issuer(url: "https://as.example"),
+                profile: profile,
+                clientID: "client",
+                correlationID: "correlation-1"
+            )
+            #expect(try await client.endSessionURL(for: request).get() == nil)
+        }
+    }
+}

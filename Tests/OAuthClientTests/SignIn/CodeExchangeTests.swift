@@ -1,0 +1,254 @@
+import Foundation
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+struct CodeExchangeTests {
+    private static let tokens = #"{"access_token":"a1","token_type":"Bearer","expires_in":3600,"refresh_token":"r1""#
+
+    private typealias Seen = (outcome: GrantOutcome, requests: [LoopbackServer.Request])
+
+    /// What comes of an exchange at a server that answers `/token` so.
+    private func exchange(
+        registration: ClientRegistration = ClientRegistration(clientID: "client", scopes: ["openid"]),
+        profile: ProviderProfile? = nil,
+        change: @escaping @Sendable (inout CodeExchange) -> Void = { _ in },
+        signer: TestSigner = TestSigner(),
+        _ answer: @escaping @Sendable (LoopbackServer.Request, TestSigner) throws -> LoopbackServer.Step?
+    ) async throws -> Seen {
+        try await withServer(signInServer(signer) { request, _ in try answer(request, signer) }) { server in
+            try await withClient { client in
+                var request = try codeExchange(at: server.origin, registration: registration, profile: profile)
+                change(&request)
+                return (await client.exchange(request), server.requests)
+            }
+        }
+    }
+
+    private static func grant(_ origin: String, _ signer: TestSigner, _ claims: [String: JSONValue] = [:]) throws
+        -> LoopbackServer.Step
+    {
+        let token = try signer.token(TestSigner.claims(origin, claims))
+        return LoopbackServer.json(200, tokens + #","id_token":"\#(token)"}"#)
+    }
+
+    private func lines(_ seen: Seen) -> [String] { seen.requests.map(\.line) }
+
+    @Test func `a code brings tokens and the subject, and is sent once with all it is bound to`() async throws {
+        let seen = try await exchange { request, signer in
+            request.line == "POST /token" ? try Self.grant(request.origin, signer) : nil
+        }
+        let grant = try seen.outcome.result.get()
+        #expect(grant.subject == "alice")
+        #expect(grant.tokens.accessToken.secret == Secret("a1"))
+        #expect(grant.tokens.refreshToken?.secret == Secret("r1"))
+        #expect(grant.tokens.idToken != nil)
+        #expect(grant.tokens.issuance.lifetime == .seconds(3600))
+        let sent = seen.requests.filter { $0.line == "POST /token" }
+        #expect(sent.count == 1)
+        #expect(
+            sent.first?.fields == [
+                "grant_type": ["authorization_code"], "code": ["code-1"], "client_id": ["client"],
+                "redirect_uri": ["http://127.0.0.1:1234/"], "code_verifier": [exampleVerifier],
+            ]
+        )
+        // The keys were there before the code was spent.
+        #expect(lines(seen).firstIndex(of: "GET /keys") ?? 9 < lines(seen).firstIndex(of: "POST /token") ?? 0)
+    }
+
+    @Test(arguments: [
+        LoopbackServer.Step.close, .reset, LoopbackServer.answer(502), LoopbackServer.json(200, "{}"),
+        LoopbackServer.json(401, #"{"error":"invalid_client"}"#), LoopbackServer.json(400, #"{"error":"odd"}"#),
+        LoopbackServer.answer(307, ["location": "http://127.0.0.1:1/token"]), LoopbackServer.answer(503),
+    ])
+    func `the code is never sent twice`(_ answer: LoopbackServer.Step) async throws {
+        let secret = ClientRegistration(clientID: "client", clientSecret: Secret("s%cret"), scopes: ["openid"])
+        for registration in [secret, ClientRegistration(clientID: "client", scopes: ["openid"])] {
+            let seen = try await exchange(registration: registration) { request, _ in
+                request.line == "POST /token" && request.fields["code"] == ["code-1"] ? answer : nil
+            }
+            #expect(seen.outcome.failure != nil)
+            #expect(seen.requests.filter { $0.fields["code"] == ["code-1"] }.count == 1)
+        }
+    }
+
+    @Test func `how the server wants the secret written is found out with a made-up code`() async throws {
+        let registration = ClientRegistration(clientID: "client", clientSecret: Secret("s%cret"), scopes: ["openid"])
+        let raw = "Basic " + Base64.encode("client:s%cret")
+        let seen = try await exchange(registration: registration) { request, signer in
+            guard request.line == "POST /token" else { return nil }
+            // A server that spends the code before it looks at the client, as glewlwyd does with refresh tokens.
+            guard request.header("authorization") == raw else {
+                return LoopbackServer.json(401, #"{"error":"invalid_client"}"#)
+            }
+            guard request.fields["code"] == ["code-1"] else {
+                return LoopbackServer.json(400, #"{"error":"invalid_grant"}"#)
+            }
+            return try Self.grant(request.origin, signer)
+        }
+        #expect(seen.outcome.grant?.subject == "alice")
+        #expect(seen.outcome.basicCredentialEncoding == .raw)
+        #expect(seen.requests.filter { $0.fields["code"] == ["code-1"] }.count == 1)
+    }
+
+    @Test func `nothing is rehearsed where the method is known and the forms agree`() async throws {
+        let registration = ClientRegistration(
+            clientID: "client",
+            authentication: .clientSecretBasic,
+            clientSecret: Secret("plain"),
+            scopes: ["openid"]
+        )
+        let seen = try await exchange(registration: registration) { request, signer in
+            request.line == "POST /token" ? try Self.grant(request.origin, signer) : nil
+        }
+        #expect(seen.outcome.grant != nil)
+        #expect(seen.requests.filter { $0.line == "POST /token" }.count == 1)
+    }
+
+    struct Forgery: Sendable, CustomTestStringConvertible {
+        let what: String
+        let claims: [String: JSONValue]
+        var algorithm = "ES256"
+        var testDescription: String { what }
+    }
+
+    @Test(arguments: [
+        Forgery(what: "alg none", claims: [:], algorithm: "none"),
+        Forgery(what: "alg HS256", claims: [:], algorithm: "HS256"),
+        Forgery(what: "another audience", claims: ["aud": .string("other")]),
+        Forgery(what: "another nonce", claims: ["nonce": .string("nonce-2")]),
+        Forgery(what: "no nonce", claims: ["nonce": .null]),
+        Forgery(what: "another issuer", claims: ["iss": .string("https://evil.example")]),
+        Forgery(what: "expired", claims: ["exp": .number(1_000_000_000)]),
+        Forgery(what: "another access token", claims: ["at_hash": .string("AAAAAAAAAAAAAAAAAAAAAA")]),
+        Forgery(what: "another code", claims: ["c_hash": .string("AAAAAAAAAAAAAAAAAAAAAA")]),
+    ])
+    func `an id_token that cannot be believed refuses the sign-in, and the grant is revoked`(
+        _ forgery: Forgery
+    ) async throws {
+        let seen = try await exchange { request, signer in
+            guard request.line == "POST /token" else { return nil }
+            let claims = TestSigner.claims(request.origin, forgery.claims)
+            let token = try signer.token(claims, algorithm: forgery.algorithm)
+            return LoopbackServer.json(200, Self.tokens + #","id_token":"\#(token)"}"#)
+        }
+        let failure = try #require(seen.outcome.failure)
+        #expect(failure.failureClass == .misconfigured)
+        #expect(failure.detail.summary.hasPrefix("the server's id_token cannot be believed: "))
+        #expect(failure.detail.correlationID == "correlation-1")
+        let revoked = seen.requests.filter { $0.line == "POST /revoke" }.map { $0.fields["token"] }
+        #expect(revoked == [["r1"], ["a1"]])
+    }
+
+    @Test func `a token signed with another key is refused after the keys were looked up once more`() async throws {
+        let forger = TestSigner(keyID: "key-1")
+        let seen = try await exchange { request, _ in
+            request.line == "POST /token" ? try Self.grant(request.origin, forger) : nil
+        }
+        #expect(seen.outcome.failure?.detail.summary.hasSuffix("its signature is wrong") == true)
+        // The keys that were fetched a moment ago are young enough: a forger cannot make us fetch.
+        #expect(lines(seen).filter { $0 == "GET /keys" }.count == 1)
+    }
+
+    @Test func `keys that were rotated meanwhile are fetched again`() async throws {
+        let old = TestSigner(keyID: "old")
+        let new = TestSigner(keyID: "new")
+        let instants = SteppedClock()
+        let answer: @Sendable (LoopbackServer.Request, Int) throws -> LoopbackServer.Step? = { request, _ in
+            switch request.line {
+            case "POST /token": return try Self.grant(request.origin, instants.isStepped ? new : old)
+            case "GET /keys" where instants.isStepped: return LoopbackServer.json(200, new.keySet)
+            default: return nil
+            }
+        }
+        try await withServer(signInServer(old, answer)) { server in
+            try await withClient({ $0.uptime = { instants.now } }) { client in
+                let request = try codeExchange(at: server.origin)
+                #expect(await client.exchange(request).grant?.subject == "alice")
+                instants.step(by: .seconds(11))
+                #expect(await client.exchange(request).grant?.subject == "alice")
+                #expect(server.requests.filter { $0.line == "GET /keys" }.count == 2)
+            }
+        }
+    }
+
+    @Test func `keys that cannot be had fail the sign-in before the code is spent`() async throws {
+        let seen = try await exchange { request, _ in
+            request.line == "GET /keys" ? LoopbackServer.answer(503, ["retry-after": "7"]) : nil
+        }
+        #expect(seen.outcome.failure?.failureClass == .unavailable)
+        #expect(seen.outcome.failure?.retryAfter == .seconds(7))
+        #expect(!lines(seen).contains("POST /token"))
+    }
+
+    @Test func `a server that grants openid and gives no id_token is refused, one that does not grant it is not`()
+        async throws
+    {
+        let without = try await exchange { request, _ in
+            request.line == "POST /token" ? LoopbackServer.json(200, Self.tokens + "}") : nil
+        }
+        #expect(without.outcome.failure?.detail.summary == "the answer has no id_token, which was asked for")
+        let narrowed = try await exchange { request, _ in
+            request.line == "POST /token" ? LoopbackServer.json(200, Self.tokens + #","scope":"mail"}"#) : nil
+        }
+        #expect(narrowed.outcome.grant?.tokens.accessToken.secret == Secret("a1"))
+        #expect(narrowed.outcome.grant?.subject == nil)
+    }
+
+    @Test func `where the profile ignores id_tokens, none is kept or checked`() async throws {
+        var profile = ProviderProfile(name: "test")
+        profile.signIn.idToken = .ignored
+        let seen = try await exchange(profile: profile) { request, _ in
+            request.line == "POST /token" ? LoopbackServer.json(200, Self.tokens + #","id_token":"junk"}"#) : nil
+        }
+        #expect(seen.outcome.grant != nil)
+        #expect(seen.outcome.grant?.tokens.idToken == nil)
+        #expect(!lines(seen).contains("GET /keys"))
+    }
+
+    @Test(arguments: [
+        (200, #"{"error":"bad_verification_code","error_description":"code-1 has expired"}"#, FailureClass.grantEnded),
+        (200, #"{"ok":false,"error":"invalid_code"}"#, .grantEnded),
+        (400, #"{"error":"redirect_uri_mismatch"}"#, .misconfigured),
+        (200, "<html>portal</html>", .unavailable),
+    ])
+    func `errors with 200 and in providers' words are errors, and secrets in them are not shown`(
+        _ status: Int,
+        _ body: String,
+        _ failureClass: FailureClass
+    ) async throws {
+        let seen = try await exchange { request, _ in
+            request.line == "POST /token" ? LoopbackServer.json(status, body) : nil
+        }
+        let failure = try #require(seen.outcome.failure)
+        #expect(failure.failureClass == failureClass)
+        #expect(!String(describing: failure).contains("code-1"))
+    }
+
+    @Test func `an oversized answer is cut off and counts as lost`() async throws {
+        let seen = try await withServer(
+            signInServer(TestSigner()) { request, _ in
+                request.line == "POST /token"
+                    ? .flood("HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "x", count: 4096), limit: 1 << 22) : nil
+            }
+        ) { server in
+            try await withClient { await $0.exchange(try codeExchange(at: server.origin)) }
+        }
+        #expect(seen.failure?.failureClass == .unanswered)
+    }
+
+    @Test func `the profile's fields of the answer are kept, others are not`() async throws {
+        var profile = ProviderProfile(name: "test")
+        profile.tokenFields = ["instance_url", "team.id", "missing", "big", "number"]
+        let body = Self.tokens + #","instance_url":"https://x.example","team":{"id":"T1"},"number":5,"secret":"no"}"#
+        let seen = try await exchange(
+            registration: ClientRegistration(clientID: "client"),
+            profile: profile,
+            change: { $0.nonce = nil }
+        ) { request, _ in request.line == "POST /token" ? LoopbackServer.json(200, body) : nil }
+        #expect(
+            seen.outcome.grant?.keptFields == ["instance_url": "https://x.example", "team.id": "T1", "number": "5"]
+        )
+    }
+}

@@ -1,0 +1,184 @@
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+/// RFC 8628.
+struct DeviceFlowTests {
+    private func request(_ origin: String, profile: ProviderProfile? = nil) throws -> DeviceAuthorizationRequest {
+        DeviceAuthorizationRequest(
+            issuer: try Issuer(url: origin),
+            profile: profile,
+            registration: ClientRegistration(clientID: "client", scopes: ["openid", "mail"]),
+            correlationID: "correlation-1"
+        )
+    }
+
+    private func authorize(
+        _ status: Int,
+        _ body: String,
+        profile: ProviderProfile? = nil
+    ) async throws -> (result: Result<DeviceAuthorization, RefreshFailure>, sent: LoopbackServer.Request?) {
+        let script = signInServer(TestSigner()) { request, _ in
+            request.line == "POST /device" ? LoopbackServer.json(status, body) : nil
+        }
+        return try await withServer(script) { server in
+            try await withClient { client in
+                let result = await client.authorizeDevice(try request(server.origin, profile: profile))
+                return (result, server.requests.first { $0.line == "POST /device" })
+            }
+        }
+    }
+
+    @Test func `codes and where to type them are read`() async throws {
+        let (result, sent) = try await authorize(
+            200,
+            """
+            {"device_code":"d1","user_code":"WDJB-MJHT","verification_uri":"https://as.example/device",
+            "verification_uri_complete":"https://as.example/device?user_code=WDJB-MJHT","expires_in":1800,"interval":7}
+            """
+        )
+        let codes = try result.get()
+        #expect(codes.deviceCode == Secret("d1"))
+        #expect(codes.userCode == "WDJB-MJHT")
+        #expect(codes.verificationURI == "https://as.example/device")
+        #expect(codes.verificationURIComplete == "https://as.example/device?user_code=WDJB-MJHT")
+        #expect(codes.expiresIn == .seconds(1800))
+        #expect(codes.interval == .seconds(7))
+        #expect(sent?.fields == ["client_id": ["client"], "scope": ["openid mail"]])
+    }
+
+    @Test func `Google's names, absent numbers and absurd ones are understood`() async throws {
+        let (google, _) = try await authorize(
+            200,
+            #"{"device_code":"d","user_code":"U","verification_url":"https://g.example/device"}"#
+        )
+        #expect(try google.get().verificationURI == "https://g.example/device")
+        #expect(try google.get().interval == .seconds(5))
+        #expect(try google.get().expiresIn == .seconds(600))
+        let (absurd, _) = try await authorize(
+            200,
+            #"{"device_code":"d","user_code":"U","verification_uri":"https://g.example/","expires_in":1e300,"interval":-5}"#
+        )
+        #expect(try absurd.get().interval == .seconds(1))
+        #expect(try absurd.get().expiresIn == .seconds(86_400))
+    }
+
+    @Test(arguments: [
+        #"{"device_code":"d","user_code":"U","verification_uri":"http://as.example/device"}"#,
+        #"{"device_code":"d","user_code":"U","verification_uri":"javascript:alert(1)"}"#,
+        #"{"device_code":"d","user_code":"a\u001b[2J","verification_uri":"https://as.example/"}"#,
+        #"{"device_code":"","user_code":"U","verification_uri":"https://as.example/"}"#,
+        #"{"user_code":"U","verification_uri":"https://as.example/"}"#, "{}",
+    ])
+    func `an answer that cannot be shown or used is refused`(_ body: String) async throws {
+        let (result, _) = try await authorize(200, body)
+        #expect(throws: RefreshFailure.self) { try result.get() }
+    }
+
+    @Test func `a complete address that is no page is left out`() async throws {
+        let (result, _) = try await authorize(
+            200,
+            """
+            {"device_code":"d","user_code":"U","verification_uri":"https://as.example/",
+            "verification_uri_complete":"file:///etc/passwd"}
+            """
+        )
+        #expect(try result.get().verificationURIComplete == nil)
+    }
+
+    @Test func `of the profile's parameters only those without a browser are sent`() async throws {
+        var profile = ProviderProfile(name: "test")
+        profile.signIn.authorizationParameters = ["audience": "api", "prompt": "consent", "access_type": "offline"]
+        let (_, sent) = try await authorize(400, "{}", profile: profile)
+        #expect(sent?.fields["audience"] == ["api"])
+        #expect(sent?.fields["prompt"] == nil && sent?.fields["access_type"] == nil)
+    }
+
+    private func poll(_ answer: LoopbackServer.Step?, claims: [String: JSONValue] = [:]) async throws
+        -> DevicePollOutcome
+    {
+        let signer = TestSigner()
+        let script = signInServer(signer) { request, _ in
+            guard request.line == "POST /token" else { return nil }
+            let isRight =
+                request.fields == [
+                    "grant_type": ["urn:ietf:params:oauth:grant-type:device_code"], "device_code": ["d1"],
+                    "client_id": ["client"],
+                ]
+            guard isRight else { return LoopbackServer.json(400, #"{"error":"invalid_request"}"#) }
+            let token = try signer.token(TestSigner.claims(request.origin, claims))
+            return answer
+                ?? LoopbackServer.json(200, #"{"access_token":"a1","refresh_token":"r1","id_token":"\#(token)"}"#)
+        }
+        return try await withServer(script) { server in
+            try await withClient { client in
+                await client.pollDevice(
+                    DevicePoll(
+                        issuer: try Issuer(url: server.origin),
+                        registration: ClientRegistration(clientID: "client", scopes: ["openid"]),
+                        deviceCode: Secret("d1"),
+                        correlationID: "correlation-1"
+                    )
+                )
+            }
+        }
+    }
+
+    @Test func `tokens come with the subject`() async throws {
+        guard case .obtained(let outcome) = try await poll(nil) else {
+            Issue.record("no tokens")
+            return
+        }
+        #expect(outcome.grant?.subject == "alice")
+        #expect(outcome.grant?.tokens.refreshToken?.secret == Secret("r1"))
+    }
+
+    @Test func `an id_token for another client refuses the grant here, too`() async throws {
+        guard case .obtained(let outcome) = try await poll(nil, claims: ["aud": .string("other")]) else {
+            Issue.record("not answered")
+            return
+        }
+        #expect(outcome.failure?.failureClass == .misconfigured)
+    }
+
+    @Test(arguments: [
+        (400, "authorization_pending", "pending"), (428, "authorization_pending", "pending"),
+        (200, "authorization_pending", "pending"), (400, "slow_down", "slowDown"), (403, "slow_down", "slowDown"),
+        (400, "access_denied", "denied"), (400, "authorization_declined", "denied"), (400, "expired_token", "expired"),
+        (400, "code_expired", "expired"), (400, "invalid_grant", "failed"), (401, "invalid_client", "failed"),
+        (503, "", "failed"),
+    ])
+    func `each answer is taken for what it means`(_ status: Int, _ error: String, _ expected: String) async throws {
+        let outcome = try await poll(LoopbackServer.json(status, #"{"error":"\#(error)"}"#))
+        let name =
+            switch outcome {
+            case .pending: "pending"
+            case .slowDown: "slowDown"
+            case .obtained: "obtained"
+            case .denied: "denied"
+            case .expired: "expired"
+            case .failed: "failed"
+            }
+        #expect(name == expected)
+        if case .denied(let failure) = outcome { #expect(failure.detail.oauthError == error) }
+    }
+
+    @Test func `a lost answer is told, so that the next question can wait longer`() async throws {
+        guard case .failed(let failure) = try await poll(.close) else {
+            Issue.record("not failed")
+            return
+        }
+        #expect(failure.failureClass == .unanswered)
+    }
+
+    @Test func `a server says what it offers`() async throws {
+        try await withServer(signInServer(TestSigner()) { _, _ in nil }) { server in
+            try await withClient { client in
+                let offer = try await client.signInOffer(of: try Issuer(url: server.origin), profile: nil).get()
+                #expect(offer.hasBrowser && offer.hasDevice && !offer.hasRegistration)
+                #expect(offer.responseModes == nil)
+            }
+        }
+    }
+}

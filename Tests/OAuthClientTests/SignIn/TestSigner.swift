@@ -1,0 +1,105 @@
+import Crypto
+import Foundation
+import RefreshCore
+
+@testable import OAuthClient
+
+/// Signs id_tokens as an authorization server does, by ES256.
+struct TestSigner: Sendable {
+    let key = P256.Signing.PrivateKey()
+    var keyID = "key-1"
+
+    /// The key set that a server publishes.
+    var keySet: String {
+        let point = key.publicKey.rawRepresentation
+        let coordinates = (x: Base64.encodeForURL(point.prefix(32)), y: Base64.encodeForURL(point.suffix(32)))
+        return """
+            {"keys":[{"kty":"EC","crv":"P-256","use":"sig","kid":"\(keyID)","x":"\(coordinates.x)","y":"\(coordinates.y)"}]}
+            """
+    }
+
+    /// A signed token with `claims`, by this algorithm's name.
+    func token(_ claims: [String: JSONValue], algorithm: String = "ES256") throws -> String {
+        let header = JSONValue.object(["alg": .string(algorithm), "kid": .string(keyID)])
+        let input = Base64.encodeForURL(header.bytes) + "." + Base64.encodeForURL(JSONValue.object(claims).bytes)
+        guard algorithm == "ES256" else { return input + "." }
+        let signature = try key.signature(for: Data(input.utf8))
+        return input + "." + Base64.encodeForURL(signature.rawRepresentation)
+    }
+
+    /// What a server at `origin` says about the user `alice` to the client `client`.
+    static func claims(_ origin: String, _ change: [String: JSONValue] = [:]) -> [String: JSONValue] {
+        let now = Double(Int64(Date.now.timeIntervalSince1970))
+        let claims: [String: JSONValue] = [
+            "iss": .string(origin), "sub": .string("alice"), "aud": .string("client"), "iat": .number(now),
+            "exp": .number(now + 600), "nonce": .string("nonce-1"),
+        ]
+        return claims.merging(change) { $1 }
+    }
+}
+
+extension LoopbackServer.Request {
+    /// Where this server is, as the client sees it.
+    var origin: String { "http://" + (header("host") ?? "") }
+
+    /// The form of the body.
+    var fields: [String: [String]] { formFields(body) }
+}
+
+/// A server with metadata and keys; `answers` are the steps for the other requests, by line.
+func signInServer(
+    _ signer: TestSigner,
+    _ answers: @escaping @Sendable (LoopbackServer.Request, _ index: Int) throws -> LoopbackServer.Step?
+) -> LoopbackServer.Script {
+    { request, index in
+        let origin = request.origin
+        if let answer = try? answers(request, index) { return [answer] }
+        switch request.line {
+        case "GET /.well-known/openid-configuration":
+            return [
+                LoopbackServer.json(
+                    200,
+                    """
+                    {"issuer":"\(origin)","token_endpoint":"\(origin)/token","authorization_endpoint":"\(origin)/authorize",
+                    "device_authorization_endpoint":"\(origin)/device","revocation_endpoint":"\(origin)/revoke",
+                    "jwks_uri":"\(origin)/keys"}
+                    """
+                )
+            ]
+        case "GET /keys": return [LoopbackServer.json(200, signer.keySet)]
+        case "POST /revoke": return [LoopbackServer.json(200, "")]
+        default: return [LoopbackServer.answer(404)]
+        }
+    }
+}
+
+func codeExchange(
+    at origin: String,
+    registration: ClientRegistration = ClientRegistration(clientID: "client", scopes: ["openid"]),
+    profile: ProviderProfile? = nil,
+    _ change: (inout CodeExchange) -> Void = { _ in }
+) throws -> CodeExchange {
+    var request = CodeExchange(
+        issuer: try Issuer(url: origin),
+        profile: profile,
+        registration: registration,
+        code: Secret("code-1"),
+        redirectURI: "http://127.0.0.1:1234/",
+        codeVerifier: Secret(exampleVerifier),
+        nonce: Secret("nonce-1"),
+        correlationID: "correlation-1"
+    )
+    change(&request)
+    return request
+}
+
+extension GrantOutcome {
+    var grant: ObtainedGrant? { try? result.get() }
+
+    var failure: RefreshFailure? {
+        switch result {
+        case .success: nil
+        case .failure(let failure): failure
+        }
+    }
+}
