@@ -33,6 +33,7 @@ package enum Method: String, CaseIterable, Sendable {
     case signOut = "io.authrefresh.SignOut"
     case backupStore = "io.authrefresh.BackupStore"
     case listProviders = "io.authrefresh.ListProviders"
+    case discoverProvider = "io.authrefresh.DiscoverProvider"
     case rekeyStore = "io.authrefresh.RekeyStore"
     case checkStore = "io.authrefresh.CheckStore"
     case diagnose = "io.authrefresh.Diagnose"

@@ -6,6 +6,7 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var documentation: String?
     package var issuer: String?
     package var issuerTemplate: String?
+    package var issuerAliases: [String]?
     package var tokenEndpoint: String?
     package var refreshEndpoint: String?
     package var revocationEndpoint: String?
@@ -65,6 +66,29 @@ package enum ListProviders {
 
         package init(providers: [ProviderDescription]) {
             self.providers = providers
+        }
+    }
+}
+
+/// The wire types of `DiscoverProvider`.
+package enum DiscoverProvider {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var url: String
+        package var name: String?
+
+        package init(url: String, name: String? = nil) {
+            self.url = url
+            self.name = name
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var profile: String
+
+        package init(profile: String) {
+            self.profile = profile
         }
     }
 }

@@ -50,7 +50,7 @@ package struct ProviderProfile: Hashable, Sendable {
     package var caFile: String?
     package var maxConcurrentRefreshes: Int?
     package var maxRefreshesPerSecond: Double?
-    /// At most one refresh in this time, though the access token ends sooner: Apple wants one validation a day.
+    /// The access token opens nothing, and a refresh only asks whether the grant still stands: at most once in this time (Apple: a day).
     package var validateAtMost: ProfileDuration?
     /// What a sign-in has to know.
     package var signIn: SignInProfile

@@ -41,9 +41,8 @@ struct TokenResponseDecoder {
         }
         let received = secret(Self.refreshTokenNames, in: tokens).map(RefreshToken.init)
         let rotated = received == sent ? nil : received
-        let lifetime =
-            duration(Self.lifetimeNames, in: tokens, cap: .seconds(365 * 86_400)) ?? profile?.defaultLifetime?.duration
-        let refreshIn = duration([("refresh_in", .duration)], in: tokens, cap: .seconds(365 * 86_400))
+        let lifetime = lifetime(in: tokens)
+        let refreshIn = refreshIn(in: tokens)
         return TokenResponse(
             accessToken: AccessToken(
                 accessToken,
@@ -61,6 +60,19 @@ struct TokenResponseDecoder {
             scopes: scopes(in: tokens),
             idToken: secret(["id_token"], in: tokens)
         )
+    }
+
+    /// A token that opens nothing (`validateAtMost`) is as good as the grant: it lasts until after the next validation.
+    private func lifetime(in tokens: [String: JSONValue]) -> Duration? {
+        if let interval = profile?.validateAtMost?.duration { return interval * 2 }
+        return duration(Self.lifetimeNames, in: tokens, cap: .seconds(365 * 86_400))
+            ?? profile?.defaultLifetime?.duration
+    }
+
+    /// Refreshes come up to a tenth earlier than they are due (`RefreshRule`): a fifth more keeps them a whole interval apart.
+    private func refreshIn(in tokens: [String: JSONValue]) -> Duration? {
+        if let interval = profile?.validateAtMost?.duration { return interval * 6 / 5 }
+        return duration([("refresh_in", .duration)], in: tokens, cap: .seconds(365 * 86_400))
     }
 
     private func locate(_ fields: [String: JSONValue]) -> [String: JSONValue]? {

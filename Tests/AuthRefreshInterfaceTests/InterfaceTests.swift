@@ -71,6 +71,7 @@ import Testing
         case .cancelSignIn: try check(CancelSignIn.Parameters.self, CancelSignIn.Reply.self)
         case .signOut: try check(SignOut.Parameters.self, SignOut.Reply.self)
         case .listProviders: try check(ListProviders.Parameters.self, ListProviders.Reply.self)
+        case .discoverProvider: try check(DiscoverProvider.Parameters.self, DiscoverProvider.Reply.self)
         case .backupStore: try check(BackupStore.Parameters.self, BackupStore.Reply.self)
         case .rekeyStore: try check(RekeyStore.Parameters.self, RekeyStore.Reply.self)
         case .checkStore: try check(CheckStore.Parameters.self, CheckStore.Reply.self)

@@ -30,6 +30,16 @@ struct ProviderProfileTests {
         }
     }
 
+    @Test func `the sample explains every key, and what it shows can be used`() throws {
+        let file = Self.folder.deletingLastPathComponent().appendingPathComponent("provider-profile.yaml")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let keys = text.matches(of: #/(?:^|\n)#?([a-z_]+):/#).map { String($0.1) }
+        #expect(keys.sorted() == ProviderProfile.keys.sorted())
+        let profile = try decode(text.replacing(#/\n#(?=[a-z_]+:)/#, with: "\n"))
+        #expect(profile.signIn.redirectPort == 8765)
+        #expect(profile.maxRefreshesPerSecond == 50)
+    }
+
     @Test func `all fields are read`() throws {
         let profile = try decode(
             """

@@ -9,6 +9,6 @@ struct ProviderCommand: ParsableCommand {
             A profile holds what has to be known about a provider beyond its metadata: a YAML file in providers.d, \
             installed for all users or in ~/.config/authrefreshd. 'authctl account add --provider NAME' refers to it.
             """,
-        subcommands: [ProviderListCommand.self, ProviderShowCommand.self]
+        subcommands: [ProviderListCommand.self, ProviderShowCommand.self, ProviderDiscoverCommand.self]
     )
 }

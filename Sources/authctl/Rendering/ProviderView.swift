@@ -12,6 +12,7 @@ struct ProviderView {
             ("documentation", provider.documentation),
             ("issuer", provider.issuer),
             ("issuer template", provider.issuerTemplate),
+            ("issuer aliases", provider.issuerAliases?.joined(separator: " ")),
             ("token endpoint", provider.tokenEndpoint),
             ("refreshes at", provider.refreshEndpoint),
             ("revocation", provider.revocationEndpoint),

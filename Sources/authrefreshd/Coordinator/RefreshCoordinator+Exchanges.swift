@@ -44,7 +44,8 @@ extension RefreshCoordinator {
             refreshToken: refreshToken,
             tokenSet: set,
             correlationID: correlationID,
-            hasWorkedBefore: set == nil && record.state.hasRefreshed
+            hasWorkedBefore: set == nil && record.state.hasRefreshed,
+            subject: account.grantFacts.subject
         )
         exchanges[account.id] = Exchange(
             lease: lease,
@@ -72,6 +73,9 @@ extension RefreshCoordinator {
         gates.leave(record.issuerID)
         if let serverDate = outcome.serverDate {
             noteSkew(serverDate - timebase.now().wall, of: record.issuerID)
+        }
+        if let fault = outcome.idTokenFault {
+            changeLog.refusedIDToken(fault, of: record.account.name, correlationID: correlationID)
         }
         let event: Event
         var tokens: StoredTokens?

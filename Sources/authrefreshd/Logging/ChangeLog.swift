@@ -47,6 +47,17 @@ struct ChangeLog: Sendable {
         write(.peerRefused, [JournalKey.account: "\(account)", JournalKey.error: "\(reason)"])
     }
 
+    /// A refresh brought an id_token that must not be believed.
+    func refusedIDToken(_ fault: String, of account: AccountName, correlationID: String) {
+        write(
+            .idTokenRefused,
+            [
+                JournalKey.account: "\(account)", JournalKey.error: "\(fault)",
+                JournalKey.correlationID: "\(correlationID)",
+            ]
+        )
+    }
+
     func storeRecovered() {
         write(.storeRecovered)
     }

@@ -18,6 +18,7 @@ enum JournalEvent: CaseIterable {
     case tokenSetRefreshed
     case tokenSetFailed
     case refreshFailed
+    case idTokenRefused
     case outcomeUnknown
     case interactionRequired
     case misconfigured
@@ -63,6 +64,7 @@ enum JournalEvent: CaseIterable {
         case .tokenSetRefreshed: MessageID(0x6b9c_7855_ebe4_4f3e, 0x9d46_ee7b_f977_a820)
         case .tokenSetFailed: MessageID(0xa72f_3648_b8d8_4294, 0x9d95_8bd5_57eb_0073)
         case .refreshFailed: MessageID(0x4bba_12dc_5dc4_4f5d, 0xad5b_dd72_a123_0b31)
+        case .idTokenRefused: MessageID(0x3f1c_9d0e_7a52_4b86, 0x9e04_6c1d_b3f8_2a57)
         case .outcomeUnknown: MessageID(0x0d16_2827_80aa_480b, 0xa1fc_44d3_f3d3_ff45)
         case .interactionRequired: MessageID(0x1d3a_b0a9_1359_47a1, 0x9bd3_1705_c1a0_d0ea)
         case .misconfigured: MessageID(0x3c63_0741_3070_4a75, 0xbb9a_2f24_3019_82c0)
@@ -100,7 +102,8 @@ enum JournalEvent: CaseIterable {
             .configurationReloaded,
             .storeRekeyed, .storeRecovered, .socketRestored, .socketReturned:
             .notice
-        case .refreshFailed, .tokenSetFailed, .outcomeUnknown, .interactionRequired, .misconfigured, .signInFailed,
+        case .refreshFailed, .idTokenRefused, .tokenSetFailed, .outcomeUnknown, .interactionRequired, .misconfigured,
+            .signInFailed,
             .refreshTokenExpiring, .clockStepped, .networkDown, .staleAnswerDropped, .decisionRefused, .peerRefused,
             .oldKeyKept, .storeLocked, .machineUnwatched:
             .warning
@@ -125,6 +128,7 @@ enum JournalEvent: CaseIterable {
         case .tokenSetRefreshed: "access token of a token set obtained"
         case .tokenSetFailed: "no access token for a token set, the account stands as it did"
         case .refreshFailed: "refresh failed, retrying"
+        case .idTokenRefused: "tokens refreshed, but the id_token that came with them was refused"
         case .outcomeUnknown: "the answer to a refresh was lost, the refresh token may have been spent; retrying"
         case .interactionRequired: "interaction required"
         case .misconfigured: "the server refuses how it is asked, the tokens are kept; retrying"

@@ -3,8 +3,44 @@ internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
-/// The method about provider profiles.
+/// The methods about provider profiles.
 extension AuthRefreshService {
+    func discover(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) throws {
+        let asked = try call.decodeParameters(as: DiscoverProvider.Parameters.self)
+        guard let issuer = try? Issuer(url: asked.url) else {
+            throw VarlinkError(InvalidSettingsError(field: "url", reason: "it is no https URL of an issuer"))
+        }
+        // It becomes a file's name, and a word of YAML.
+        guard asked.name.map({ AccountName($0) != nil && !$0.contains("@") && !$0.contains("+") }) ?? true else {
+            throw VarlinkError(InvalidSettingsError(field: "name", reason: "it is no name of a profile"))
+        }
+        // It occupies the daemon like a diagnosis of one server.
+        guard coordinator.diagnoses < CallerLimits.diagnosesMax else {
+            throw VarlinkError(LimitExceededError(.diagnoses, maximum: CallerLimits.diagnosesMax))
+        }
+        coordinator.diagnoses += 1
+        let task = Task { @concurrent [coordinator = self.coordinator, client = coordinator.client] in
+            let found: Result<DiscoveredProvider, MetadataError>
+            do throws(MetadataError) {
+                found = .success(try await client.discover(at: issuer, name: asked.name))
+            } catch {
+                found = .failure(error)
+            }
+            await coordinator.diagnosisEnded()
+            switch found {
+            case .success(let provider):
+                responder.reply(DiscoverProvider.Reply(profile: provider.profile))
+            case .failure(let error):
+                responder.fail(VarlinkError(undiscovered: error))
+            }
+        }
+        responder.onDisconnect { task.cancel() }
+    }
+
     func providers(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> ListProviders.Reply {
         _ = try call.decodeParameters(as: ListProviders.Parameters.self)
         let profiles = coordinator.settings.profiles
@@ -23,6 +59,7 @@ extension ProviderDescription {
         documentation = profile.documentation
         issuer = profile.issuer?.url
         issuerTemplate = profile.issuerTemplate
+        issuerAliases = profile.issuerAliases.isEmpty ? nil : profile.issuerAliases
         tokenEndpoint = profile.tokenEndpoint?.url
         revocationEndpoint = profile.revocationEndpoint?.url
         clientAuthentication = profile.authentication?.rawValue
@@ -70,5 +107,20 @@ extension ProviderDescription {
         codeParameters = present(signIn.codeParameters)
         callbackFields = present(signIn.callbackFields)
         idToken = signIn.idToken?.rawValue
+    }
+}
+
+extension VarlinkError {
+    /// Why nothing could be found out about a server.
+    fileprivate init(undiscovered error: MetadataError) {
+        let detail = error.refreshFailure.detail
+        let reason = [detail.summary, detail.oauthErrorDescription].compactMap { $0 }.joined(separator: ": ")
+        self.init(
+            InvalidSettingsError(
+                field: "url",
+                reason: reason,
+                hint: "give the issuer's own URL, or name its endpoints in a profile"
+            )
+        )
     }
 }

@@ -43,6 +43,7 @@ struct AuthRefreshService: Sendable {
             case .signOut: try signOut(call, responder, on: coordinator)
             case .backupStore: responder.reply(try backup(call, on: coordinator))
             case .listProviders: responder.reply(try providers(call, on: coordinator))
+            case .discoverProvider: try discover(call, responder, on: coordinator)
             case .rekeyStore: try rekey(call, responder, on: coordinator)
             case .checkStore: try check(call, responder, on: coordinator)
             case .diagnose: try diagnose(call, responder, on: coordinator)

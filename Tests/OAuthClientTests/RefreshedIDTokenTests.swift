@@ -1,0 +1,62 @@
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+/// OpenID Connect Core §12.2: the id_token that comes with a refresh.
+struct RefreshedIDTokenTests {
+    private func refresh(
+        _ claims: [String: JSONValue],
+        algorithm: String = "ES256",
+        subject: String? = "alice"
+    ) async throws -> RefreshOutcome {
+        let signer = TestSigner()
+        let script: LoopbackServer.Script = { request, _ in
+            let token = try? signer.token(TestSigner.claims(request.origin, claims), algorithm: algorithm)
+            let body = #"{"access_token":"a2","refresh_token":"r2","expires_in":60,"id_token":"\#(token ?? "")"}"#
+            return [LoopbackServer.json(200, body)]
+        }
+        return try await withServer(script) { server in
+            try await withClient { client in
+                var request = try refreshRequest(to: server.origin)
+                request.subject = subject
+                return await client.refresh(request)
+            }
+        }
+    }
+
+    @Test func `one of the same user at the same issuer is kept`() async throws {
+        let outcome = try await refresh([:])
+        #expect(outcome.response?.idToken != nil)
+        #expect(outcome.idTokenFault == nil)
+    }
+
+    struct Change: Sendable, CustomTestStringConvertible {
+        let what: String
+        let claims: [String: JSONValue]
+        var algorithm = "ES256"
+        var testDescription: String { what }
+    }
+
+    @Test(arguments: [
+        Change(what: "another user", claims: ["sub": .string("mallory")]),
+        Change(what: "another issuer", claims: ["iss": .string("https://evil.example")]),
+        Change(what: "another client", claims: ["aud": .string("other")]),
+        Change(what: "no signature", claims: [:], algorithm: "none"),
+        Change(what: "no subject", claims: ["sub": .null]),
+    ])
+    func `a wrong one is left out and named, and the tokens are kept`(_ change: Change) async throws {
+        let outcome = try await refresh(change.claims, algorithm: change.algorithm)
+        let response = try #require(outcome.response)
+        #expect(response.accessToken.secret == Secret("a2"))
+        #expect(response.refreshToken?.secret == Secret("r2"))
+        #expect(response.idToken == nil)
+        #expect(outcome.idTokenFault?.isEmpty == false)
+    }
+
+    @Test func `where nobody knows whose the grant is, none is judged`() async throws {
+        let outcome = try await refresh(["sub": .string("anybody")], subject: nil)
+        #expect(outcome.response?.idToken != nil)
+        #expect(outcome.idTokenFault == nil)
+    }
+}
