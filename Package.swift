@@ -17,6 +17,20 @@ let staticRuntime: (swift: [SwiftSetting], linker: [LinkerSetting]) = (
     [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]
 )
 
+/// The daemon is to touch few pages: what it runs through stands side by side (`symbols.order`), its 140,000 relocations take
+/// 27 KiB instead of 3 MiB (which glibc reads since 2.36), and its names are not there for others to link with. Only lld can
+/// do that. Measured at rest: 27 MiB instead of 41.
+let smallFootprint: [LinkerSetting] = [
+    .unsafeFlags(
+        [
+            "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker", "--no-export-dynamic",
+            "-Xlinker", "--no-warn-symbol-ordering", "-Xlinker",
+            "--symbol-ordering-file=\(Context.packageDirectory)/Sources/authrefreshd/Linking/symbols.order",
+        ],
+        .when(configuration: .release)
+    )
+]
+
 /// `authctl` is started thousands of times a day: a fully static executable starts four times as fast as a dynamic one, and
 /// faster still if what `authctl token` touches stands side by side (`symbols.order`). Only lld can do that.
 let staticExecutable: (swift: [SwiftSetting], linker: [LinkerSetting]) = (
@@ -154,8 +168,9 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Yams", package: "Yams"),
             ],
+            exclude: ["Linking"],
             swiftSettings: strict + staticRuntime.swift,
-            linkerSettings: staticRuntime.linker
+            linkerSettings: staticRuntime.linker + smallFootprint
         ),
         .executableTarget(
             name: "authctl",
