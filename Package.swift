@@ -123,13 +123,10 @@ let package = Package(
         ),
 
         // The wire.
+        .systemLibrary(name: "CLinux"),
         .target(
             name: "Varlink",
-            dependencies: [
-                "StrictJSON",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
+            dependencies: ["CLinux", "StrictJSON"],
             swiftSettings: strict
         ),
         .target(
@@ -296,7 +293,7 @@ let package = Package(
         ),
         .testTarget(
             name: "VarlinkTests",
-            dependencies: ["StrictJSON", "Varlink", "VarlinkClient", .product(name: "NIOCore", package: "swift-nio")],
+            dependencies: ["StrictJSON", "Varlink", "VarlinkClient"],
             swiftSettings: strict
         ),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),

@@ -30,7 +30,7 @@ extension AccountStore {
         var configuration = Configuration()
         configuration.publicStatementArguments = false
         let copy = try DatabaseQueue(path: path, configuration: configuration)
-        try queue.backup(to: copy)
+        try database.enter { try $0.backup(to: copy) }
         let verdict = try copy.writeWithoutTransaction { db in
             // One file, complete in itself: a log beside it could be left behind.
             try db.execute(sql: "PRAGMA journal_mode = DELETE")

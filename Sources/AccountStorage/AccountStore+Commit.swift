@@ -24,8 +24,8 @@ extension AccountStore {
     ///
     /// They are sealed there, and an empty log is not what the caller asked for: a failure here is none of theirs.
     func forgetLog() {
-        _ = try? queue.writeWithoutTransaction { db in
-            try db.checkpoint(.truncate)
+        _ = try? database.enter { queue in
+            try queue.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
         }
     }
 

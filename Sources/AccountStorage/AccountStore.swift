@@ -3,7 +3,8 @@ import RefreshCore
 
 /// The accounts, their schedule and their sealed tokens, in one SQLite database.
 ///
-/// It is used from one serial context (the coordinator's queue), which every call blocks until SQLite is done. What a call has
+/// It is used from one serial context (the coordinator's queue), which every call blocks until SQLite is done; other threads have
+/// `tokenReader`. What a call has
 /// written when it returns is on disk; a call that throws has written nothing, and the store stays usable. The database is
 /// locked for this process from the moment it is opened until the store is closed or the process ends.
 ///
@@ -14,9 +15,13 @@ package final class AccountStore {
 
     /// The database's path.
     package let path: String
-    var sealer: Sealer
+    var sealer: Sealer {
+        didSet { tokenReader.use(sealer) }
+    }
     var keys: SealingKeys
-    let queue: DatabaseQueue
+    let database: SharedDatabase
+    /// Finds access tokens for other threads.
+    package let tokenReader: TokenReader
     /// What the path led to when it was opened.
     private let file: PosixFile.Identity?
 
@@ -39,15 +44,16 @@ package final class AccountStore {
     /// The same, with those of several keys that it is sealed with; a new store is sealed with the first.
     package init(path: String, keys: [StoreKey]) throws(StoreError) {
         self.path = path
-        (queue, self.keys, scheduleOffset) = try StoreOpening(path: path, keys: keys).open()
+        (database, self.keys, scheduleOffset) = try StoreOpening(path: path, keys: keys).open()
         file = PosixFile.identity(of: path)
         sealer = self.keys.sealer
+        tokenReader = TokenReader(database, sealer: sealer)
     }
 
     /// Writes the log back into the database and lets go of the lock; the store cannot be used afterwards.
     package func close() throws(StoreError) {
         do {
-            try queue.close()
+            try database.close()
         } catch {
             throw StoreError(error, path: path)
         }
@@ -56,7 +62,7 @@ package final class AccountStore {
     /// Asks without changing anything.
     func read<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
         do {
-            return try queue.writeWithoutTransaction(body)
+            return try database.enter { try $0.writeWithoutTransaction(body) }
         } catch {
             throw StoreError(error, path: path)
         }
@@ -68,7 +74,7 @@ package final class AccountStore {
     func write<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
         guard PosixFile.identity(of: path) == file else { throw .gone(path: path) }
         do {
-            return try queue.write(body)
+            return try database.enter { try $0.write(body) }
         } catch {
             throw StoreError(error, path: path)
         }

@@ -20,6 +20,11 @@ struct ColumnReader {
         self.index = index
     }
 
+    /// Whether `count` µs can be a time, or a length of time.
+    static func isPlausible(_ count: Int64) -> Bool {
+        (-farthest...farthest).contains(count)
+    }
+
     mutating func integer() -> Int64? {
         defer { index += 1 }
         return row[index]

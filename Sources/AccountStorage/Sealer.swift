@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import RefreshCore
+import Synchronization
 
 /// The columns whose values are sealed; the raw values are part of what is authenticated, and never change.
 package enum SealedColumn: String, Hashable, Sendable, CaseIterable {
@@ -43,7 +44,7 @@ struct SealedPlace: Hashable {
 ///
 /// While the store's key is being changed there are two of them: everything is sealed with the new one, and what does not open with
 /// it opens with the one before.
-final class Sealer {
+final class Sealer: Sendable {
     private static let version: UInt8 = 1
 
     private let key: SealingKey
@@ -114,28 +115,31 @@ final class Sealer {
 }
 
 /// One key of the store, and the keys of the accounts that are derived from it.
-private final class SealingKey {
+private final class SealingKey: Sendable {
     private static let info = Array("authrefresh account key".utf8)
+    /// What RFC 5869 §2.3 has follow the info in the first block, and one is all that a key of this length takes.
+    private static let firstBlock: UInt8 = 1
     /// Several batches of accounts between reading what is due and storing the answers; a few hundred kilobytes.
     private static let longestMemory = 2_048
 
-    private let extracted: SymmetricKey
+    /// HMAC that has the store's key in it, and so half of each derivation's work done.
+    private let keyed: HMAC<SHA256>
     /// The keys of the accounts at work: deriving one takes longer than sealing a token with it.
-    private var accountKeys: [AccountID: SymmetricKey] = [:]
+    private let accountKeys = Mutex<[AccountID: SymmetricKey]>([:])
 
     init(_ key: StoreKey) {
-        extracted = key.extracted
+        keyed = HMAC(key: key.extracted)
     }
 
     func accountKey(_ account: AccountID) -> SymmetricKey {
-        if let known = accountKeys[account] { return known }
-        let derived = HKDF<SHA256>.expand(
-            pseudoRandomKey: extracted,
-            info: SealingKey.info + bigEndian(account.rawValue),
-            outputByteCount: StoreKey.length
-        )
-        if accountKeys.count >= SealingKey.longestMemory { accountKeys.removeAll(keepingCapacity: true) }
-        accountKeys[account] = derived
+        if let known = accountKeys.withLock({ $0[account] }) { return known }
+        var derivation = keyed
+        derivation.update(data: SealingKey.info + bigEndian(account.rawValue) + [SealingKey.firstBlock])
+        let derived = SymmetricKey(data: derivation.finalize())
+        accountKeys.withLock { keys in
+            if keys.count >= SealingKey.longestMemory { keys.removeAll(keepingCapacity: true) }
+            keys[account] = derived
+        }
         return derived
     }
 }

@@ -23,9 +23,11 @@ import GRDBSQLite
         do {
             try PosixFile.create(path)
             target = try DatabaseQueue(path: path, configuration: Self.configuration)
-            unsafe backup = store.queue.inDatabase { source in
-                unsafe target.inDatabase { target in
-                    unsafe sqlite3_backup_init(target.sqliteConnection, "main", source.sqliteConnection, "main")
+            unsafe backup = store.database.enter { store in
+                unsafe store.inDatabase { source in
+                    unsafe target.inDatabase { target in
+                        unsafe sqlite3_backup_init(target.sqliteConnection, "main", source.sqliteConnection, "main")
+                    }
                 }
             }
         } catch let error as PosixError {
@@ -93,7 +95,7 @@ import GRDBSQLite
 
     /// SQLite's connections belong to their queues.
     private func onConnections(_ body: () -> Int32) -> Int32 {
-        store.queue.inDatabase { _ in target.inDatabase { _ in body() } }
+        store.database.enter { store in store.inDatabase { _ in target.inDatabase { _ in body() } } }
     }
 }
 

@@ -7,7 +7,7 @@ enum StoreStatement: CaseIterable {
     case nextDeadlineOnline, nextDeadlineOffline
     case nextIssuer
     case leased, awaitingConnectivity, aside
-    case token, tokenGeneration
+    case token, tokenGeneration, tokenByName
     case issuer, issuerByURL
     case meta
     case commit, grantFacts, setAside, unschedule, reschedule, rename, remove
@@ -50,6 +50,13 @@ enum StoreStatement: CaseIterable {
             "SELECT sealed FROM token WHERE account_id = ? AND kind = ? AND target = ? AND generation = ?"
         case .tokenGeneration:
             "SELECT generation, sealed, type FROM token WHERE account_id = ? AND kind = ? AND target = ? LIMIT 1"
+        case .tokenByName:
+            """
+            SELECT id, token.generation, type, sealed, access_wall_usec, access_boot_id, access_boot_usec,
+                access_lifetime_usec, access_refresh_after_usec
+            FROM account JOIN token ON account_id = id AND kind = 'access' AND target = ''
+            WHERE name = ? AND allowed_callers IS NULL LIMIT 1
+            """
         case .issuer: "SELECT url FROM issuer WHERE id = ?"
         case .issuerByURL: "SELECT id FROM issuer WHERE url = ?"
         case .meta: "SELECT value FROM meta WHERE key = ?"

@@ -89,6 +89,20 @@ package struct JSONValue: Sendable {
         return values
     }
 
+    /// Whether it is a string, and its bytes and escapes make valid Unicode.
+    var isText: Bool {
+        node.kind == .string && raw.allSatisfy { $0 < 0x80 } || string != nil
+    }
+
+    /// Whether it is the string `text`, which is ASCII; nothing is made to find that out, unless it has escapes.
+    package func spells(_ text: StaticString) -> Bool {
+        guard node.kind == .string else { return node.kind == .escapedString && string == "\(text)" }
+        return unsafe raw.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// The names and values of an object in the order they came, repeated names included; none of anything else.
+    package var fields: Fields { Fields(of: self) }
+
     /// The members of an object in the order they came, repeated keys included; nil for anything else.
     package var members: [(key: String, value: JSONValue)]? {
         guard node.kind == .object else { return nil }
@@ -100,5 +114,28 @@ package struct JSONValue: Sendable {
             child = Int(document.nodes[child + 1].next)
         }
         return members
+    }
+}
+
+extension JSONValue {
+    /// The names and values of an object, looked up one after the other.
+    package struct Fields: Sequence, IteratorProtocol {
+        private let document: JSONDocument
+        private var child: Int
+        private let end: Int
+
+        fileprivate init(of value: JSONValue) {
+            document = value.document
+            child = value.index + 1
+            end = value.isObject ? Int(value.node.next) : child
+        }
+
+        package mutating func next() -> (key: JSONValue, value: JSONValue)? {
+            guard child < end else { return nil }
+            let key = JSONValue(document: document, index: child)
+            let value = JSONValue(document: document, index: child + 1)
+            child = Int(document.nodes[child + 1].next)
+            return (key, value)
+        }
     }
 }

@@ -1,99 +1,179 @@
-internal import NIOCore
+internal import Glibc
 
-/// One peer's connection: carries out what its machine decides. Lives on the event loop.
-final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
+/// One peer's connection: carries out what its machine decides. Lives on the socket's thread.
+final class Connection {
+    /// Bytes read at once. Calls are short: this takes one in a single read.
+    private static let readBytes = 4096
 
+    let number: UInt64
     private let registry: ConnectionRegistry
+    private let link: ConnectionLink
+    /// Closed at the end.
+    let descriptor: Int32
     private var machine: ConnectionMachine
-    private var context: ChannelHandlerContext?
-    private var link: ConnectionLink?
     private var abandonActions: [@Sendable () -> Void] = []
     private var servedCall: ConnectionMachine.CallNumber = 0
     /// The last call that ended without a last reply; 0 for none.
     private var abandonedCall: ConnectionMachine.CallNumber = 0
 
-    private var pending: ArraySlice<ConnectionMachine.Action> = []
+    private var pending: [ConnectionMachine.Action] = []
     private var isPerforming = false
-    private var isReadHeld = false
+
+    /// Written by the service, not yet taken by the kernel.
+    private var output: ArraySlice<UInt8> = []
+    private var isOutputBlocked = false
+    private var closesWhenSent = false
+    private var isInputClosed = false
+    /// There is nobody to watch for any more.
+    private var isPeerGone = false
+    private var isOpen = true
+    /// What the loop watches for; nil before it watches at all.
+    private var watched: SocketLoop.Interest?
+    /// Whether the end of this turn looks after what is to be sent and watched for.
+    private var isToBeSettled = false
+    /// Whether it was looked once more, before watching, if the peer has hung up.
+    private var hasLookedAgain = false
 
     /// When the registry is to call `deadlineReached()`; nil for never.
-    private(set) var deadline: NIODeadline?
+    private(set) var deadline: SuspendingClock.Instant?
     /// The user whose share of the connections this one counts against; nil if it was not admitted.
     private(set) var admittedUID: UInt32?
 
-    init(registry: ConnectionRegistry) {
+    /// Takes over `descriptor`, and closes it at the end.
+    init(_ descriptor: Int32, registry: ConnectionRegistry, link: ConnectionLink) {
+        self.descriptor = descriptor
         self.registry = registry
+        self.link = link
+        number = link.number
         machine = ConnectionMachine(limits: registry.limits)
     }
 
-    // MARK: The channel
+    // MARK: The socket
 
-    func channelActive(context: ChannelHandlerContext) {
-        self.context = context
-        guard let peer = PeerCredentials(of: context.channel) else {
-            return refuse(.peerUnknown, peer: nil)
-        }
-        link = ConnectionLink(self, eventLoop: context.eventLoop, peer: peer)
-        if let refusal = registry.refusal(of: peer) {
-            return refuse(refusal, peer: peer)
-        }
-        admittedUID = peer.uid
+    /// Lets the peer in, or says why not.
+    func begin() {
+        let refusal = link.peer.map { registry.refusal(of: $0) } ?? .peerUnknown
+        if refusal == nil { admittedUID = link.peer?.uid }
         registry.add(self)
-        perform(machine.accepted())
+        perform(refusal.map { machine.refused($0) } ?? machine.accepted())
+        // Most peers have sent their call by now.
+        if isOpen, machine.wantsInput { read() }
     }
 
-    private func refuse(_ refusal: Refusal, peer: PeerCredentials?) {
-        registry.add(self)
-        perform(machine.refused(refusal))
+    /// Something may be read or written, or the peer has gone.
+    func ready(_ event: SocketLoop.Readiness) {
+        if event.isWritable { flush() }
+        guard isOpen else { return }
+        let mayRead = machine.wantsInput && !isInputClosed
+        if mayRead, event.isReadable || event.isHungUp { return read(isLast: event.isHungUp) }
+        if event.isHungUp { peerGone() }
+        settleLater()
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        perform(machine.bytesReceived(unwrapInboundIn(data)))
-    }
-
-    func read(context: ChannelHandlerContext) {
-        if machine.wantsInput {
-            context.read()
-        } else {
-            isReadHeld = true
-        }
-    }
-
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable {
-            perform(machine.outputDrained())
-        } else {
-            machine.outputBlocked()
-        }
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .inputClosed? = event as? ChannelEvent {
+    /// One read, and the others have their turn.
+    private func read(isLast isHungUp: Bool = false) {
+        let (bytes, outcome) = SocketSystem.read(descriptor, limit: Self.readBytes)
+        switch outcome {
+        case .moved(0):
+            isInputClosed = true
             perform(machine.inputClosed())
+            if isHungUp, isOpen { peerGone() }
+        case .moved: perform(machine.bytesReceived(bytes))
+        case .wouldBlock: settleLater()
+        // A peer that goes away is no fault of ours; whatever else it is, the connection cannot go on.
+        case .failed: close()
         }
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
-        link?.markDisconnected()
+    /// Nobody will read another reply. What was sent in order to be done, without any, is still done.
+    private func peerGone() {
+        guard machine.isServingOneway else { return close() }
+        if watched != nil { registry.loop.forget(descriptor) }
+        isPeerGone = true
+        isInputClosed = true
+        perform(machine.inputClosed())
+    }
+
+    private func flush() {
+        while !output.isEmpty {
+            switch SocketSystem.write(descriptor, output) {
+            case .moved(let count): output = output.dropFirst(count)
+            case .wouldBlock: return noteBacklog()
+            case .failed: return close()
+            }
+        }
+        output = []
+        noteBacklog()
+        if closesWhenSent { close() }
+    }
+
+    /// Tells the machine when much waits to be read by the peer, and when that is over.
+    private func noteBacklog() {
+        let highWater = registry.limits.undrainedBytesHighWater
+        if !isOutputBlocked, output.count > highWater {
+            isOutputBlocked = true
+            machine.outputBlocked()
+        } else if isOutputBlocked, output.count <= highWater / 2 {
+            isOutputBlocked = false
+            perform(machine.outputDrained())
+        }
+    }
+
+    // MARK: The end of a turn
+
+    private func settleLater() {
+        guard !isToBeSettled, isOpen else { return }
+        isToBeSettled = true
+        registry.settleLater(self)
+    }
+
+    /// Sends what this turn has brought.
+    func sendReplies() {
+        isToBeSettled = false
+        if isOpen { flush() }
+    }
+
+    /// Has the loop watch for what comes next, unless it has come already: most peers hang up when they have read their reply.
+    func settle() {
+        if isOpen, !hasLookedAgain, machine.wantsInput, !isInputClosed {
+            hasLookedAgain = true
+            return read()
+        }
+        settleInterest()
+    }
+
+    /// Has the loop watch for what is of interest now.
+    private func settleInterest() {
+        guard isOpen, !isPeerGone else { return }
+        var interest: SocketLoop.Interest = []
+        if machine.wantsInput, !isInputClosed { interest.insert(.input) }
+        if !output.isEmpty { interest.insert(.output) }
+        guard interest != watched else { return }
+        if watched == nil {
+            registry.loop.watch(descriptor, key: number, for: interest)
+        } else {
+            registry.loop.change(descriptor, key: number, to: interest)
+        }
+        watched = interest
+    }
+
+    /// Closes without waiting for anything.
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        Glibc.close(descriptor)
+        link.markDisconnected()
+        output = []
+        deadline = nil
         perform(machine.disconnected())
         registry.remove(self)
-        link = nil
-        self.context = nil
-    }
-
-    /// A peer that goes away is no fault of ours; whatever else it is, the connection cannot go on.
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        context.close(promise: nil)
     }
 
     // MARK: The responder and the registry
 
     func replied(_ reply: VarlinkReply, to number: ConnectionMachine.CallNumber) {
-        guard let context else { return }
-        let actions = machine.replied(reply, to: number, undrainedBytes: undrainedBytes(context))
+        guard isOpen else { return }
+        let actions = machine.replied(reply, to: number, undrainedBytes: output.count)
         if number == servedCall, !reply.continues {
             abandonActions = []
         }
@@ -102,19 +182,11 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
 
     /// Keeps `action` for the end of call `number`, or does it now if that call has been abandoned.
     func whenAbandoned(_ number: ConnectionMachine.CallNumber, _ action: @escaping @Sendable () -> Void) {
-        if abandonedCall == number {
+        if abandonedCall == number || !isOpen {
             action()
         } else if machine.isServing(number) {
             abandonActions.append(action)
         }
-    }
-
-    /// The socket's descriptor, for as long as `body` runs; nil once the connection is gone.
-    func withSocket(_ body: (Int32?) -> Void) {
-        let socket = try? context?.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable {
-            (descriptor: NIOBSDSocket.Handle) in descriptor
-        }
-        body(socket ?? nil)
     }
 
     func deadlineReached() {
@@ -130,42 +202,32 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
         perform(machine.shutdownRequested())
     }
 
-    /// Closes without waiting for anything.
-    func cut() {
-        context?.close(promise: nil)
-    }
-
     // MARK: Actions
 
     /// Does what the machine asked for. What the service answers at once is queued behind it, not nested in it: a peer
     /// that pipelines cannot grow our stack.
     private func perform(_ actions: [ConnectionMachine.Action]) {
-        pending.append(contentsOf: actions)
-        guard !isPerforming else { return }
+        guard !isPerforming else { return pending += actions }
         isPerforming = true
-        var hasWritten = false
-        while let action = pending.popFirst() {
-            hasWritten = perform(action) || hasWritten
+        for action in actions { perform(action) }
+        while !pending.isEmpty {
+            let actions = pending
+            pending = []
+            for action in actions { perform(action) }
         }
         isPerforming = false
-        guard let context else { return }
-        if hasWritten {
-            context.flush()
-        }
-        if isReadHeld, machine.wantsInput {
-            isReadHeld = false
-            context.read()
-        }
+        // Replies leave together at the end of the turn, unless they are too many to be kept.
+        if isOpen, output.count > registry.limits.undrainedBytesHighWater { flush() }
+        settleLater()
     }
 
-    /// - Returns: Whether something was written that has to be flushed.
-    private func perform(_ action: ConnectionMachine.Action) -> Bool {
+    private func perform(_ action: ConnectionMachine.Action) {
         switch action {
         case .send(let message):
-            return write(message)
+            write(message)
         case .refuse(let refusal):
-            registry.observe(.refused(refusal, peer: link?.peer))
-            return write(VarlinkReply(registry.service.refusalError(refusal)).message)
+            registry.observe(.refused(refusal, peer: link.peer))
+            write(VarlinkReply(registry.service.refusalError(refusal)).message)
         case .abandonCall:
             abandonedCall = servedCall
             let actions = abandonActions
@@ -174,26 +236,23 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
         case .await(let patience):
             setDeadline(patience)
         case .closeWhenSent:
-            closeWhenSent()
+            closesWhenSent = true
         case .close:
-            context?.close(promise: nil)
+            close()
         case .dispatch(let call, let number):
-            guard let link else { return false }
+            guard let peer = link.peer else { return }
             servedCall = number
             abandonActions = []
-            registry.service.route(call, VarlinkResponder(link: link, number: number))
+            registry.service.route(call, VarlinkResponder(link: link, peer: peer, number: number))
         }
-        return false
     }
 
-    private func write(_ message: ByteBuffer) -> Bool {
-        guard let context else { return false }
-        context.write(wrapOutboundOut(message), promise: nil)
-        return true
+    private func write(_ message: [UInt8]) {
+        if output.isEmpty { output = message[...] } else { output += message }
     }
 
     private func setDeadline(_ patience: ConnectionMachine.Patience?) {
-        guard let patience else {
+        guard let patience, isOpen else {
             deadline = nil
             return
         }
@@ -203,23 +262,8 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
             case .restOfMessage: registry.limits.messageTimeout
             case .drain: registry.limits.drainTimeout
             }
-        let end = NIODeadline.now() + TimeAmount(limit)
+        let end = registry.now + limit
         deadline = end
         registry.deadlineSet(end)
-    }
-
-    private func closeWhenSent() {
-        guard let context else { return }
-        guard context.channel.isActive else { return }
-        // An empty write completes after all those before it.
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
-            context.close(promise: nil)
-        }
-    }
-
-    /// Bytes written that the kernel has not taken yet.
-    private func undrainedBytes(_ context: ChannelHandlerContext) -> Int {
-        guard let bytes = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes) else { return 0 }
-        return bytes
     }
 }

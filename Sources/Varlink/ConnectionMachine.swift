@@ -1,5 +1,3 @@
-package import NIOCore
-
 /// What happens on one connection, decided without doing it.
 ///
 /// One call is served at a time, so replies keep the order of the calls; what the peer sends meanwhile waits in the framer,
@@ -19,7 +17,7 @@ package struct ConnectionMachine {
     }
 
     package enum Action {
-        case send(ByteBuffer)
+        case send([UInt8])
         /// Answer in the service's place, and record why.
         case refuse(Refusal)
         /// Tell those who wait for it that the call has ended without a last reply.
@@ -70,6 +68,12 @@ package struct ConnectionMachine {
         return number == callNumber
     }
 
+    /// Whether a call is under way whose caller takes no reply.
+    package var isServingOneway: Bool {
+        guard case .serving(isOneway: true, _) = phase else { return false }
+        return true
+    }
+
     // MARK: Events
 
     /// The connection stands and may call.
@@ -82,7 +86,7 @@ package struct ConnectionMachine {
         refuse(refusal)
     }
 
-    package mutating func bytesReceived(_ bytes: ByteBuffer) -> [Action] {
+    package mutating func bytesReceived(_ bytes: [UInt8]) -> [Action] {
         switch phase {
         case .ready:
             framer.append(bytes)
@@ -106,12 +110,13 @@ package struct ConnectionMachine {
         guard number == callNumber, case .serving(let isOneway, let wantsMore) = phase else { return [] }
         precondition(!reply.continues || wantsMore || isOneway, "several replies to a call that takes one")
         if reply.continues, isOneway { return [] }
-        if reply.continues, undrainedBytes > 0, undrainedBytes + reply.message.readableBytes > limits.undrainedBytesMax
-        {
+        if reply.continues, undrainedBytes > 0, undrainedBytes + reply.message.count > limits.undrainedBytesMax {
             // To leave one change out would be a lie; the subscriber is told and has to subscribe again.
             return refuse(.repliesNotRead(limit: limits.undrainedBytesMax))
         }
-        var actions: [Action] = isOneway ? [] : [.send(reply.message)]
+        var actions: [Action] = []
+        actions.reserveCapacity(2)
+        if !isOneway { actions.append(.send(reply.message)) }
         if !reply.continues {
             phase = .ready
             settle(&actions)
@@ -169,6 +174,8 @@ package struct ConnectionMachine {
 
     private mutating func settle() -> [Action] {
         var actions: [Action] = []
+        // A call, and the end of waiting for it.
+        actions.reserveCapacity(2)
         settle(&actions)
         return actions
     }

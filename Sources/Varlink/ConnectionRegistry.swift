@@ -1,30 +1,32 @@
-internal import NIOCore
-
-/// All connections of a server, their limits, and one timer for all their deadlines. Lives on the event loop.
+/// All connections of a server, their limits, and the earliest of their deadlines. Lives on the socket's thread.
 final class ConnectionRegistry {
+    let loop: SocketLoop
     let limits: ServerLimits
     let service: VarlinkService
     let observe: @Sendable (VarlinkServerEvent) -> Void
     private let allowsPeer: @Sendable (PeerCredentials) -> Bool
-    private let eventLoop: any EventLoop
 
-    /// Called when a connection has ended, and so a descriptor is free.
-    var onRemoval: () -> Void = {}
-
-    private var connections: [ObjectIdentifier: Connection] = [:]
+    /// The time of the present turn: a clock that is read once for all that happens in it.
+    private(set) var now = SuspendingClock.now
+    private var connections: [UInt64: Connection] = [:]
     private var admitted: [UInt32: Int] = [:]
     private var admittedCount = 0
-    private var nextCheck: (at: NIODeadline, task: Scheduled<Void>)?
+    /// When deadlines have to be looked at: not after the earliest of them; nil for never.
+    private(set) var nextCheck: SuspendingClock.Instant?
+    /// Those that something has happened to in this turn.
+    private var unsettled: [Connection] = []
     private var takesCalls = true
     private var isShuttingDown = false
-    private var emptied: EventLoopPromise<Void>?
+    /// When those that are not done are cut; nil until the end has begun.
+    private var shutdownDeadline: SuspendingClock.Instant?
+    private var emptied: CheckedContinuation<Void, Never>?
 
-    init(configuration: VarlinkServerConfiguration, service: VarlinkService, eventLoop: any EventLoop) {
+    init(configuration: VarlinkServerConfiguration, service: VarlinkService, loop: SocketLoop) {
         limits = configuration.limits
         allowsPeer = configuration.allowsPeer
         observe = configuration.observe
         self.service = service
-        self.eventLoop = eventLoop
+        self.loop = loop
     }
 
     // MARK: Admission
@@ -41,8 +43,13 @@ final class ConnectionRegistry {
         return nil
     }
 
+    var count: Int { connections.count }
+
+    /// Nil if it is gone.
+    func connection(_ number: UInt64) -> Connection? { connections[number] }
+
     func add(_ connection: Connection) {
-        connections[ObjectIdentifier(connection)] = connection
+        connections[connection.number] = connection
         if let uid = connection.admittedUID {
             admitted[uid, default: 0] += 1
             admittedCount += 1
@@ -55,14 +62,13 @@ final class ConnectionRegistry {
     }
 
     func remove(_ connection: Connection) {
-        guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+        guard connections.removeValue(forKey: connection.number) != nil else { return }
         if let uid = connection.admittedUID {
             admitted[uid, default: 0] -= 1
             admittedCount -= 1
         }
-        onRemoval()
         if connections.isEmpty {
-            emptied?.succeed()
+            emptied?.resume()
             emptied = nil
         }
     }
@@ -71,31 +77,48 @@ final class ConnectionRegistry {
 
     /// Makes sure that `deadline` is not missed.
     ///
-    /// A timer already set for an earlier time is left alone: a call that comes and goes costs no timer, and with no
-    /// connection left the last one fires once and is not set again.
-    func deadlineSet(_ deadline: NIODeadline) {
-        if let nextCheck {
-            guard deadline < nextCheck.at else { return }
-            nextCheck.task.cancel()
-        }
-        let task = eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [weak self] in
-            self?.checkDeadlines()
-            return
-        }
-        nextCheck = (deadline, task)
+    /// An earlier check is left alone: a call that comes and goes moves none, and with no connection left the last one comes once
+    /// and is not set again.
+    func deadlineSet(_ deadline: SuspendingClock.Instant) {
+        nextCheck = min(deadline, nextCheck ?? deadline)
     }
 
-    private func checkDeadlines() {
-        nextCheck = nil
-        let now = NIODeadline.now()
+    // MARK: Turns
+
+    func beginTurn() { now = .now }
+
+    func settleLater(_ connection: Connection) {
+        unsettled.append(connection)
+    }
+
+    /// Ends the turn: first everybody's replies leave, so that peers wake together and have read while we look after the rest.
+    func settle() {
+        var settled = 0
+        while settled < unsettled.count {
+            let next = settled..<unsettled.count
+            for index in next { unsettled[index].sendReplies() }
+            for index in next { unsettled[index].settle() }
+            settled = next.upperBound
+        }
+        unsettled.removeAll(keepingCapacity: true)
+    }
+
+    /// Looks for deadlines that have passed, if it is time to.
+    func checkDeadlines() {
+        guard let nextCheck, now >= nextCheck else { return }
+        self.nextCheck = nil
+        let isOver = shutdownDeadline.map { $0 <= now } ?? false
         for connection in Array(connections.values) {
-            if let deadline = connection.deadline, deadline <= now {
+            if isOver {
+                connection.close()
+            } else if let deadline = connection.deadline, deadline <= now {
                 connection.deadlineReached()
             }
         }
-        if let earliest = connections.values.compactMap(\.deadline).min() {
-            deadlineSet(earliest)
+        for connection in connections.values {
+            if let deadline = connection.deadline { deadlineSet(deadline) }
         }
+        if let shutdownDeadline, !connections.isEmpty { deadlineSet(shutdownDeadline) }
     }
 
     // MARK: End
@@ -109,24 +132,17 @@ final class ConnectionRegistry {
     }
 
     /// Ends all connections as `ConnectionMachine.shutdownRequested` says; those that are not done by the limit are cut.
-    func shutdown() -> EventLoopFuture<Void> {
+    ///
+    /// - Parameter emptied: resumed when there is none left.
+    func shutdown(_ emptied: CheckedContinuation<Void, Never>) {
         isShuttingDown = true
-        let promise = eventLoop.makePromise(of: Void.self)
-        guard !connections.isEmpty else {
-            promise.succeed()
-            return promise.futureResult
-        }
-        emptied = promise
+        guard !connections.isEmpty else { return emptied.resume() }
+        self.emptied = emptied
+        let end = now + limits.shutdownTimeout
+        shutdownDeadline = end
+        deadlineSet(end)
         for connection in Array(connections.values) {
             connection.shutdownRequested()
         }
-        let limit = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.shutdownTimeout)) { [weak self] in
-            guard let self else { return }
-            for connection in Array(connections.values) {
-                connection.cut()
-            }
-        }
-        promise.futureResult.whenComplete { _ in limit.cancel() }
-        return promise.futureResult
     }
 }

@@ -25,6 +25,12 @@ struct ListenSocket {
     /// Whether we have bound the path, and so remove it at the end.
     let ownsPath: Bool
 
+    /// Gives it up before anybody was let in.
+    func abandon() {
+        close(descriptor)
+        if ownsPath, let path { _ = unsafe unlink(path) }
+    }
+
     /// Takes a socket that a service manager has bound.
     static func passed(_ descriptor: Int32) throws(VarlinkServerError) -> ListenSocket {
         guard

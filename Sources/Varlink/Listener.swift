@@ -1,16 +1,18 @@
 internal import Glibc
-internal import NIOCore
-internal import NIOPosix
 
-/// The listening socket of a server, and its return when somebody removes its path. Lives on the event loop.
+/// The listening socket of a server, and its return when somebody removes its path. Lives on the socket's thread.
 final class Listener {
-    let registry: ConnectionRegistry
-    private let group: MultiThreadedEventLoopGroup
-    private let eventLoop: any EventLoop
-    private let backlog: Int32
-    private let restorePassedSocket: (@Sendable (@escaping @Sendable (Bool) -> Void) -> Void)?
+    /// What the loop watches it by.
+    static let key: UInt64 = 1
 
-    private var channel: (any Channel)?
+    private let loop: SocketLoop
+    private let backlog: Int32
+    private let observe: @Sendable (VarlinkServerEvent) -> Void
+    private let restorePassedSocket: (@Sendable (@escaping @Sendable (Bool) -> Void) -> Void)?
+    /// Does something with the listener on the socket's thread; may be called on any. Set by its owner.
+    var enter: @Sendable (@escaping @Sendable (Listener) -> Void) -> Void = { _ in }
+
+    private var descriptor: Int32?
     private var path: String?
     private var identity: FileIdentity?
     private var ownsPath = false
@@ -18,62 +20,47 @@ final class Listener {
     private var isAskingOwner = false
     private var isStopped = false
 
-    init(
-        registry: ConnectionRegistry,
-        group: MultiThreadedEventLoopGroup,
-        eventLoop: any EventLoop,
-        backlog: Int32,
-        restorePassedSocket: (@Sendable (@escaping @Sendable (Bool) -> Void) -> Void)?
-    ) {
-        self.restorePassedSocket = restorePassedSocket
-        self.registry = registry
-        self.group = group
-        self.eventLoop = eventLoop
-        self.backlog = backlog
+    /// Whether those who want to connect have to wait.
+    var isPaused = false {
+        didSet {
+            guard let descriptor, isPaused != oldValue else { return }
+            loop.change(descriptor, key: Self.key, to: isPaused ? [] : .input)
+        }
     }
 
-    var isListening: Bool { channel != nil }
+    init(configuration: VarlinkServerConfiguration, loop: SocketLoop) {
+        self.loop = loop
+        backlog = configuration.limits.backlog
+        observe = configuration.observe
+        restorePassedSocket = configuration.restorePassedSocket
+    }
 
     /// Whether a peer that connects to the path reaches us.
     var isPathIntact: Bool {
-        guard let path else { return isListening }
-        return isListening && identity != nil && FileIdentity(path: path) == identity
+        guard let path else { return descriptor != nil }
+        return descriptor != nil && identity != nil && FileIdentity(path: path) == identity
     }
 
     /// Accepts from `socket` from now on, in place of the one before.
-    func open(_ socket: ListenSocket) -> EventLoopFuture<Void> {
-        let registry = NIOLoopBound(registry, eventLoop: eventLoop)
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        let highWater = registry.value.limits.undrainedBytesHighWater
-        return ServerBootstrap(group: group)
-            .serverChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(AcceptBrake(registry: registry.value))
-                }
-            }
-            // Calls are short: a buffer of this size takes one in a single read, and stays small for a thousand peers.
-            .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 4096))
-            // After each read the others have their turn.
-            .childChannelOption(.maxMessagesPerRead, value: 1)
-            .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .childChannelOption(.writeBufferWaterMark, value: .init(low: highWater / 2, high: highWater))
-            .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Connection(registry: registry.value))
-                }
-            }
-            .withBoundSocket(socket.descriptor)
-            .map { channel in bound.value.opened(channel, socket) }
-    }
-
-    private func opened(_ newChannel: any Channel, _ socket: ListenSocket) {
-        channel?.close(promise: nil)
-        channel = newChannel
+    func open(_ socket: ListenSocket) {
+        closeSocket()
+        // A passed socket may be a blocking one; nobody else accepts from it.
+        let flags = fcntl(socket.descriptor, F_GETFL)
+        _ = fcntl(socket.descriptor, F_SETFL, flags | O_NONBLOCK)
+        descriptor = socket.descriptor
         path = socket.path
         identity = socket.identity
         ownsPath = socket.ownsPath
-        guard !isStopped else { return stop() }
+        loop.watch(socket.descriptor, key: Self.key, for: isPaused ? [] : .input)
         watchPath()
+    }
+
+    /// The next connection's descriptor; nil if nobody waits.
+    ///
+    /// - Throws: `cannotAccept` if there is no descriptor for somebody who waits.
+    func accept() throws(VarlinkServerError) -> Int32? {
+        guard let descriptor else { return nil }
+        return try SocketSystem.accept(descriptor)
     }
 
     // MARK: The path
@@ -85,21 +72,16 @@ final class Listener {
         //    still listen on the old one when we end, and start nobody.
         // 2. A path that has never been there for us may be out of our sight (a sandbox), and so for ever: no restart helps.
         if !ownsPath, identity != nil, let restorePassedSocket {
-            return askOwner(restorePassedSocket, for: path)
+            isAskingOwner = true
+            return restorePassedSocket { [enter] isGranted in
+                enter { $0.ownerAnswered(isGranted, path) }
+            }
         }
         bindAnew(path)
     }
 
-    private func askOwner(_ restore: @Sendable (@escaping @Sendable (Bool) -> Void) -> Void, for path: String) {
-        isAskingOwner = true
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        restore { [eventLoop] isGranted in
-            eventLoop.execute { bound.value.ownerAnswered(isGranted, path) }
-        }
-    }
-
     private func ownerAnswered(_ isGranted: Bool, _ path: String) {
-        guard !isGranted else { return registry.observe(.pathReturned(path)) }
+        guard !isGranted else { return observe(.pathReturned(path)) }
         isAskingOwner = false
         identity = nil
         checkPath()
@@ -107,26 +89,13 @@ final class Listener {
 
     private func bindAnew(_ path: String) {
         do throws(VarlinkServerError) {
-            let socket = try ListenSocket.bound(to: path, backlog: backlog)
-            identity = socket.identity
-            let bound = NIOLoopBound(self, eventLoop: eventLoop)
-            open(socket).whenComplete { result in
-                switch result {
-                case .success:
-                    bound.value.registry.observe(.pathRestored(path))
-                case .failure(let error):
-                    bound.value.lost(path, .cannotListen(errno: (error as? IOError)?.errnoCode ?? 0))
-                }
-            }
+            open(try ListenSocket.bound(to: path, backlog: backlog))
+            observe(.pathRestored(path))
         } catch {
-            lost(path, error)
+            identity = nil
+            observe(.pathLost(path, error))
+            watchPath(isRetry: true)
         }
-    }
-
-    private func lost(_ path: String, _ error: VarlinkServerError) {
-        identity = nil
-        registry.observe(.pathLost(path, error))
-        watchPath(isRetry: true)
     }
 
     /// Watches the path, then looks once more: what changed before the watch stood would be missed.
@@ -134,9 +103,8 @@ final class Listener {
         watch?.cancel()
         watch = nil
         guard let path else { return }
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        watch = PathWatch(path) { [eventLoop] in
-            eventLoop.execute { bound.value.checkPath() }
+        watch = PathWatch(path) { [enter] in
+            enter { $0.checkPath() }
         }
         // After a failure only a change is worth another try.
         if !isRetry, !isPathIntact {
@@ -154,7 +122,15 @@ final class Listener {
         if ownsPath, isPathIntact, let path {
             _ = unsafe unlink(path)
         }
-        channel?.close(promise: nil)
-        channel = nil
+        closeSocket()
+    }
+
+    /// A passed socket lives on with its owner, and so would what the loop watches: those who connect to it later would keep the
+    /// loop awake, with nobody to let them in.
+    private func closeSocket() {
+        guard let descriptor else { return }
+        loop.forget(descriptor)
+        close(descriptor)
+        self.descriptor = nil
     }
 }

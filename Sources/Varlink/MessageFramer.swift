@@ -1,5 +1,3 @@
-package import NIOCore
-
 /// Cuts a stream of bytes into messages that each end with a NUL.
 ///
 /// The work is linear in the number of bytes, however they are split: no byte is searched twice, and consumed bytes are
@@ -9,8 +7,10 @@ package struct MessageFramer {
     package struct MessageTooLong: Error, Equatable {}
 
     private let messageBytesMax: Int
-    private var buffer = ByteBuffer()
-    /// Readable bytes, from the front, that are known to hold no NUL.
+    private var buffer: [UInt8] = []
+    /// Where what has not been given out begins.
+    private var start = 0
+    /// Up to where it is known to hold no NUL.
     private var searched = 0
 
     package init(messageBytesMax: Int) {
@@ -18,40 +18,40 @@ package struct MessageFramer {
     }
 
     /// Bytes fed and not yet given out.
-    package var bufferedBytes: Int { buffer.readableBytes }
+    package var bufferedBytes: Int { buffer.count - start }
 
     /// Takes `bytes` in; `next()` gives out what they complete.
-    package mutating func append(_ bytes: ByteBuffer) {
-        guard buffer.readableBytes > 0 else {
+    package mutating func append(_ bytes: [UInt8]) {
+        guard bufferedBytes > 0 else {
             buffer = bytes
-            searched = 0
+            (start, searched) = (0, 0)
             return
         }
-        if buffer.readerIndex > buffer.capacity / 2 {
-            buffer.discardReadBytes()
+        if start > buffer.count / 2 {
+            buffer.removeFirst(start)
+            searched -= start
+            start = 0
         }
-        buffer.writeImmutableBuffer(bytes)
+        buffer += bytes
     }
 
     /// The next complete message without its NUL; nil if its end has not come yet.
     ///
     /// - Throws: `MessageTooLong`, as soon as it is certain; the connection must then be closed.
     package mutating func next() throws(MessageTooLong) -> [UInt8]? {
-        let unsearched = buffer.readableBytesView.dropFirst(searched)
-        guard let end = unsearched.firstIndex(of: 0) else {
-            searched = buffer.readableBytes
-            guard searched <= messageBytesMax else { throw MessageTooLong() }
+        guard let end = buffer[searched...].firstIndex(of: 0) else {
+            searched = buffer.count
+            guard bufferedBytes <= messageBytesMax else { throw MessageTooLong() }
             return nil
         }
-        let length = end - buffer.readerIndex
-        guard length <= messageBytesMax, let message = buffer.readBytes(length: length) else {
-            throw MessageTooLong()
-        }
-        buffer.moveReaderIndex(forwardBy: 1)
-        searched = 0
-        if buffer.readableBytes == 0 {
-            buffer = ByteBuffer()
-        }
+        guard end - start <= messageBytesMax else { throw MessageTooLong() }
+        defer { (start, searched) = buffer.isEmpty ? (0, 0) : (end + 1, end + 1) }
+        guard end == buffer.count - 1 else { return Array(buffer[start..<end]) }
+        // The last of the buffer, and nearly always the only one: it becomes the message, uncopied.
+        var message = buffer
+        buffer = []
+        message.removeLast()
+        if start > 0 { message.removeFirst(start) }
         return message
     }
 }

@@ -15,7 +15,7 @@ package struct VarlinkCall: Sendable {
 
     /// The name up to its last dot; nil if there is none.
     package var interface: Substring? {
-        method.lastIndex(of: ".").map { method[..<$0] }
+        method.utf8.lastIndex(of: UInt8(ascii: ".")).map { method[..<$0] }
     }
 
     /// The parameters as a value of `type`.
@@ -46,33 +46,31 @@ extension VarlinkCall {
     ///
     /// Members of the envelope that we do not know are ignored, so that the protocol may grow.
     init?(message: [UInt8], limits: ServerLimits) {
-        guard
-            let document = try? JSONDocument(message, nestingMax: limits.nestingMax, valuesMax: limits.valuesMax),
-            let members = document.root.members
+        guard let document = try? JSONDocument(message, nestingMax: limits.nestingMax, valuesMax: limits.valuesMax),
+            document.root.isObject
         else { return nil }
-
         var method: String?
         var parameters: JSONValue?
         var flags = (more: false, oneway: false, upgrade: false)
-        for (key, value) in members where !value.isNull {
-            switch key {
-            case "method":
+        for (key, value) in document.root.fields {
+            // Also of a member whose value is null a name that is no text is none.
+            guard key.isText else { return nil }
+            guard !value.isNull else { continue }
+            if key.spells("method") {
                 guard method == nil, let name = value.string else { return nil }
                 method = name
-            case "parameters":
+            } else if key.spells("parameters") {
                 guard parameters == nil, value.isObject else { return nil }
                 parameters = value
-            case "more":
+            } else if key.spells("more") {
                 guard let flag = value.bool else { return nil }
                 flags.more = flag
-            case "oneway":
+            } else if key.spells("oneway") {
                 guard let flag = value.bool else { return nil }
                 flags.oneway = flag
-            case "upgrade":
+            } else if key.spells("upgrade") {
                 guard let flag = value.bool else { return nil }
                 flags.upgrade = flag
-            default:
-                continue
             }
         }
         // A call cannot ask for several replies and for none.

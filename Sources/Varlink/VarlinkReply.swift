@@ -1,9 +1,7 @@
-package import NIOCore
-
 /// A reply, ready to be sent.
 package struct VarlinkReply: Equatable, Sendable {
     /// The whole message, its NUL included.
-    package let message: ByteBuffer
+    package let message: [UInt8]
     /// More replies to the same call will follow.
     package let continues: Bool
 

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import NIOCore
 internal import Synchronization
 
 /// The way back to the caller of one call, usable from any thread; none of its methods blocks.
@@ -9,21 +8,21 @@ internal import Synchronization
 package struct VarlinkResponder: Sendable {
     private let link: ConnectionLink
     private let number: ConnectionMachine.CallNumber
+    package let peer: PeerCredentials
 
-    init(link: ConnectionLink, number: ConnectionMachine.CallNumber) {
+    init(link: ConnectionLink, peer: PeerCredentials, number: ConnectionMachine.CallNumber) {
         self.link = link
+        self.peer = peer
         self.number = number
     }
-
-    package var peer: PeerCredentials { link.peer }
 
     /// When the connection was accepted, in µs of `CLOCK_BOOTTIME`.
     package var acceptedAt: Int64 { link.acceptedAt }
 
-    /// Calls `body` on the server's event loop with the connection's socket, to ask the kernel more about the peer; nil if the
+    /// Calls `body` on the server's thread with the connection's socket, to ask the kernel more about the peer; nil if the
     /// connection is gone. The descriptor is the server's: it is good until `body` returns.
     package func withSocket(_ body: @escaping @Sendable (Int32?) -> Void) {
-        link.onLoop { $0.withSocket(body) }
+        link.onThread { body($0?.descriptor) }
     }
 
     /// Whether the connection stands; false for good once it is gone.
@@ -47,33 +46,35 @@ package struct VarlinkResponder: Sendable {
     /// Sends a reply made before; for one that goes to many subscribers.
     package func send(_ reply: VarlinkReply) {
         guard isConnected else { return }
-        link.onLoop { [number] connection in
-            connection.replied(reply, to: number)
+        link.onThread { [number] connection in
+            connection?.replied(reply, to: number)
         }
     }
 
-    /// Calls `action` on the server's event loop, once, if the call ends without a last reply: the peer has gone, the
+    /// Calls `action` on the server's thread, once, if the call ends without a last reply: the peer has gone, the
     /// server has cut it off, or the server ends. At once, on the caller's thread, if the connection is gone already.
     package func onDisconnect(_ action: @escaping @Sendable () -> Void) {
         guard isConnected else { return action() }
-        link.onLoop { [number] connection in
-            connection.whenAbandoned(number, action)
+        link.onThread { [number] connection in
+            if let connection { connection.whenAbandoned(number, action) } else { action() }
         }
     }
 }
 
 /// What other threads may hold of a connection.
 final class ConnectionLink: Sendable {
-    let peer: PeerCredentials
+    /// The connection's, by which it is found; none is given twice.
+    let number: UInt64
+    /// Nil if the kernel did not say who it is.
+    let peer: PeerCredentials?
+    /// µs of `CLOCK_BOOTTIME`.
     let acceptedAt: Int64
-    private let eventLoop: any EventLoop
-    private let connection: NIOLoopBound<Connection>
+    private let server: SocketServer
     private let connected = Atomic<Bool>(true)
 
-    /// On the event loop.
-    init(_ connection: Connection, eventLoop: any EventLoop, peer: PeerCredentials) {
-        self.connection = NIOLoopBound(connection, eventLoop: eventLoop)
-        self.eventLoop = eventLoop
+    init(_ server: SocketServer, number: UInt64, peer: PeerCredentials?) {
+        self.server = server
+        self.number = number
         self.peer = peer
         var now = timespec()
         unsafe clock_gettime(CLOCK_BOOTTIME, &now)
@@ -84,12 +85,8 @@ final class ConnectionLink: Sendable {
 
     func markDisconnected() { connected.store(false, ordering: .releasing) }
 
-    func onLoop(_ body: @escaping @Sendable (Connection) -> Void) {
-        if eventLoop.inEventLoop {
-            body(connection.value)
-        } else {
-            // An event loop that has ended drops the closure: its connections are gone, and have been reported.
-            eventLoop.execute { [connection] in body(connection.value) }
-        }
+    /// Does `body` on the server's thread; a server that has ended drops it: its connections are gone, and have been reported.
+    func onThread(_ body: @escaping @Sendable (Connection?) -> Void) {
+        server.onThread(number, body)
     }
 }

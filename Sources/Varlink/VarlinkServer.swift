@@ -1,77 +1,59 @@
-internal import NIOCore
-internal import NIOPosix
-internal import Synchronization
+internal import Glibc
 
 /// Serves Varlink calls on a Unix socket, all on one thread of its own.
 ///
 /// A peer that is slow, silent or in the middle of a call costs a descriptor and a bounded number of bytes; nobody waits
 /// for it.
-package final class VarlinkServer: Sendable {
+package actor VarlinkServer {
     private let configuration: VarlinkServerConfiguration
-    private let group: MultiThreadedEventLoopGroup
-    private let eventLoop: any EventLoop
-    private let listener: NIOLoopBoundBox<Listener>
-    /// Set when `shutdown()` begins: an event loop that has ended answers nobody.
-    private let hasEnded = Atomic<Bool>(false)
+    private let service: VarlinkService
+    /// Nil before the start and after the end.
+    private var server: SocketServer?
 
     package init(configuration: VarlinkServerConfiguration, service: VarlinkService) {
         self.configuration = configuration
-        group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let eventLoop = group.next()
-        self.eventLoop = eventLoop
-        listener = .makeBoxSendingValue(
-            Listener(
-                registry: ConnectionRegistry(configuration: configuration, service: service, eventLoop: eventLoop),
-                group: group,
-                eventLoop: eventLoop,
-                backlog: configuration.limits.backlog,
-                restorePassedSocket: configuration.restorePassedSocket
-            ),
-            eventLoop: eventLoop
-        )
+        self.service = service
     }
 
     /// Listens and serves; returns when peers can connect.
     ///
-    /// - Throws: why it cannot. Nothing is left behind; `shutdown()` still has to be called, for the thread's sake.
+    /// - Throws: why it cannot. Nothing is left behind.
     package func start() async throws(VarlinkServerError) {
         let socket: ListenSocket
         switch configuration.endpoint {
         case .path(let path): socket = try .bound(to: path, backlog: configuration.limits.backlog)
         case .descriptor(let descriptor): socket = try .passed(descriptor)
         }
-        do {
-            try await eventLoop.flatSubmit { [listener] in listener.value.open(socket) }.get()
+        let server: SocketServer
+        do throws(VarlinkServerError) {
+            let loop = try SocketLoop()
+            server = SocketServer(configuration: configuration, service: service, loop: loop)
+            try loop.begin { [server] ready in server.assumeIsolated { $0.turn(ready) } }
         } catch {
-            throw .cannotListen(errno: (error as? IOError)?.errnoCode ?? 0)
+            socket.abandon()
+            throw error
         }
+        self.server = server
+        await server.open(socket)
     }
 
     /// Whether a peer that connects to the path reaches us; true for a passed socket without a path.
     package var isPathIntact: Bool {
-        get async {
-            guard !hasEnded.load(ordering: .acquiring) else { return false }
-            let answer = try? await eventLoop.submit { [listener] in listener.value.isPathIntact }.get()
-            return answer ?? false
-        }
+        get async { await server?.isPathIntact ?? false }
     }
 
     /// Takes no new connections and no new calls; calls and streams that stand go on. The path is removed if we bound it.
     package func stopAccepting() async {
-        guard !hasEnded.load(ordering: .acquiring) else { return }
-        let stopped = eventLoop.submit { [listener] in
-            listener.value.stop()
-            listener.value.registry.endCalls()
-        }
-        try? await stopped.get()
+        await server?.stopAccepting()
     }
 
     /// Ends the server: calls in flight get their replies, up to `ServerLimits.shutdownTimeout`, streams are cut between
     /// two replies, then the thread ends. Replies made later are dropped. A second call does nothing.
     package func shutdown() async {
-        await stopAccepting()
-        guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        try? await eventLoop.flatSubmit { [listener] in listener.value.registry.shutdown() }.get()
-        try? await group.shutdownGracefully()
+        guard let server else { return }
+        self.server = nil
+        await server.stopAccepting()
+        await server.endConnections()
+        server.loop.end()
     }
 }

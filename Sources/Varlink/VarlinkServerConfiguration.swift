@@ -15,10 +15,10 @@ package struct VarlinkServerConfiguration: Sendable {
     /// Whether a peer may call at all; by default the user we run as, and root.
     package var allowsPeer: @Sendable (PeerCredentials) -> Bool = { $0.uid == geteuid() || $0.uid == 0 }
     /// Asks whoever has passed the socket to make it anew when its path has vanished, which restarts this process; called on
-    /// the event loop, it must not block, and calls back with whether that will be done. Nil: the server binds the path
+    /// the server's thread, it must not block, and calls back with whether that will be done. Nil: the server binds the path
     /// itself, as it does after a refusal.
     package var restorePassedSocket: (@Sendable (@escaping @Sendable (Bool) -> Void) -> Void)?
-    /// Told on the event loop what a log should know; it must not block.
+    /// Told on the server's thread what a log should know; it must not block.
     package var observe: @Sendable (VarlinkServerEvent) -> Void = { _ in }
 
     package init(endpoint: Endpoint) {

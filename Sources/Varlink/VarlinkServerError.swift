@@ -15,7 +15,7 @@ package enum VarlinkServerError: Error, Equatable, Sendable {
     case cannotBind(path: String, errno: Int32)
     /// The descriptor that was passed is no listening Unix stream socket.
     case notAListenSocket(descriptor: Int32)
-    /// The kernel refused a socket or the event loop refused to take it.
+    /// The kernel refused a socket or a thread to serve it.
     case cannotListen(errno: Int32)
     /// The kernel has no descriptor or no memory for a connection; it is tried again.
     case cannotAccept(errno: Int32)

@@ -17,7 +17,7 @@ package struct ServiceInfo: Encodable, Equatable, Sendable {
 package struct VarlinkService: Sendable {
     /// Answers one call, now or later, by the responder.
     ///
-    /// Runs on the server's event loop, which serves all peers: hand on what takes time. Every call must get exactly one
+    /// Runs on the server's thread, which serves all peers: hand on what takes time. Every call must get exactly one
     /// last reply, a `oneway` call too (it is not sent): the connection's next call waits for it.
     package typealias Handle = @Sendable (VarlinkCall, PeerCredentials, VarlinkResponder) -> Void
 
@@ -52,7 +52,7 @@ extension VarlinkService {
         }
         if interface == SelfDescription.interface {
             SelfDescription.answer(call, of: self, responder)
-        } else if interfaces[String(interface)] != nil {
+        } else if interfaces.keys.contains(where: { $0 == interface }) {
             handle(call, responder.peer, responder)
         } else {
             responder.fail(.interfaceNotFound(String(interface)))

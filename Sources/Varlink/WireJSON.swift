@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import NIOCore
 
 /// Values and replies as the bytes that go over the wire.
 enum WireJSON {
@@ -20,27 +19,25 @@ enum WireJSON {
     }
 
     /// A reply, complete with its NUL. `parameters` is a JSON object.
-    static func reply(_ parameters: [UInt8], continues: Bool) -> ByteBuffer {
-        var message = ByteBuffer()
+    static func reply(_ parameters: [UInt8], continues: Bool) -> [UInt8] {
+        var message: [UInt8] = []
         message.reserveCapacity(parameters.count + 40)
-        message.writeStaticString("{\"parameters\":")
-        message.writeBytes(parameters)
-        if continues {
-            message.writeStaticString(",\"continues\":true")
-        }
-        message.writeStaticString("}\0")
+        message += #"{"parameters":"#.utf8
+        message += parameters
+        if continues { message += #","continues":true"#.utf8 }
+        message += "}\0".utf8
         return message
     }
 
     /// An error reply, complete with its NUL. The name needs no escapes: Varlink names are letters, digits, dots, hyphens.
-    static func reply(_ error: VarlinkError) -> ByteBuffer {
-        var message = ByteBuffer()
+    static func reply(_ error: VarlinkError) -> [UInt8] {
+        var message: [UInt8] = []
         message.reserveCapacity(error.parameters.count + error.name.utf8.count + 40)
-        message.writeStaticString("{\"error\":\"")
-        message.writeString(error.name)
-        message.writeStaticString("\",\"parameters\":")
-        message.writeBytes(error.parameters)
-        message.writeStaticString("}\0")
+        message += #"{"error":""#.utf8
+        message += error.name.utf8
+        message += #"","parameters":"#.utf8
+        message += error.parameters
+        message += "}\0".utf8
         return message
     }
 }

@@ -20,7 +20,7 @@ struct DamageTests {
 
     private func damage(_ assignment: String) throws {
         // What another program does to a database asks nobody.
-        try store.queue.writeWithoutTransaction { db in
+        try store.inDatabase { db in
             try db.execute(sql: "PRAGMA foreign_keys = OFF; UPDATE account SET \(assignment) WHERE name = 'b'")
         }
     }
@@ -95,7 +95,7 @@ struct DamageTests {
         let numbers = ["0", "-1", "9223372036854775807", "-9223372036854775808", "1152921504606846976", "NULL"]
         let texts = ["''", "'x'", "char(0)", "'\u{1F600}'", "'[]'", "'{}'", "x''", "zeroblob(29)"]
         var taken = 0
-        try store.queue.writeWithoutTransaction { db in
+        try store.inDatabase { db in
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
             for column in AccountColumns.recordNames {
                 for value in numbers + texts {

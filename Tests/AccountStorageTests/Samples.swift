@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import RefreshCore
 
 @testable import AccountStorage
@@ -27,6 +28,13 @@ final class TemporaryFolder {
     /// Opens the store of this folder with a key that all tests share.
     func open(key: StoreKey? = nil) throws -> AccountStore {
         try AccountStore(path: store, key: key ?? Sample.key())
+    }
+}
+
+extension AccountStore {
+    /// As another program would, which asks nobody.
+    func inDatabase<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try database.enter { try $0.writeWithoutTransaction(body) }
     }
 }
 

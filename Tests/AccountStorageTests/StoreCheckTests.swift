@@ -39,7 +39,7 @@ struct StoreCheckTests {
 
     /// What another program does to a database asks nobody.
     private func damage(_ statements: String) throws {
-        try store.queue.writeWithoutTransaction { db in
+        try store.inDatabase { db in
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
             try db.execute(sql: statements)
         }

@@ -1,4 +1,3 @@
-import NIOCore
 import Testing
 import Varlink
 
@@ -8,7 +7,7 @@ import Varlink
         var framer = MessageFramer(messageBytesMax: limit)
         var messages: [[UInt8]] = []
         for chunk in chunks {
-            framer.append(ByteBuffer(bytes: chunk))
+            framer.append(chunk)
             while let message = try framer.next() { messages.append(message) }
         }
         return messages
@@ -38,7 +37,7 @@ import Varlink
 
     @Test func `messages before an over-long one are given out`() throws {
         var framer = MessageFramer(messageBytesMax: 5)
-        framer.append(ByteBuffer(string: "ok\0toolong"))
+        framer.append(Array("ok\0toolong".utf8))
         #expect(try framer.next() == Array("ok".utf8))
         #expect(throws: MessageFramer.MessageTooLong.self) { try framer.next() }
     }
@@ -61,12 +60,12 @@ import Varlink
     @Test func `what has been given out is not kept while a later message is incomplete`() throws {
         var framer = MessageFramer(messageBytesMax: 1000)
         for _ in 0..<10_000 {
-            framer.append(ByteBuffer(string: "0123456789\0x"))
+            framer.append(Array("0123456789\0x".utf8))
             #expect(try framer.next() != nil)
             #expect(framer.bufferedBytes == 1)
-            framer.append(ByteBuffer(string: "\0y"))
+            framer.append(Array("\0y".utf8))
             #expect(try framer.next() != nil)
-            framer.append(ByteBuffer(string: "\0"))
+            framer.append(Array("\0".utf8))
             #expect(try framer.next() == [UInt8(ascii: "y")])
         }
         #expect(framer.bufferedBytes == 0)

@@ -16,6 +16,8 @@ actor RefreshCoordinator {
     nonisolated var queue: DispatchQueue { executor.queue }
 
     let store: AccountStore
+    /// The store's, for other threads.
+    nonisolated let tokenReader: TokenReader
     let client: OAuthClient
     let timebase: Timebase
     let changeLog: ChangeLog
@@ -34,7 +36,9 @@ actor RefreshCoordinator {
     var tokenSetFailures = TokenSetFailures()
     var subscribers = Subscribers()
     /// Decisions about answers that could not be committed; they are kept here until they can.
-    var unsaved: [AccountID: Decision] = [:]
+    var unsaved: [AccountID: Decision] = [:] {
+        didSet { tokenReader.setBehind(!unsaved.isEmpty) }
+    }
     /// What keeps the store from being written; nil if nothing does.
     var trouble: StoreTrouble?
     /// Whether the last reload brought a configuration that cannot be used.
@@ -76,6 +80,7 @@ actor RefreshCoordinator {
         changeLog: ChangeLog
     ) {
         self.executor = executor
+        tokenReader = store.tokenReader
         self.store = store
         self.keyring = keyring
         self.client = client

@@ -15,7 +15,9 @@ extension AuthRefreshService {
     ) throws {
         let asked = try call.decodeParameters(as: AcquireToken.Parameters.self)
         let minimumValidity = try asked.minimumValiditySec.map { seconds throws(VarlinkError) in
-            guard (0...31_557_600).contains(seconds) else { throw VarlinkError.invalidParameter("minimumValiditySec") }
+            guard AcquireToken.Parameters.isValid(minimumValiditySec: seconds) else {
+                throw VarlinkError.invalidParameter("minimumValiditySec")
+            }
             return Duration.seconds(seconds)
         }
         let isForced = asked.force ?? false

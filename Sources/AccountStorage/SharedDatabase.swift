@@ -1,0 +1,37 @@
+import GRDB
+import RefreshCore
+internal import Synchronization
+
+/// The store's connection to SQLite: its owner's whenever the owner wants it, and another thread's for one question while the owner
+/// does not.
+///
+/// There is one connection, because its lock on the file keeps a second one out, ours too. Whoever comes while it is used waits, for
+/// as long as a disk takes to make a commit durable; a thread that must not wait asks for what is free only.
+final class SharedDatabase: Sendable {
+    private let queue: DatabaseQueue
+    /// Held by whoever is in the database; nil once that is closed.
+    private let statement: Mutex<TokenStatement?>
+
+    init(_ queue: DatabaseQueue) throws {
+        self.queue = queue
+        statement = Mutex(try queue.writeWithoutTransaction { db in try TokenStatement(db) })
+    }
+
+    /// Does `body` with the database, after whoever is in it.
+    func enter<Result>(_ body: (DatabaseQueue) throws -> Result) rethrows -> Result {
+        try statement.withLock { _ in try body(queue) }
+    }
+
+    /// The access token of the account of this name; nil if there is none, or if somebody is in the database.
+    func tokenIfFree(of name: String, _ sealer: Sealer) -> DatedToken? {
+        statement.withLockIfAvailable { statement in statement?.token(of: name, sealer) } ?? nil
+    }
+
+    /// Nobody can use it afterwards.
+    func close() throws {
+        try statement.withLock { statement in
+            statement = nil
+            try queue.close()
+        }
+    }
+}

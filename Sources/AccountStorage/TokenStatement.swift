@@ -1,0 +1,66 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import RefreshCore
+
+/// Finds the access token that is for every caller, by the account's name: SQLite's own calls on a statement that stays prepared,
+/// because this is asked far more often than everything else together, and GRDB's rows and queue take longer than SQLite.
+@safe final class TokenStatement {
+    private let statement: Statement
+
+    init(_ db: Database) throws {
+        statement = try db.makeStatement(sql: StoreStatement.tokenByName.sql)
+    }
+
+    /// Nil if there is none, or what is stored of it is damaged.
+    func token(of name: String, _ sealer: Sealer) -> DatedToken? {
+        let handle = unsafe statement.sqliteStatement
+        var name = name
+        return name.withUTF8 { text in
+            defer {
+                unsafe sqlite3_reset(handle)
+                unsafe sqlite3_clear_bindings(handle)
+            }
+            // Not copied: the binding is gone when this returns.
+            let length = Int32(clamping: text.count)
+            let isBound = unsafe text.withMemoryRebound(to: CChar.self) { text in
+                unsafe sqlite3_bind_text(handle, 1, text.baseAddress, length, nil) == SQLITE_OK
+            }
+            guard isBound, unsafe sqlite3_step(handle) == SQLITE_ROW else { return nil }
+            return unsafe Self.token(in: handle, sealer)
+        }
+    }
+
+    private static func token(in handle: OpaquePointer, _ sealer: Sealer) -> DatedToken? {
+        guard let account = unsafe integer(0, of: handle), let generation = unsafe integer(1, of: handle),
+            let times = unsafe times(from: 4, of: handle), let sealed = unsafe sqlite3_column_blob(handle, 3)
+        else { return nil }
+        let place = TokenPlace(account: AccountID(account), kind: .access, generation: Generation(generation))
+        let bytes = unsafe Data(bytes: sealed, count: Int(sqlite3_column_bytes(handle, 3)))
+        guard let secret = try? sealer.open(bytes, at: place.sealedPlace) else { return nil }
+        let type = unsafe sqlite3_column_text(handle, 2).map { unsafe String(cString: $0) }
+        return DatedToken(token: AccessToken(secret, type: type ?? "Bearer"), times: times)
+    }
+
+    /// The five columns of an access token's times, from `column` on; nil if one is missing or cannot be right.
+    private static func times(from column: Int32, of handle: OpaquePointer) -> AccessTokenTimes? {
+        guard let wall = unsafe integer(column, of: handle), let bootID = unsafe integer(column + 1, of: handle),
+            let boot = unsafe integer(column + 2, of: handle), let lifetime = unsafe integer(column + 3, of: handle),
+            let refreshAfter = unsafe integer(column + 4, of: handle),
+            ColumnReader.isPlausible(wall), ColumnReader.isPlausible(lifetime), ColumnReader.isPlausible(refreshAfter)
+        else { return nil }
+        return AccessTokenTimes(
+            issuedAt: Moment(
+                wall: Timestamp(microseconds: wall),
+                boot: BootTime(bootID: bootID, microseconds: boot)
+            ),
+            lifetime: .microseconds(lifetime),
+            refreshAfter: .microseconds(refreshAfter)
+        )
+    }
+
+    private static func integer(_ column: Int32, of handle: OpaquePointer) -> Int64? {
+        guard unsafe sqlite3_column_type(handle, column) == SQLITE_INTEGER else { return nil }
+        return unsafe sqlite3_column_int64(handle, column)
+    }
+}

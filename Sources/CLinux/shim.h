@@ -1,0 +1,9 @@
+#pragma once
+
+// What the Glibc module leaves out.
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+// Declared by the C library only to those who define _GNU_SOURCE before its first header, which a module cannot do.
+extern int accept4(int listener, struct sockaddr *address, socklen_t *length, int flags);

@@ -1,0 +1,220 @@
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// A thread that waits for sockets, and does in between what other threads ask of it; the server's actor runs on it.
+///
+/// A loop of our own, because a caller waits for every switch of threads: the answer is made on the very thread that the kernel
+/// wakes (`Decisions/The-socket-has-a-thread-of-its-own` has the figures).
+final class SocketLoop: SerialExecutor {
+    /// What a descriptor is watched for. That it hangs up is told in any case.
+    struct Interest: OptionSet {
+        let rawValue: UInt32
+        static let input = Interest(rawValue: EPOLLIN.rawValue)
+        static let output = Interest(rawValue: EPOLLOUT.rawValue)
+    }
+
+    /// What a descriptor is ready for.
+    struct Readiness {
+        /// What it is watched by.
+        let key: UInt64
+        fileprivate let events: UInt32
+
+        var isReadable: Bool { events & EPOLLIN.rawValue != 0 }
+        var isWritable: Bool { events & EPOLLOUT.rawValue != 0 }
+        /// Both directions are closed: the peer is gone, though what it sent last may still be there to be read.
+        var isHungUp: Bool { events & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 }
+    }
+
+    /// What the owner does in each turn: looks after the descriptors that are ready, and says when it wants a turn at the latest.
+    typealias Turn = @Sendable (_ ready: [Readiness]) -> SuspendingClock.Instant?
+
+    private enum Errand {
+        case job(UnownedJob)
+        case work(@Sendable () -> Void)
+    }
+
+    private struct Mailbox {
+        var errands: [Errand] = []
+        /// Whether the thread sleeps, and has to be woken for a new errand.
+        var isAsleep = false
+        var isEnding = false
+    }
+
+    /// Descriptors looked after in one turn; the others come in the next.
+    private static let batch = 64
+    /// The bell's key; the owner's keys are above it.
+    private static let bellKey: UInt64 = 0
+
+    private let mailbox = Mutex(Mailbox())
+    /// The thread, as pthread_self(3) names it; 0 before it runs.
+    private let thread = Atomic<UInt>(0)
+    private let epoll: Int32
+    /// An eventfd(2) that ends the sleep.
+    private let bell: Int32
+
+    /// - Throws: `cannotListen` if the kernel has no descriptor left.
+    init() throws(VarlinkServerError) {
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard epoll >= 0, bell >= 0 else {
+            let number = errno
+            for descriptor in [epoll, bell] where descriptor >= 0 { close(descriptor) }
+            throw .cannotListen(errno: number)
+        }
+        watch(bell, key: Self.bellKey, for: .input)
+    }
+
+    deinit {
+        close(epoll)
+        close(bell)
+    }
+
+    // MARK: From any thread
+
+    /// Whether the caller is on the loop's thread.
+    var isCurrent: Bool { thread.load(ordering: .relaxed) == pthread_self() }
+
+    /// Has `work` done on the thread, after everything that was asked for before; dropped once the loop has ended.
+    func execute(_ work: @escaping @Sendable () -> Void) {
+        send(.work(work))
+    }
+
+    /// Ends the loop when it has done what was asked for until now.
+    func end() {
+        mailbox.withLock { $0.isEnding = true }
+        eventfd_write(bell, 1)
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        send(.job(UnownedJob(job)))
+    }
+
+    func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        unsafe UnownedSerialExecutor(ordinary: self)
+    }
+
+    func checkIsolated() {
+        precondition(isCurrent, "not on the socket's thread")
+    }
+
+    private func send(_ errand: Errand) {
+        let isAsleep = mailbox.withLock { mailbox in
+            mailbox.errands.append(errand)
+            defer { mailbox.isAsleep = false }
+            return mailbox.isAsleep
+        }
+        if isAsleep { eventfd_write(bell, 1) }
+    }
+
+    // MARK: Descriptors
+
+    /// Watches `descriptor` until it is closed.
+    ///
+    /// - Parameter key: tells it from the others; 1 or more.
+    func watch(_ descriptor: Int32, key: UInt64, for interest: Interest) {
+        control(EPOLL_CTL_ADD, descriptor, key, interest)
+    }
+
+    func change(_ descriptor: Int32, key: UInt64, to interest: Interest) {
+        control(EPOLL_CTL_MOD, descriptor, key, interest)
+    }
+
+    /// Tells nothing of `descriptor` any more, not even that it hangs up.
+    func forget(_ descriptor: Int32) {
+        control(EPOLL_CTL_DEL, descriptor, Self.bellKey, [])
+    }
+
+    private func control(_ operation: Int32, _ descriptor: Int32, _ key: UInt64, _ interest: Interest) {
+        var event = unsafe epoll_event(events: interest.rawValue, data: epoll_data(u64: key))
+        let status = unsafe epoll_ctl(epoll, operation, descriptor, &event)
+        precondition(status == 0, "epoll_ctl(2) fails for wrong descriptors, and for want of kernel memory")
+    }
+
+    // MARK: The thread
+
+    /// Begins the thread, which is to call `turn` until the end.
+    ///
+    /// - Throws: `cannotListen` if the kernel gives no thread.
+    func begin(_ turn: @escaping Turn) throws(VarlinkServerError) {
+        let start = ThreadStart { [self] in run(turn) }
+        let context = unsafe Unmanaged.passRetained(start)
+        var identifier = pthread_t()
+        let status = unsafe pthread_create(
+            &identifier,
+            nil,
+            { context in unsafe ThreadStart.run(context) },
+            context.toOpaque()
+        )
+        guard status == 0 else {
+            unsafe context.release()
+            throw .cannotListen(errno: status)
+        }
+        pthread_detach(identifier)
+    }
+
+    private func run(_ turn: Turn) {
+        thread.store(pthread_self(), ordering: .relaxed)
+        var events = unsafe [epoll_event](repeating: epoll_event(), count: Self.batch)
+        var ready: [Readiness] = []
+        var alarm = turn([])
+        while true {
+            let (errands, isEnding) = takeErrands()
+            for errand in errands { perform(errand) }
+            if isEnding, errands.isEmpty { return }
+            // What was just done may have brought the alarm forward, or more errands: look, but do not sleep.
+            let timeout = errands.isEmpty ? Self.milliseconds(until: alarm) : 0
+            let count = unsafe epoll_wait(epoll, &events, Int32(Self.batch), timeout)
+            ready.removeAll(keepingCapacity: true)
+            for index in 0..<Int(max(count, 0)) {
+                let readiness = unsafe Readiness(key: events[index].data.u64, events: events[index].events)
+                if readiness.key == Self.bellKey { silenceBell() } else { ready.append(readiness) }
+            }
+            alarm = turn(ready)
+        }
+    }
+
+    /// Takes what has been asked for; if it is nothing, the thread is going to sleep.
+    private func takeErrands() -> (errands: [Errand], isEnding: Bool) {
+        mailbox.withLock { mailbox in
+            let errands = mailbox.errands
+            mailbox.errands = []
+            mailbox.isAsleep = errands.isEmpty
+            return (errands, mailbox.isEnding)
+        }
+    }
+
+    private func silenceBell() {
+        var rings = eventfd_t()
+        unsafe eventfd_read(bell, &rings)
+    }
+
+    private func perform(_ errand: Errand) {
+        switch errand {
+        case .job(let job): unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+        case .work(let work): work()
+        }
+    }
+
+    /// As epoll_wait(2) takes it: rounded up, so that the alarm is due when it wakes; -1 for no alarm.
+    private static func milliseconds(until alarm: SuspendingClock.Instant?) -> Int32 {
+        guard let alarm else { return -1 }
+        let wait = SuspendingClock.now.duration(to: alarm) + .microseconds(999)
+        return Int32(clamping: max(0, Int64(wait / .milliseconds(1))))
+    }
+}
+
+/// What a new thread is to do, on its way through pthread_create(3).
+private final class ThreadStart: Sendable {
+    private let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        self.body = body
+    }
+
+    static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let context = unsafe context else { return nil }
+        unsafe Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue().body()
+        return nil
+    }
+}

@@ -1,0 +1,160 @@
+import Dispatch
+import Foundation
+import GRDB
+import RefreshCore
+import Synchronization
+import Testing
+
+@testable import AccountStorage
+
+/// What other threads than the owner's are told of access tokens: what is stored at that moment, or to ask the owner.
+struct TokenReaderTests {
+    private static let times = AccessTokenTimes(
+        issuedAt: Sample.moment(0),
+        lifetime: .seconds(3600),
+        refreshAfter: .seconds(2400)
+    )
+
+    private let folder: TemporaryFolder
+    private let store: AccountStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try folder.open()
+    }
+
+    private var reader: TokenReader { store.tokenReader }
+
+    /// An account with an access token, and with another one of a token set of its own.
+    private func account(_ name: String, allowed: AllowedCallers? = nil) throws -> NewAccount {
+        var state = RefreshState(generation: Generation(1), phase: .scheduled, deadline: Sample.start + .seconds(10))
+        state.accessToken = Self.times
+        var account = try Sample.account(name, state: state)
+        account.tokens = StoredTokens(
+            accessToken: AccessToken(Secret("access-\(name)"), type: "DPoP"),
+            refreshToken: Sample.refreshToken("refresh-\(name)")
+        )
+        account.allowedCallers = allowed
+        return account
+    }
+
+    private func commit(_ id: AccountID, _ tokens: TokenWrite, holding times: AccessTokenTimes?) throws {
+        var state = RefreshState(generation: Generation(1), phase: .scheduled, deadline: Sample.start)
+        if case .erase = tokens { state = RefreshState(generation: Generation(1)) }
+        state.accessToken = times
+        try store.commit([StateWrite(account: id, base: Generation(1), state: state, tokens: tokens)])
+    }
+
+    @Test func `a token is found by its account's name, with its times and its type`() throws {
+        _ = try store.add([account("a"), account("b")])
+        let found = try #require(reader.token(of: "b"))
+        #expect(found.token == AccessToken(Secret("access-b"), type: "DPoP"))
+        #expect(found.times == Self.times)
+        #expect(reader.token(of: "c") == nil)
+    }
+
+    @Test func `a token that replaces another is found at once`() throws {
+        let id = try store.add(account("a")).account.id
+        var later = Self.times
+        later.issuedAt = Sample.moment(60)
+        try commit(id, .store(StoredTokens(accessToken: Sample.accessToken("second"))), holding: later)
+        let found = try #require(reader.token(of: "a"))
+        #expect(found.token == Sample.accessToken("second"))
+        #expect(found.times == later)
+    }
+
+    @Test func `nothing is found of an account that was signed out, rejected, renamed or removed`() throws {
+        let ids = try store.add([account("out"), account("rejected"), account("old"), account("gone")])
+        try commit(ids[0], .erase, holding: nil)
+        try commit(ids[1], .unchanged, holding: nil)
+        _ = try store.rename(ids[2], to: Sample.name("new"))
+        try store.remove(ids[3])
+        for name in ["out", "rejected", "old", "gone"] { #expect(reader.token(of: name) == nil, "\(name)") }
+        #expect(reader.token(of: "new")?.token.secret == Secret("access-old"))
+    }
+
+    @Test func `an account that is for some callers only is the owner's business`() throws {
+        _ = try store.add(account("a", allowed: AllowedCallers(units: ["mail.service"], executables: [])))
+        #expect(reader.token(of: "a") == nil)
+    }
+
+    @Test func `while the store's owner is at work in it, the owner has to be asked, and nobody waits`() throws {
+        _ = try store.add(account("a"))
+        let reader = reader
+        let found = try store.read { _ in
+            let answers = DispatchQueue(label: "another thread")
+            return answers.sync { reader.token(of: "a") }
+        }
+        #expect(found == nil)
+        #expect(reader.token(of: "a") != nil)
+    }
+
+    @Test func `while something could not be stored, the owner has to be asked`() throws {
+        _ = try store.add(account("a"))
+        reader.setBehind(true)
+        #expect(reader.token(of: "a") == nil)
+        reader.setBehind(false)
+        #expect(reader.token(of: "a") != nil)
+    }
+
+    @Test(arguments: [
+        "UPDATE account SET access_wall_usec = 9223372036854775807", "UPDATE account SET access_lifetime_usec = NULL",
+        "UPDATE account SET access_refresh_after_usec = -9223372036854775808",
+        "UPDATE account SET access_boot_id = NULL",
+        "UPDATE token SET sealed = x'00'", "UPDATE token SET sealed = x''", "UPDATE token SET generation = 7",
+        "UPDATE token SET sealed = (SELECT sealed FROM token WHERE kind = 'refresh')",
+    ])
+    func `what is damaged is found by nobody, and by the owner with a reason`(damage: String) throws {
+        _ = try store.add(account("a"))
+        try store.inDatabase { db in try db.execute(sql: damage) }
+        #expect(reader.token(of: "a") == nil)
+    }
+
+    @Test func `tokens are found all the time that the key is being changed, and afterwards`() throws {
+        _ = try store.add((0..<5).map { try account("a\($0)") })
+        let all = { (0..<5).allSatisfy { reader.token(of: "a\($0)")?.token.secret == Secret("access-a\($0)") } }
+        try store.beginRekey(to: Sample.key(9))
+        #expect(all())
+        while try !store.reseal(limit: 2).isLast { #expect(all()) }
+        #expect(all())
+    }
+
+    @Test func `a closed store has no tokens`() throws {
+        _ = try store.add(account("a"))
+        try store.close()
+        #expect(reader.token(of: "a") == nil)
+    }
+
+    @Test func `threads may ask while the owner writes, and get whole answers`() throws {
+        let id = try store.add(account("a")).account.id
+        try commit(id, .store(StoredTokens(accessToken: Sample.accessToken("t3600"))), holding: Self.times)
+        let reader = reader
+        let group = DispatchGroup()
+        let wrong = Counter()
+        for _ in 0..<2 {
+            DispatchQueue.global().async(group: group) {
+                for _ in 0..<2_000 {
+                    guard let found = reader.token(of: "a") else { continue }
+                    // The token and its times were stored together.
+                    if found.token.secret != Secret("t\(found.times.lifetime.components.seconds)") { wrong.raise() }
+                }
+            }
+        }
+        for index in 1...50 {
+            var times = Self.times
+            times.lifetime = .seconds(index)
+            try commit(id, .store(StoredTokens(accessToken: Sample.accessToken("t\(index)"))), holding: times)
+        }
+        group.wait()
+        #expect(wrong.count == 0)
+    }
+}
+
+/// Counts on any thread.
+private final class Counter: Sendable {
+    private let value = Atomic<Int>(0)
+
+    var count: Int { value.load(ordering: .sequentiallyConsistent) }
+
+    func raise() { value.wrappingAdd(1, ordering: .sequentiallyConsistent) }
+}

@@ -1,0 +1,117 @@
+import AccountStorage
+import AuthRefreshInterface
+import DemoIssuer
+import RefreshCore
+import TestSupport
+import Testing
+
+@testable import Varlink
+@testable import authrefreshd
+
+struct TokenQuestionTests {
+    private let folder = try? TemporaryFolder()
+    private static let issued = Moment(
+        wall: Timestamp(microseconds: 1_000_000_000),
+        boot: BootTime(bootID: 1, microseconds: 0)
+    )
+
+    /// A store with the account "work", an hour's token in it.
+    private func store(
+        _ token: AccessToken = AccessToken(Secret("at/1~-._+=")),
+        allowed: AllowedCallers? = nil
+    ) throws -> AccountStore {
+        let path = try #require(folder).path + "/accounts.sqlite"
+        let store = try AccountStore(path: path, key: StoreKey.random())
+        var account = NewAccount(
+            name: try #require(AccountName("work")),
+            issuer: try Issuer(url: "https://as.example.org"),
+            registration: ClientRegistration(clientID: "app"),
+            createdAt: Self.issued.wall
+        )
+        account.state.accessToken = AccessTokenTimes(
+            issuedAt: Self.issued,
+            lifetime: .seconds(3600),
+            refreshAfter: .seconds(2400)
+        )
+        account.tokens = StoredTokens(accessToken: token)
+        account.allowedCallers = allowed
+        _ = try store.add(account)
+        return store
+    }
+
+    private func answer(
+        _ store: AccountStore,
+        to parameters: String,
+        method: String = "AcquireToken",
+        after: Duration = .zero
+    ) -> String? {
+        let message = #"{"method":"io.authrefresh.\#(method)","parameters":\#(parameters)}"#
+        guard let call = VarlinkCall(message: Array(message.utf8), limits: ServerLimits()) else { return nil }
+        let now = Moment(
+            wall: Self.issued.wall + after,
+            boot: BootTime(bootID: 1, microseconds: Self.issued.boot.microseconds + after.microseconds)
+        )
+        return TokenQuestion(call)?.answer(from: store.tokenReader, at: now).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test(arguments: [("at/1~-._+=", "Bearer"), ("a/b", "bearer"), ("x", "DPoP")])
+    func `the answer has the bytes that the encoder writes`(token: String, scheme: String) throws {
+        let token = AccessToken(Secret(token), type: scheme)
+        let bytes = try #require(answer(store(token), to: #"{"account":"work","minimumValiditySec":60}"#))
+        let reply = AcquireToken.Reply(
+            accessToken: token.secret.reveal(),
+            tokenType: token.scheme,
+            expiresAtUSec: (Self.issued.wall + .seconds(3600)).microseconds
+        )
+        #expect(VarlinkReply(encoded: Array(bytes.utf8)) == VarlinkReply(reply))
+    }
+
+    @Test(arguments: [
+        #"{"account":"home"}"#, #"{"account":"work","force":false}"#, #"{"account":"work","account":"work"}"#,
+        #"{"account":"work","minimumValiditySec":-1}"#, #"{"account":"work","minimumValiditySec":31557601}"#,
+        #"{"account":"work","minimumValiditySec":1.5}"#, #"{"account":7}"#, "{}",
+    ])
+    func `anything but the plain question for a stored token is left to the coordinator`(parameters: String) throws {
+        #expect(try answer(store(), to: parameters) == nil)
+    }
+
+    @Test func `a name with escapes is the same name`() throws {
+        #expect(try answer(store(), to: #"{"acc\u006funt":"w\u006frk"}"#) != nil)
+    }
+
+    @Test func `no other method is answered`() throws {
+        #expect(try answer(store(), to: #"{"account":"work"}"#, method: "ReportRejected") == nil)
+    }
+
+    @Test func `a token that is not good enough is left to the coordinator`() throws {
+        let store = try store()
+        let asked = #"{"account":"work","minimumValiditySec":600}"#
+        #expect(answer(store, to: asked, after: .seconds(3000)) != nil)
+        #expect(answer(store, to: asked, after: .seconds(3001)) == nil)
+        #expect(answer(store, to: #"{"account":"work"}"#, after: .seconds(3600)) == nil)
+    }
+
+    @Test(arguments: [("a\"b", "Bearer"), ("a\\b", "Bearer"), ("ä", "Bearer"), ("a\u{7F}", "Bearer"), ("a", "B\n")])
+    func `a token that needs escapes is left to the coordinator`(token: String, scheme: String) throws {
+        let store = try store(AccessToken(Secret(token), type: scheme))
+        #expect(answer(store, to: #"{"account":"work"}"#) == nil)
+    }
+
+    @Test func `an account that is for some callers only is left to the coordinator`() throws {
+        let store = try store(allowed: AllowedCallers(units: ["mail.service"], executables: []))
+        #expect(answer(store, to: #"{"account":"work"}"#) == nil)
+    }
+
+    @Test func `a token is answered with until the account is signed out, and not once after`() async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig()
+            try await rig.start()
+            let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
+            _ = await rig.waitForToken(of: id)
+            #expect(rig.coordinator.tokenReader.token(of: "work") != nil)
+            try await rig.inside { try $0.signOut(id) }
+            #expect(rig.coordinator.tokenReader.token(of: "work") == nil)
+            await rig.stop()
+        }
+    }
+}
