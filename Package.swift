@@ -79,6 +79,9 @@ let package = Package(
         // The pure core: decides, and does nothing else.
         .target(name: "RefreshCore", swiftSettings: strict),
 
+        // The pure half of signing in: decides, and does nothing else.
+        .target(name: "SignIn", dependencies: ["RefreshCore"], swiftSettings: strict),
+
         // The edges of the machine, each on its own.
         .target(
             name: "OAuthClient",
@@ -122,6 +125,16 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        .target(
+            name: "RedirectListener",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
+
         // The wire.
         .systemLibrary(name: "CLinux"),
         .target(
@@ -158,7 +171,7 @@ let package = Package(
             name: "authrefreshd",
             dependencies: [
                 "AccountStorage", "AuthRefreshInterface", "CSwiftRuntime", "OAuthClient", "RefreshCore",
-                "SecretService", "StandardDescriptors", "Systemd", "Varlink",
+                "RedirectListener", "SecretService", "SignIn", "StandardDescriptors", "Systemd", "Varlink",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -245,6 +258,16 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        .testTarget(name: "SignInTests", dependencies: ["RefreshCore", "SignIn"], swiftSettings: strict),
+        .testTarget(
+            name: "RedirectListenerTests",
+            dependencies: [
+                "RedirectListener", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
         .testTarget(name: "RefreshCoreTests", dependencies: ["RefreshCore"], swiftSettings: strict),
         .testTarget(
             name: "AccountStorageTests",

@@ -1,14 +1,12 @@
-import RefreshCore
-
 /// Makes what a server wrote fit for journals and terminals.
-enum FailureText {
+package enum FailureText {
     /// Longest text kept, in characters.
-    static let limit = 200
+    package static let limit = 200
     /// Only so much of a server's text is looked at.
     private static let readLimit = 8192
 
     /// `text` without control characters and without `secrets`, cut to `limit` characters; nil if nothing is left.
-    static func clean(_ text: String?, hiding secrets: [Secret]) -> String? {
+    package static func clean(_ text: String?, hiding secrets: [Secret] = []) -> String? {
         guard let text else { return nil }
         var bytes = Array(text.utf8.prefix(readLimit))
         for secret in secrets { hide(secret, in: &bytes) }

@@ -1,0 +1,103 @@
+internal import Glibc
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+
+/// The loopback redirect server of one sign-in (RFC 8252 §7.3): 127.0.0.1 and [::1] on one port, from `open` to `close`.
+///
+/// It hands on what a browser delivers on one path, and shows the page that it is told to. It judges nothing that is delivered: any
+/// page in any browser, and any program of this machine, can deliver something.
+package struct RedirectListener: Sendable {
+    /// What a browser delivered: a query, or the body of a form.
+    package typealias Delivery = [UInt8]
+    /// Takes a delivery, and calls the closure once, now or later, with the page to be shown. On any thread.
+    package typealias Deliver = @Sendable (Delivery, @escaping @Sendable (RedirectPage) -> Void) -> Void
+
+    package let port: Int
+    private let channels: [any Channel]
+    private let connections: NIOLoopBound<RedirectConnections>
+
+    /// How often a free port is looked for that both loopback addresses have.
+    private static let attempts = 8
+
+    /// Listens.
+    ///
+    /// - Parameters:
+    ///   - port: nil for a free one.
+    ///   - path: the one that takes deliveries: `/callback`.
+    @concurrent package static func open(
+        port: Int?,
+        path: String,
+        limits: RedirectLimits = RedirectLimits(),
+        deliver: @escaping Deliver
+    ) async throws(RedirectListenerError) -> RedirectListener {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let screen = RequestScreen(path: path)
+        let connections = try? await loop.submit {
+            NIOLoopBound(RedirectConnections(limits: limits, screen: screen, deliver: deliver), eventLoop: loop)
+        }.get()
+        guard let connections else { throw .cannotListen(port: port ?? 0, errno: ECANCELED) }
+        for _ in 1..<attempts {
+            do throws(RedirectListenerError) {
+                return try await open(port: port, on: loop, connections)
+            } catch .portTaken where port == nil {
+                // Free on one of the two addresses only.
+                continue
+            }
+        }
+        return try await open(port: port, on: loop, connections)
+    }
+
+    /// Takes no more connections; answers that are under way are still sent.
+    package func close() {
+        for channel in channels { channel.close(promise: nil) }
+        connections.eventLoop.execute { [connections] in connections.value.finish() }
+    }
+
+    private static func open(
+        port: Int?,
+        on loop: any EventLoop,
+        _ connections: NIOLoopBound<RedirectConnections>
+    ) async throws(RedirectListenerError) -> RedirectListener {
+        let first = try await bind("127.0.0.1", port ?? 0, on: loop, connections)
+        let taken = first.localAddress?.port ?? port ?? 0
+        do throws(RedirectListenerError) {
+            let second = try await bind("::1", taken, on: loop, connections)
+            return RedirectListener(port: taken, channels: [first, second], connections: connections)
+        } catch .portTaken {
+            // Whoever has it there would get what browsers deliver to "localhost".
+            first.close(promise: nil)
+            throw .portTaken(taken)
+        } catch {
+            // A machine without IPv6 has no [::1] that anybody could listen on.
+            return RedirectListener(port: taken, channels: [first], connections: connections)
+        }
+    }
+
+    private static func bind(
+        _ host: String,
+        _ port: Int,
+        on loop: any EventLoop,
+        _ connections: NIOLoopBound<RedirectConnections>
+    ) async throws(RedirectListenerError) -> any Channel {
+        let bootstrap = ServerBootstrap(group: loop)
+            // A fixed port must be there again right after a sign-in; on Linux this lets no two programs listen on one port.
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try connections.value.begin(channel)
+                }
+            }
+        do {
+            return try await bootstrap.bind(host: host, port: port).get()
+        } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            throw .portTaken(port)
+        } catch let error as IOError {
+            throw .cannotListen(port: port, errno: error.errnoCode)
+        } catch {
+            throw .cannotListen(port: port, errno: EADDRNOTAVAIL)
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import RefreshCore
+import Testing
+
+@testable import SignIn
+
+/// What a browser can bring, and what it is worth. Most of it is what an attacker would send.
+@Suite struct AuthorizationResponseTests {
+    private typealias Samples = SignInSamples
+
+    private func verdict(
+        _ form: String,
+        requiresIssuer: Bool = false,
+        isProofKeyUsed: Bool = true
+    ) throws -> AuthorizationVerdict {
+        let expected = Samples.expectation(requiresIssuer: requiresIssuer, isProofKeyUsed: isProofKeyUsed)
+        return try Samples.response(form).verdict(against: expected)
+    }
+
+    private func code(_ text: String) -> AuthorizationVerdict { .code(AuthorizationCode(Secret(text))) }
+
+    @Test func `the answer to our request gives its code`() throws {
+        #expect(try verdict("code=SplxlOBeZQQYbYS6WxSbIA&state=\(Samples.state)") == code("SplxlOBeZQQYbYS6WxSbIA"))
+    }
+
+    @Test func `form encoding is undone`() throws {
+        #expect(try verdict("state=\(Samples.state)&code=4%2F0Ab%2bc+d%3D") == code("4/0Ab+c d="))
+    }
+
+    // MARK: CSRF and replay
+
+    @Test(arguments: [
+        "code=x", "code=x&state=", "code=x&state=wrong", "error=access_denied", "error=access_denied&state=wrong", "",
+        "code=x&state=\(SignInSamples.state)x", "code=x&state=\(SignInSamples.state.dropLast())",
+        "code=x&state=\(SignInSamples.state.lowercased())", "code=x&State=\(SignInSamples.state)",
+    ])
+    func `what does not have our state is no answer, an error neither`(form: String) throws {
+        #expect(try verdict(form) == .refused(.wrongState))
+    }
+
+    @Test func `the request's own address, which has our state, is no answer`() throws {
+        let address = "response_type=code&client_id=app&state=\(Samples.state)"
+        #expect(try verdict(address) == .refused(.noAnswer))
+    }
+
+    @Test(arguments: ["code=a&code=b", "state=a&state=b&code=c", "error=a&%65rror=b", "x=1&x=1"])
+    func `a parameter that is there twice spoils all`(form: String) {
+        #expect(throws: AuthorizationResponseError.repeatedParameter) { try Samples.response(form) }
+    }
+
+    @Test(arguments: ["code=%", "code=%4", "code=%zz", "code=%ff", "%c3=1"])
+    func `broken encoding spoils all`(form: String) {
+        #expect(throws: AuthorizationResponseError.badEncoding) { try Samples.response(form) }
+    }
+
+    // MARK: mix-up
+
+    @Test(arguments: [
+        "https://evil.example", "https://sso.example.org/", "https://SSO.example.org", "http://sso.example.org", "",
+    ])
+    func `an answer that names another issuer is not believed`(issuer: String) throws {
+        let form = "code=x&state=\(Samples.state)&iss=\(issuer)"
+        #expect(try verdict(form) == .untrusted(.wrongIssuer))
+        #expect(try verdict("error=access_denied&state=\(Samples.state)&iss=\(issuer)") == .untrusted(.wrongIssuer))
+    }
+
+    @Test func `an answer that names our issuer is believed`() throws {
+        let form = "code=x&state=\(Samples.state)&iss=https%3A%2F%2Fsso.example.org"
+        #expect(try verdict(form, requiresIssuer: true) == code("x"))
+    }
+
+    @Test func `a server that says it names itself has to`() throws {
+        #expect(try verdict("code=x&state=\(Samples.state)", requiresIssuer: true) == .untrusted(.noIssuer))
+        let error = "error=access_denied&state=\(Samples.state)"
+        #expect(try verdict(error, requiresIssuer: true) == .untrusted(.noIssuer))
+    }
+
+    // MARK: codes and errors
+
+    @Test func `a code and an error together are not believed`() throws {
+        #expect(try verdict("code=x&error=y&state=\(Samples.state)") == .untrusted(.codeAndError))
+    }
+
+    @Test func `a code that no server can have made is not sent`() throws {
+        #expect(try verdict("code=a%0Ab&state=\(Samples.state)") == .untrusted(.malformedCode))
+        #expect(try verdict("code=%C3%A4&state=\(Samples.state)") == .untrusted(.malformedCode))
+        let longest = String(repeating: "a", count: AuthorizationCode.bytesMax)
+        #expect(try verdict("code=\(longest)&state=\(Samples.state)") == code(longest))
+        #expect(try verdict("code=\(longest)a&state=\(Samples.state)") == .untrusted(.malformedCode))
+    }
+
+    @Test func `more than a browser is ever sent with is not read`() throws {
+        let filler = String(repeating: "a", count: AuthorizationResponse.bytesMax + 1)
+        #expect(throws: AuthorizationResponseError.tooLong) { try Samples.response(filler) }
+        let many = (0..<AuthorizationResponse.parametersMax).map { "p\($0)=" }.joined(separator: "&")
+        #expect(throws: Never.self) { try Samples.response(many) }
+        #expect(throws: AuthorizationResponseError.tooLong) { try Samples.response(many + "&q=") }
+    }
+
+    @Test func `an error is told in the server's words, fit for a terminal`() throws {
+        let form = "error=access_denied&error_description=You%0Asaid%1B%5B31m+no&state=\(Samples.state)"
+        let refusal = ServerRefusal(error: "access_denied", description: "You said [31m no")
+        #expect(try verdict(form) == .error(refusal))
+        #expect(refusal.meaning == .denied)
+    }
+
+    @Test(arguments: [
+        ("access_denied", ServerRefusal.Meaning.denied), ("user_cancelled_login", .denied),
+        ("temporarily_unavailable", .failed(.unavailable)), ("server_error", .failed(.unavailable)),
+        ("invalid_scope", .failed(.misconfigured)), ("unauthorized_client", .failed(.misconfigured)),
+        ("consent_required", .failed(.refused)), ("something_new", .failed(.refused)),
+    ])
+    func `an error means what its code says`(error: String, meaning: ServerRefusal.Meaning) {
+        #expect(ServerRefusal(error: error).meaning == meaning)
+    }
+
+    @Test func `a provider's own name of the code is taken, and no other`() throws {
+        var expected = Samples.expectation()
+        expected.codeParameters = ["spapi_oauth_code"]
+        let response = try Samples.response("spapi_oauth_code=x&state=\(Samples.state)")
+        #expect(response.verdict(against: expected) == code("x"))
+        let usual = try Samples.response("code=x&state=\(Samples.state)")
+        #expect(usual.verdict(against: expected) == .refused(.noAnswer))
+    }
+
+    @Test func `what the profile asks for is kept`() throws {
+        var expected = Samples.expectation()
+        expected.keptParameters = ["realmId", "absent"]
+        let response = try Samples.response("code=x&state=\(Samples.state)&realmId=4620816365&other=1")
+        let code = AuthorizationCode(Secret("x"), keptFields: ["realmId": "4620816365"])
+        #expect(response.verdict(against: expected) == .code(code))
+    }
+
+    @Test func `nothing of it is shown by accident`() throws {
+        let response = try Samples.response("code=sesame&state=\(Samples.state)")
+        var dumped = ""
+        dump(response, to: &dumped)
+        for text in ["\(response)", "\([response])", String(reflecting: response), dumped] {
+            #expect(!text.contains("sesame") && !text.contains(Samples.state), "\(text)")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import RefreshCore
+import Testing
+
+@testable import SignIn
+
+/// What people paste.
+@Suite struct PastedRedirectTests {
+    private typealias Samples = SignInSamples
+
+    private func verdict(
+        _ text: String,
+        requiresIssuer: Bool = false,
+        isProofKeyUsed: Bool = true
+    ) throws -> AuthorizationVerdict {
+        let expected = Samples.expectation(requiresIssuer: requiresIssuer, isProofKeyUsed: isProofKeyUsed)
+        return try PastedRedirect.read(text).verdict(against: expected)
+    }
+
+    private static let answer = "code=4/0Ab:c&state=\(SignInSamples.state)"
+
+    @Test(arguments: [
+        "http://127.0.0.1:1234/callback?\(answer)", "http://127.0.0.1:1234/callback?\(answer)#", "?\(answer)", answer,
+        "https://me.example/relay#\(answer)", "org.example.app:/callback?\(answer)",
+        "  http://127.0.0.1:1234/callback?\(answer.dropLast(3))\n  \(answer.suffix(3)) \r\n",
+        "state=\(SignInSamples.state)&code=4/0Ab:c", "4/0Ab:c#\(SignInSamples.state)",
+        "http://127.0.0.1/callback?\(answer)#_=_",
+    ])
+    func `an address, its parameters, or code and state give the code`(text: String) throws {
+        #expect(try verdict(text) == .code(AuthorizationCode(Secret("4/0Ab:c"))))
+    }
+
+    @Test func `an error behind the number sign is an error`() throws {
+        let text = "https://me.example/relay#error=access_denied&state=\(Samples.state)"
+        #expect(try verdict(text) == .error(ServerRefusal(error: "access_denied")))
+    }
+
+    @Test(arguments: ["4/0Ab:c", "SplxlOBeZQQYbYS6WxSbIA==", "a=b", "M.C507_BAY.2.U.x-y!z$$"])
+    func `a code alone is enough where PKCE binds it to this sign-in`(text: String) throws {
+        #expect(try verdict(text) == .code(AuthorizationCode(Secret(text))))
+        #expect(try verdict(text, isProofKeyUsed: false) == .refused(.needsWholeAddress))
+        #expect(try verdict(text, requiresIssuer: true) == .refused(.needsWholeAddress))
+    }
+
+    @Test func `the state of another sign-in is refused however it is brought`() throws {
+        #expect(try verdict("code#other") == .refused(.wrongState))
+        #expect(try verdict("code#") == .refused(.wrongState))
+        #expect(try verdict("http://127.0.0.1:1/callback?code=x&state=other") == .refused(.wrongState))
+        #expect(try verdict("http://127.0.0.1:1/callback") == .refused(.wrongState))
+    }
+
+    @Test func `the address that the browser was opened with is no answer`() throws {
+        let text = "https://sso.example.org/authorize?response_type=code&state=\(Samples.state)"
+        #expect(try verdict(text) == .refused(.noAnswer))
+    }
+
+    @Test(arguments: ["", " \n\t"])
+    func `nothing is nothing`(text: String) {
+        #expect(throws: PastedRedirectError.empty) { try PastedRedirect.read(text) }
+    }
+
+    @Test func `what is too long is not read`() {
+        let text = String(repeating: "a", count: AuthorizationResponse.bytesMax + 1)
+        #expect(throws: PastedRedirectError.response(.tooLong)) { try PastedRedirect.read(text) }
+    }
+
+    @Test func `a text that no server can have made a code of is no answer`() throws {
+        #expect(try verdict("gr\u{fc}n") == .refused(.noAnswer))
+    }
+}

@@ -1,0 +1,237 @@
+import RefreshCore
+import Testing
+
+@testable import SignIn
+
+/// One sign-in, from its beginning to each of its ends.
+@Suite struct SignInAttemptTests {
+    private typealias Samples = SignInSamples
+
+    private let start = SignInSamples.start
+    private let good = "code=x&state=\(SignInSamples.state)"
+
+    private func waiting(_ storedSubject: String? = nil, replaces: Bool = false) -> SignInAttempt {
+        var attempt = Samples.attempt(storedSubject: storedSubject, replaces: replaces)
+        #expect(attempt.handle(.prepared(Samples.expectation()), at: start) == [.tell(.started)])
+        return attempt
+    }
+
+    private func exchanging(_ storedSubject: String? = nil, replaces: Bool = false) throws -> SignInAttempt {
+        var attempt = waiting(storedSubject, replaces: replaces)
+        let effects = attempt.handle(.responseArrived(try Samples.response(good)), at: start)
+        let code = AuthorizationCode(Secret("x"))
+        #expect(effects == [.tell(.callbackReceived), .tell(.exchanging), .exchange(code)])
+        return attempt
+    }
+
+    @Test func `a sign-in goes from the browser over the exchange to the disk`() throws {
+        var attempt = try exchanging()
+        #expect(attempt.handle(.grantArrived(subject: "alice"), at: start) == [.store])
+        #expect(attempt.handle(.stored, at: start) == [.finish(.completed)])
+        #expect(attempt.phase == .ended(.completed))
+    }
+
+    @Test func `a browser that was opened is told once somebody has something to do`() {
+        var attempt = Samples.attempt()
+        #expect(attempt.handle(.opened, at: start) == [])
+        _ = attempt.handle(.prepared(Samples.expectation()), at: start)
+        #expect(attempt.handle(.opened, at: start) == [.tell(.opened)])
+    }
+
+    // MARK: attacks
+
+    @Test(arguments: [
+        "code=x", "code=x&state=wrong", "error=access_denied&state=wrong", "state=\(SignInSamples.state)",
+    ])
+    func `what is no answer changes nothing`(form: String) throws {
+        var attempt = waiting()
+        let before = attempt.phase
+        let effects = attempt.handle(.responseArrived(try Samples.response(form)), at: start)
+        guard case .refuse? = effects.first, effects.count == 1 else {
+            Issue.record("\(effects)")
+            return
+        }
+        #expect(attempt.phase == before)
+    }
+
+    @Test func `the state counts once, while the code is exchanged and after the end`() throws {
+        var attempt = try exchanging()
+        let again = SignInEvent.responseArrived(try Samples.response("code=injected&state=\(Samples.state)"))
+        #expect(attempt.handle(again, at: start) == [.refuse(.alreadyAnswered)])
+        _ = attempt.handle(.grantArrived(subject: nil), at: start)
+        #expect(attempt.handle(again, at: start) == [.refuse(.alreadyAnswered)])
+        _ = attempt.handle(.stored, at: start)
+        #expect(attempt.handle(again, at: start) == [.refuse(.alreadyAnswered)])
+    }
+
+    @Test func `an answer before the request left, or to a device, is awaited by nobody`() throws {
+        var attempt = Samples.attempt()
+        let answer = SignInEvent.responseArrived(try Samples.response(good))
+        #expect(attempt.handle(answer, at: start) == [.refuse(.notAwaited)])
+        var device = polling()
+        #expect(device.handle(answer, at: start) == [.refuse(.notAwaited)])
+    }
+
+    @Test func `an answer of another issuer ends the sign-in, and its code is not sent`() throws {
+        var attempt = waiting()
+        let answer = try Samples.response(good + "&iss=https://evil.example")
+        let effects = attempt.handle(.responseArrived(answer), at: start)
+        #expect(effects.first == .tell(.callbackReceived) && effects.count == 2)
+        guard case .finish(.failed(let failure))? = effects.last else {
+            Issue.record("\(effects)")
+            return
+        }
+        #expect(failure.kind == .refused)
+    }
+
+    // MARK: the other ends
+
+    @Test func `a person who says no has denied it`() throws {
+        var attempt = waiting()
+        let answer = try Samples.response("error=access_denied&state=\(Samples.state)")
+        let denied = SignInEnd.denied(ServerRefusal(error: "access_denied"))
+        #expect(
+            attempt.handle(.responseArrived(answer), at: start) == [.tell(.callbackReceived), .finish(denied)]
+        )
+    }
+
+    @Test(arguments: [
+        (FailureClass.unreachable, SignInFailure.Kind.unavailable), (.unanswered, .unavailable),
+        (.unavailable, .unavailable), (.misconfigured, .misconfigured), (.rejected, .refused), (.grantEnded, .refused),
+        (.userRequired, .refused),
+    ])
+    func `a request that fails ends the sign-in by its class`(
+        failureClass: FailureClass,
+        kind: SignInFailure.Kind
+    ) throws {
+        let failure = Samples.failure(failureClass)
+        let end = SignInEnd.failed(SignInFailure(kind, "what failed", detail: failure.detail))
+        var attempt = try exchanging()
+        #expect(attempt.handle(.exchangeFailed(failure), at: start) == [.finish(end)])
+        var preparing = Samples.attempt()
+        #expect(preparing.handle(.preparationFailed(failure), at: start) == [.finish(end)])
+    }
+
+    @Test func `nobody is waited for longer than ten minutes, whatever the wall clock says`() {
+        var attempt = waiting()
+        #expect(attempt.remaining(at: start) == .seconds(600))
+        #expect(attempt.expiresAt(at: start) == start.wall + .seconds(600))
+        let stepped = Moment(wall: start.wall + .seconds(86_400), boot: start.later(.seconds(599)).boot)
+        #expect(attempt.handle(.timePassed, at: stepped) == [])
+        #expect(attempt.handle(.timePassed, at: start.later(.seconds(600))) == [.finish(.timedOut)])
+        #expect(attempt.remaining(at: start) == nil)
+    }
+
+    @Test func `a code that is under way is waited for`() throws {
+        var attempt = try exchanging()
+        #expect(attempt.remaining(at: start) == nil)
+        #expect(attempt.handle(.timePassed, at: start.later(.seconds(3600))) == [])
+        #expect(attempt.handle(.cancelled(by: .stopping), at: start) == [])
+    }
+
+    @Test func `a person can turn back until the tokens are there`() throws {
+        var preparing = Samples.attempt()
+        #expect(preparing.handle(.cancelled(by: .user), at: start) == [.finish(.cancelled(by: .user))])
+        var attempt = try exchanging()
+        #expect(attempt.handle(.cancelled(by: .superseded), at: start) == [.finish(.cancelled(by: .superseded))])
+        #expect(attempt.handle(.grantArrived(subject: nil), at: start) == [])
+        var storing = try exchanging()
+        _ = storing.handle(.grantArrived(subject: nil), at: start)
+        #expect(storing.handle(.cancelled(by: .user), at: start) == [])
+        #expect(storing.handle(.cancelled(by: .removed), at: start) == [.finish(.cancelled(by: .removed))])
+    }
+
+    @Test func `another person than the stored one is refused, unless that is wanted`() throws {
+        var attempt = try exchanging("alice")
+        #expect(attempt.handle(.grantArrived(subject: "bob"), at: start) == [.finish(.otherSubject)])
+        var same = try exchanging("alice")
+        #expect(same.handle(.grantArrived(subject: "alice"), at: start) == [.store])
+        var wanted = try exchanging("alice", replaces: true)
+        #expect(wanted.handle(.grantArrived(subject: "bob"), at: start) == [.store])
+        var unnamed = try exchanging("alice")
+        #expect(unnamed.handle(.grantArrived(subject: nil), at: start) == [.store])
+    }
+
+    @Test func `tokens that cannot be stored end the sign-in, after a while`() throws {
+        var attempt = try exchanging()
+        _ = attempt.handle(.grantArrived(subject: nil), at: start)
+        #expect(attempt.remaining(at: start) == SignInAttempt.storingMax)
+        let effects = attempt.handle(.timePassed, at: start.later(.seconds(60)))
+        guard case .finish(.failed(let failure))? = effects.first else {
+            Issue.record("\(effects)")
+            return
+        }
+        #expect(failure.kind == .unavailable)
+        var refused = try exchanging()
+        _ = refused.handle(.grantArrived(subject: nil), at: start)
+        let end = SignInEnd.failed(SignInFailure(.unavailable, "why"))
+        #expect(refused.handle(.notStored(reason: "why"), at: start) == [.finish(end)])
+    }
+
+    // MARK: devices
+
+    private func polling(interval: Duration? = .seconds(5), lifetime: Duration = .seconds(900)) -> SignInAttempt {
+        var attempt = Samples.attempt(.device)
+        let event = SignInEvent.deviceAuthorized(interval: interval, lifetime: lifetime)
+        #expect(attempt.handle(event, at: start) == [.tell(.started)])
+        return attempt
+    }
+
+    @Test func `a device asks at the server's interval, one request at a time`() {
+        var attempt = polling(interval: .seconds(7))
+        #expect(attempt.handle(.timePassed, at: start.later(.seconds(6))) == [])
+        #expect(attempt.handle(.timePassed, at: start.later(.seconds(7))) == [.poll])
+        #expect(attempt.handle(.timePassed, at: start.later(.seconds(30))) == [])
+        #expect(attempt.handle(.pollEnded(.pending), at: start.later(.seconds(31))) == [])
+        #expect(attempt.remaining(at: start.later(.seconds(31))) == .seconds(7))
+        _ = attempt.handle(.timePassed, at: start.later(.seconds(38)))
+        #expect(attempt.handle(.grantArrived(subject: "alice"), at: start.later(.seconds(39))) == [.store])
+    }
+
+    @Test func `without an interval five seconds are meant, and no server is asked more than once a second`() {
+        #expect(polling(interval: nil).remaining(at: start) == .seconds(5))
+        #expect(polling(interval: .zero).remaining(at: start) == .seconds(1))
+    }
+
+    @Test func `each request to slow down adds five seconds for good`() {
+        var attempt = polling()
+        for (answer, wait) in [(DevicePollAnswer.slowDown, 10), (.slowDown, 15), (.pending, 15)] {
+            _ = attempt.handle(.timePassed, at: start.later(.seconds(60)))
+            _ = attempt.handle(.pollEnded(answer), at: start.later(.seconds(60)))
+            #expect(attempt.remaining(at: start.later(.seconds(60))) == .seconds(wait))
+        }
+    }
+
+    @Test func `lost answers double the wait up to a minute, and an answer ends that`() {
+        var attempt = polling()
+        let lost = DevicePollAnswer.failed(Samples.failure(.unanswered))
+        for (answer, wait) in [(lost, 10), (lost, 20), (lost, 40), (lost, 60), (lost, 60), (.pending, 5)] {
+            _ = attempt.handle(.timePassed, at: start.later(.seconds(60)))
+            _ = attempt.handle(.pollEnded(answer), at: start.later(.seconds(60)))
+            #expect(attempt.remaining(at: start.later(.seconds(60))) == .seconds(wait))
+        }
+    }
+
+    @Test func `a device code is waited for as long as it lives, half an hour at most`() {
+        var attempt = polling(lifetime: .seconds(30))
+        _ = attempt.handle(.timePassed, at: start.later(.seconds(29)))
+        #expect(attempt.handle(.timePassed, at: start.later(.seconds(30))) == [.finish(.timedOut)])
+        #expect(polling(lifetime: .seconds(86_400)).expiresAt(at: start) == start.wall + .seconds(1800))
+    }
+
+    @Test func `a device that is refused is told why`() {
+        let denied = ServerRefusal(error: "access_denied")
+        for (answer, end) in [
+            (DevicePollAnswer.denied(denied), SignInEnd.denied(denied)), (.expired, .timedOut),
+        ] {
+            var attempt = polling()
+            _ = attempt.handle(.timePassed, at: start.later(.seconds(5)))
+            #expect(attempt.handle(.pollEnded(answer), at: start.later(.seconds(6))) == [.finish(end)])
+        }
+        var misconfigured = polling()
+        _ = misconfigured.handle(.timePassed, at: start.later(.seconds(5)))
+        let failure = Samples.failure(.misconfigured)
+        let end = SignInEnd.failed(SignInFailure(failure))
+        #expect(misconfigured.handle(.pollEnded(.failed(failure)), at: start.later(.seconds(6))) == [.finish(end)])
+    }
+}
