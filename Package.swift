@@ -159,6 +159,7 @@ let package = Package(
         .target(
             name: "DemoIssuer",
             dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -241,8 +242,8 @@ let package = Package(
         .testTarget(
             name: "authrefreshdTests",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "DemoIssuer", "OAuthClient", "RefreshCore", "Systemd",
-                "TestSupport", "Varlink", "authrefreshd",
+                "AccountStorage", "AuthRefreshInterface", "DemoIssuer", "OAuthClient", "RedirectListener", "RefreshCore",
+                "SignIn", "Systemd", "TestSupport", "Varlink", "authrefreshd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

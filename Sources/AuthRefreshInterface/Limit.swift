@@ -20,6 +20,8 @@ package enum Limit: String, CaseIterable, Sendable {
     case secretBytes
     /// Bytes of one account's settings.
     case settingsBytes
+    /// Sign-ins under way at once.
+    case signIns
     /// Accounts that one subscriber follows.
     case subscribedAccounts
     /// Subscribers at once.

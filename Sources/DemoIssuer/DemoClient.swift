@@ -28,6 +28,15 @@ package struct DemoClient: Sendable, Equatable {
         self.authentication = authentication
     }
 
+    /// Whether a browser may be sent back there: to a loopback address (RFC 8252 §7.3), or to a private-use scheme (§7.1). Nothing
+    /// else is this server's business, which stands on loopback itself.
+    func takes(redirectURI uri: String) -> Bool {
+        guard let colon = uri.firstIndex(of: ":"), !uri.contains("#") else { return false }
+        if uri[..<colon].contains(".") { return true }
+        let hosts = ["http://127.0.0.1", "http://localhost", "http://[::1]"]
+        return hosts.contains { uri.hasPrefix($0 + "/") || uri.hasPrefix($0 + ":") || uri == $0 }
+    }
+
     /// Whether the credentials of a request are this client's, given by the way it is registered for.
     func accepts(_ credentials: ClientCredentials) -> Bool {
         switch (authentication, credentials) {

@@ -4,7 +4,7 @@ internal import NIOPosix
 
 /// A small OAuth 2.0 authorization server on loopback, for the quickstart, the tests and the benchmarks.
 ///
-/// It issues grants in-process or over `/admin/…` instead of asking a person, refreshes them by `GrantLedger`'s rules, fails
+/// It issues grants to people who consent on its pages, in-process or over `/admin/…`, refreshes them by `GrantLedger`'s rules, fails
 /// as scripted, and writes down every request. One instance is started once and shut down once.
 package actor DemoIssuer {
     private let configuration: IssuerConfiguration

@@ -27,6 +27,18 @@ struct FormFields {
         fields[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// Form encoding of all but letters, digits and `-._~`.
+    static func encode(_ text: String) -> String {
+        text.utf8.map { byte in
+            let character = Character(UnicodeScalar(byte))
+            if byte < 0x80, character.isLetter || character.isNumber || "-._~".contains(character) {
+                return String(character)
+            }
+            let digits = String(byte, radix: 16, uppercase: true)
+            return "%" + (digits.count < 2 ? "0" : "") + digits
+        }.joined()
+    }
+
     /// Undoes form encoding; nil for a broken escape or bytes that are not UTF-8.
     static func decode(_ encoded: some Sequence<UInt8>) -> String? {
         var bytes: [UInt8] = []

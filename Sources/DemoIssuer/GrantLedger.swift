@@ -45,6 +45,19 @@ struct GrantLedger: Sendable {
         return IssuedGrant(family: families.count, refreshToken: token.text)
     }
 
+    /// Gives a client a grant and its first tokens at once, as a sign-in does.
+    mutating func openGrant(
+        clientID: String,
+        subject: String,
+        scope: String,
+        at now: Duration,
+        using generator: inout some RandomNumberGenerator
+    ) -> IssuedTokens {
+        let grant = issueGrant(clientID: clientID, subject: subject, scope: scope, at: now, using: &generator)
+        let access = addAccessToken(grant.family, AskedToken(), at: now, using: &generator)
+        return answer(with: access, tellsRefreshToken: policy.issuesRefreshTokens)
+    }
+
     /// Where a refresh token belongs, live or spent; nil for a token this ledger does not know.
     func position(ofRefreshToken text: String) -> TokenPosition? {
         OpaqueToken(text).flatMap { refreshTokens[$0] }

@@ -14,6 +14,14 @@ package struct GrantPolicy: Sendable, Equatable {
     package var gracePeriod: Duration
     /// The resources and audiences that tokens may be asked for; nil takes any.
     package var knownTargets: Set<String>?
+    /// Whether a sign-in brings a refresh token; GitHub's classic apps get none.
+    package var issuesRefreshTokens = true
+    /// Whether authorization requests need a code challenge (RFC 7636).
+    package var requiresProofKey = true
+    /// What devices have to wait between two polls, in whole seconds (RFC 8628 §3.2).
+    package var deviceInterval = Duration.seconds(5)
+    /// How long a person may take to type a device's code.
+    package var deviceCodeLifetime = Duration.seconds(600)
 
     package init(
         accessTokenLifetime: Duration = .seconds(3600),

@@ -6,9 +6,19 @@ extension IssuerState {
         let revocationEndpoint: String
         let introspectionEndpoint: String
         let userinfoEndpoint: String
-        let grantTypesSupported = ["refresh_token"]
-        /// Required by RFC 8414 §2; empty, since there is no authorization endpoint.
-        let responseTypesSupported: [String] = []
+        let authorizationEndpoint: String
+        let deviceAuthorizationEndpoint: String
+        let jwksUri: String
+        let grantTypesSupported = [
+            "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code",
+        ]
+        let responseTypesSupported = ["code"]
+        let responseModesSupported = ["query", "form_post"]
+        let codeChallengeMethodsSupported = ["S256"]
+        let idTokenSigningAlgValuesSupported = ["ES256"]
+        let subjectTypesSupported = ["public"]
+        /// RFC 9207 §3.
+        let authorizationResponseIssParameterSupported = true
         /// oidc-agent asks no server that does not name any.
         let scopesSupported = ["openid", "offline_access", "demo"]
         let tokenEndpointAuthMethodsSupported = ["none", "client_secret_basic", "client_secret_post"]
@@ -25,7 +35,7 @@ extension IssuerState {
         var iss: String?
     }
 
-    /// The server's metadata (RFC 8414 §3); it names no `jwks_uri`, because nothing here is signed.
+    /// The server's metadata (RFC 8414 §3).
     func metadata() -> Answer {
         .json(
             Metadata(
@@ -33,7 +43,10 @@ extension IssuerState {
                 tokenEndpoint: issuer + "/token",
                 revocationEndpoint: issuer + "/revoke",
                 introspectionEndpoint: issuer + "/introspect",
-                userinfoEndpoint: issuer + "/userinfo"
+                userinfoEndpoint: issuer + "/userinfo",
+                authorizationEndpoint: issuer + "/authorize",
+                deviceAuthorizationEndpoint: issuer + "/device_authorization",
+                jwksUri: issuer + "/jwks"
             )
         )
     }

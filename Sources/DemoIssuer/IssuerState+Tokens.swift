@@ -7,9 +7,10 @@ extension IssuerState {
         let refreshToken: String?
         let refreshExpiresIn: Int?
         let scope: String
+        let idToken: String?
     }
 
-    /// The token endpoint (RFC 6749 §3.2); the refresh grant (§6) is the only one it knows.
+    /// The token endpoint (RFC 6749 §3.2): codes (§4.1.3), device codes (RFC 8628 §3.4) and refresh tokens (§6).
     mutating func token(_ admission: Admission, at now: Duration) -> Answer {
         var draft = admission.draft
         guard let form = admission.form, let grantType = form["grant_type"] else {
@@ -21,10 +22,22 @@ extension IssuerState {
             return Self.clientRefused
         }
         draft.clientID = client.id
-        guard grantType == "refresh_token" else {
+        switch grantType {
+        case "refresh_token": return refresh(form, client, draft, at: now)
+        case "authorization_code": return exchange(form, client, draft, at: now)
+        case "urn:ietf:params:oauth:grant-type:device_code": return pollDevice(form, client, draft, at: now)
+        default:
             note(draft, .malformed, at: now)
-            return .oauthError("unsupported_grant_type", "this server issues tokens for refresh tokens only")
+            return .oauthError("unsupported_grant_type", "this server knows codes, device codes and refresh tokens")
         }
+    }
+
+    private mutating func refresh(
+        _ form: FormFields,
+        _ client: DemoClient,
+        _ draft: RequestLog.Draft,
+        at now: Duration
+    ) -> Answer {
         guard let refreshToken = form["refresh_token"] else {
             note(draft, .malformed, at: now)
             return .oauthError("invalid_request", "refresh_token is missing")
@@ -76,21 +89,26 @@ extension IssuerState {
         )
     }
 
+    func tokenAnswer(_ tokens: IssuedTokens, idToken: String? = nil, at now: Duration) -> Answer {
+        let reported = ledger.policy.reportsRefreshTokenLifetime ? tokens.refreshTokenExpiresAt : nil
+        return .json(
+            TokenAnswer(
+                accessToken: tokens.accessToken,
+                expiresIn: (tokens.accessTokenExpiresAt - now).wholeSeconds,
+                refreshToken: tokens.refreshToken,
+                refreshExpiresIn: reported.map { ($0 - now).wholeSeconds },
+                scope: tokens.scope,
+                idToken: idToken
+            ),
+            // RFC 6749 §5.1 asks for both.
+            headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")]
+        )
+    }
+
     private func answer(_ decision: RefreshDecision, at now: Duration) -> Answer {
         switch decision {
         case .issued(let tokens), .rotated(let tokens), .graceRepeat(let tokens):
-            let reported = ledger.policy.reportsRefreshTokenLifetime ? tokens.refreshTokenExpiresAt : nil
-            return .json(
-                TokenAnswer(
-                    accessToken: tokens.accessToken,
-                    expiresIn: (tokens.accessTokenExpiresAt - now).wholeSeconds,
-                    refreshToken: tokens.refreshToken,
-                    refreshExpiresIn: reported.map { ($0 - now).wholeSeconds },
-                    scope: tokens.scope
-                ),
-                // RFC 6749 §5.1 asks for both.
-                headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")]
-            )
+            return tokenAnswer(tokens, at: now)
         case .refused(.scopeTooWide):
             return .oauthError("invalid_scope", "the scope asked for exceeds the scope granted")
         case .refused(.unknownTarget):

@@ -7,6 +7,8 @@ internal import NIOHTTP1
 struct IssuerState {
     var ledger: GrantLedger
     var faults = FaultQueue()
+    var desk = SignInDesk()
+    let signer = IDTokenSigner()
     var log = RequestLog()
     var dateOffset: Duration
     /// The issuer identifier (RFC 8414 §2), known once the port is.
@@ -83,6 +85,11 @@ struct IssuerState {
         ledger.issueGrant(clientID: clientID, subject: subject, scope: scope, at: now, using: &generator)
     }
 
+    /// Gives a client a grant because a person has consented, with its first tokens.
+    mutating func openGrant(clientID: String, subject: String, scope: String, at now: Duration) -> IssuedTokens {
+        ledger.openGrant(clientID: clientID, subject: subject, scope: scope, at: now, using: &generator)
+    }
+
     func client(_ id: String) -> DemoClient? { clients[id] }
 
     private mutating func route(_ admission: Admission, at now: Duration) -> Answer {
@@ -92,6 +99,16 @@ struct IssuerState {
             return method == .GET ? metadata() : .methodNotAllowed(allowed: "GET")
         case "/userinfo":
             return method == .GET ? userInfo(admission, at: now) : .methodNotAllowed(allowed: "GET")
+        case "/jwks":
+            return method == .GET ? signer.keySet : .methodNotAllowed(allowed: "GET")
+        case "/authorize":
+            return method == .GET ? authorization(admission, at: now) : .methodNotAllowed(allowed: "GET")
+        case "/authorize/decision":
+            return method == .POST ? decision(admission, at: now) : .methodNotAllowed(allowed: "POST")
+        case "/device_authorization":
+            return method == .POST ? deviceAuthorization(admission, at: now) : .methodNotAllowed(allowed: "POST")
+        case "/device":
+            return devicePage(admission, at: now)
         case "/token":
             return method == .POST ? token(admission, at: now) : .methodNotAllowed(allowed: "POST")
         case "/revoke":

@@ -20,6 +20,19 @@ package struct LogEntry: Sendable, Equatable, Codable {
         case malformed = "malformed"
         /// A scripted fault took the endpoint's place, or the client hung up before it was served.
         case notServed = "not-served"
+        /// A person is asked for consent.
+        case asked = "asked"
+        /// The person has consented.
+        case approved = "approved"
+        /// The person has not consented.
+        case denied = "denied"
+        /// A device asks, and nobody has decided yet.
+        case pending = "pending"
+        /// A code or a device code was exchanged for a grant.
+        case opened = "opened"
+        /// The code is unknown, has ended, or belongs to another request.
+        case unknownCode = "unknown-code"
+        case spentCodeUsed = "spent-code-used"
         case revoked = "revoked"
         case introspected = "introspected"
         case accessAccepted = "access-accepted"
@@ -91,7 +104,8 @@ struct RequestLog {
         case .held, .expiredToken, .unknownToken, .revokedGrant, .wrongClient, .scopeTooWide, .unknownTarget,
             .clientRefused,
             .malformed,
-            .notServed, .revoked, .introspected, .accessAccepted, .accessRefused:
+            .notServed, .revoked, .introspected, .accessAccepted, .accessRefused, .asked, .approved, .denied, .pending,
+            .opened, .unknownCode, .spentCodeUsed:
             break
         }
         lastSequence += 1

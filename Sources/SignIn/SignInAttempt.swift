@@ -64,7 +64,7 @@ package struct SignInAttempt: Sendable {
         case .pollEnded(let answer): return pollEnded(answer, at: now)
         case .grantArrived(let subject): return grantArrived(subject, at: now)
         case .exchangeFailed(let failure):
-            return phase == .exchanging ? end(.failed(SignInFailure(failure))) : []
+            return phase.isObtaining ? end(.failed(SignInFailure(failure))) : []
         case .stored: return phase.isStoring ? end(.completed) : []
         case .notStored(let reason):
             return phase.isStoring ? end(.failed(SignInFailure(.unavailable, reason))) : []
@@ -80,7 +80,7 @@ package struct SignInAttempt: Sendable {
         // A person who turns back does not want the tokens; a daemon that stops waits for them, as for those of a refresh.
         case .exchanging: canceller != .stopping
         // They are on their way to the disk.
-        case .storing: canceller == .removed
+        case .storing: canceller == .removed || canceller == .changed
         case .ended: false
         }
     }
@@ -120,10 +120,7 @@ package struct SignInAttempt: Sendable {
     }
 
     private mutating func grantArrived(_ subject: String?, at now: Moment) -> [SignInEffect] {
-        switch phase {
-        case .exchanging, .polling: break
-        case .preparing, .waiting, .storing, .ended: return []
-        }
+        guard phase.isObtaining else { return [] }
         // A server that names nobody cannot name another.
         if let stored = plan.storedSubject, let subject, subject != stored, !plan.replacesSubject {
             // Its tokens are left alone: to revoke them could end the grant of another account, whose person was taken by mistake.

@@ -21,12 +21,14 @@ package enum SignInCanceller: String, Hashable, Sendable, CaseIterable {
     case superseded
     /// The account was removed.
     case removed
+    /// The account's issuer, provider or client was.
+    case changed
     /// The daemon ends.
     case stopping
 }
 
 /// Why a sign-in brought no tokens.
-package struct SignInFailure: Hashable, Sendable {
+package struct SignInFailure: Error, Hashable, Sendable {
     /// What may help; the raw values are those of the wire.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// To sign in again: the server would not take the code, or its answer cannot be trusted.

@@ -51,6 +51,14 @@ package enum SignInPhase: Equatable, Sendable {
         }
     }
 
+    /// Whether the token endpoint may answer with tokens.
+    var isObtaining: Bool {
+        switch self {
+        case .exchanging, .polling: true
+        case .preparing, .waiting, .storing, .ended: false
+        }
+    }
+
     var isStoring: Bool {
         if case .storing = self { true } else { false }
     }
@@ -72,7 +80,7 @@ package enum SignInEvent: Equatable, Sendable {
     case pollEnded(DevicePollAnswer)
     /// The tokens are there; the subject is nil if the server named none.
     case grantArrived(subject: String?)
-    /// The code brought no tokens.
+    /// The code brought no tokens, or the device's none that can be believed.
     case exchangeFailed(RefreshFailure)
     /// The tokens are on disk.
     case stored

@@ -13,7 +13,9 @@ struct EndpointTests {
                 #expect(reply.field("token_endpoint") == url + "/token")
                 #expect(reply.field("revocation_endpoint") == url + "/revoke")
                 #expect(reply.field("introspection_endpoint") == url + "/introspect")
-                #expect(!reply.body.contains("jwks_uri"))
+                #expect(reply.field("authorization_endpoint") == url + "/authorize")
+                #expect(reply.field("device_authorization_endpoint") == url + "/device_authorization")
+                #expect(reply.field("jwks_uri") == url + "/jwks")
             }
         }
     }

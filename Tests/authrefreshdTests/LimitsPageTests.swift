@@ -1,5 +1,6 @@
 import AuthRefreshInterface
 import Foundation
+import RedirectListener
 import RefreshCore
 import Testing
 import Varlink
@@ -45,7 +46,11 @@ struct LimitsPageTests {
             "findingsMax": text(CallerLimits.findingsMax),
             "diagnosesMax": text(CallerLimits.diagnosesMax),
             "timeLimit": text(Waiter.timeLimit),
+            "signInsMax": text(CallerLimits.signInsMax),
         ]
+        for child in Mirror(reflecting: RedirectLimits()).children {
+            expected[try #require(child.label)] = text(child.value)
+        }
         for child in Mirror(reflecting: CallerLimits.server).children {
             expected[try #require(child.label)] = text(child.value)
         }

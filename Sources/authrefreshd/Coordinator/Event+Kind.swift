@@ -26,6 +26,11 @@ extension Event {
         }
     }
 
+    /// Whether it is the end of a sign-in.
+    var isSignIn: Bool {
+        if case .grantObtained = self { true } else { false }
+    }
+
     /// Whether it is the end of an exchange, which happens once.
     var isAnswer: Bool {
         switch self {

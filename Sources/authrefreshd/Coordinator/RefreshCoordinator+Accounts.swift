@@ -1,6 +1,7 @@
 internal import AccountStorage
 internal import OAuthClient
 internal import RefreshCore
+internal import SignIn
 
 /// What people do with accounts. Each call is durable when it returns.
 extension RefreshCoordinator {
@@ -32,6 +33,11 @@ extension RefreshCoordinator {
     /// Replaces an account's registration and policy.
     func update(_ account: Account) throws(StoreError) -> AccountSnapshot? {
         let now = timebase.now()
+        var account = account
+        if try entry(of: account.id)?.record().account.isAsked(like: account) == false {
+            tell(.cancelled(by: .changed), to: account.id, at: now)
+            account.grantFacts = GrantFacts()
+        }
         try store.update(account)
         tokenSetFailures.forget(account.id)
         try decideNow(Arrival(account: account.id, event: .accountUpdated), at: now)
@@ -58,6 +64,7 @@ extension RefreshCoordinator {
         unsaved[account] = nil
         tokenSetFailures.forget(account)
         answerWaiters(of: account, with: .removed)
+        tell(.cancelled(by: .removed), to: account, at: timebase.now())
         let now = timebase.now()
         switch entry {
         case .intact(let record): announce(.removed, of: record, at: now)
@@ -118,5 +125,12 @@ extension RefreshCoordinator {
     static func newCorrelationID() -> String {
         let digits = String(UInt64.random(in: .min ... .max), radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+extension Account {
+    /// Whether a server would be asked for a grant of `other` in the same way, and would mean the same person by the same subject.
+    func isAsked(like other: Account) -> Bool {
+        issuer == other.issuer && provider == other.provider && registration.clientID == other.registration.clientID
     }
 }

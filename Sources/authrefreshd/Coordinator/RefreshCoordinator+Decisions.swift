@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import RefreshCore
+internal import SignIn
 
 /// Decide, commit, act.
 extension RefreshCoordinator {
@@ -192,6 +193,9 @@ extension RefreshCoordinator {
                     )
                 }
             }
+        }
+        for decision in decisions where decision.event.isSignIn {
+            tell(.stored, to: decision.record.account.id, at: now)
         }
         for decision in decisions {
             settleWaiters(of: decision.record, after: decision.event, at: now)

@@ -72,6 +72,7 @@ extension RefreshCoordinator {
     /// Starts no more requests, and returns when the answers of those under way are stored.
     func stop() async {
         isStopping = true
+        stopSignIns()
         await withCheckedContinuation { continuation in
             stopped = continuation
             wake()
@@ -83,7 +84,9 @@ extension RefreshCoordinator {
     /// An answer that cannot be stored is tried again and again: it may hold the only refresh token that the server still takes. How
     /// long that may take is for the service manager to say (`TimeoutStopSec=`).
     func finishStopping() {
-        guard isStopping, exchanges.isEmpty, unsaved.isEmpty, !hasArrivals, let continuation = stopped else { return }
+        guard isStopping, exchanges.isEmpty, signIns.isEmpty, unsaved.isEmpty, !hasArrivals,
+            let continuation = stopped
+        else { return }
         stopped = nil
         timer = nil
         watches = []

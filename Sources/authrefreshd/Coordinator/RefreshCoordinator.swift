@@ -35,6 +35,8 @@ actor RefreshCoordinator {
     /// What the server said last of token sets that it gave no token for.
     var tokenSetFailures = TokenSetFailures()
     var subscribers = Subscribers()
+    /// The sign-ins that are under way.
+    var signIns = SignIns()
     /// Decisions about answers that could not be committed; they are kept here until they can.
     var unsaved: [AccountID: Decision] = [:] {
         didSet { tokenReader.setBehind(!unsaved.isEmpty) }
@@ -163,6 +165,7 @@ actor RefreshCoordinator {
             storeFailed(error, with: arrivals, at: now)
         }
         expireWaiters(at: now)
+        advanceSignIns(at: now)
         gates.forgetIdle(at: now)
         arm(at: now)
         finishStopping()
@@ -172,6 +175,7 @@ actor RefreshCoordinator {
     private func arm(at now: Moment) {
         guard !isTurnScheduled else { return }
         var deadlines = [waiters.values.joined().map { now.wall + $0.remaining(at: now) }.min()]
+        deadlines.append(signIns.remaining(at: now).map { now.wall + $0 })
         if let trouble {
             deadlines.append(now.wall + trouble.remaining(at: now))
         } else if !isStopping {

@@ -39,7 +39,9 @@ struct AuthRefreshService: Sendable {
             case .reportRejected: try reportRejected(call, responder, from: caller, on: coordinator)
             case .refresh: try refresh(call, responder, on: coordinator)
             case .subscribe: try subscribe(call, responder, on: coordinator)
-            case .startSignIn, .continueSignIn, .cancelSignIn: responder.fail(cannotSignIn(call))
+            case .startSignIn: try startSignIn(call, responder, on: coordinator)
+            case .continueSignIn: responder.reply(try continueSignIn(call, on: coordinator))
+            case .cancelSignIn: responder.reply(try cancelSignIn(call, on: coordinator))
             case .signOut: try signOut(call, responder, on: coordinator)
             case .backupStore: responder.reply(try backup(call, on: coordinator))
             case .listProviders: responder.reply(try providers(call, on: coordinator))
@@ -57,18 +59,6 @@ struct AuthRefreshService: Sendable {
         } catch {
             preconditionFailure("calls fail with VarlinkError or StoreError only: \(type(of: error))")
         }
-    }
-
-    private func cannotSignIn(_ call: VarlinkCall) -> VarlinkError {
-        let account = (try? call.decodeParameters(as: StartSignIn.Parameters.self))?.account ?? ""
-        return VarlinkError(
-            SignInFailedError(
-                account: account,
-                kind: "misconfigured",
-                reason: "this version of the daemon cannot sign anyone in",
-                hint: "authctl account import \(account) --refresh-token-file FILE"
-            )
-        )
     }
 
     /// The account of this name.

@@ -30,6 +30,9 @@ enum CallerLimits {
     /// Subscribers at once: each costs a descriptor and a copy of every change. A desktop has a handful.
     static let subscribersMax = 256
 
+    /// Sign-ins under way at once: each has two listening sockets and waits for one person, who can do one thing at a time.
+    static let signInsMax = 32
+
     /// Diagnoses under way at once: each asks up to eight servers at a time.
     static let diagnosesMax = 4
 

@@ -1,0 +1,65 @@
+internal import Crypto
+internal import FoundationEssentials
+
+/// Signs ID tokens (OpenID Connect Core §2) with a key of its own, made anew for each server.
+struct IDTokenSigner: Sendable {
+    private let key = P256.Signing.PrivateKey()
+    private static let keyID = "demo-key-1"
+
+    private struct Header: Encodable {
+        let alg = "ES256"
+        let typ = "JWT"
+        let kid = IDTokenSigner.keyID
+    }
+
+    private struct Claims: Encodable {
+        let iss: String
+        let sub: String
+        let aud: String
+        let exp: Int
+        let iat: Int
+        let authTime: Int
+        let nonce: String?
+    }
+
+    private struct Key: Encodable {
+        let kty = "EC"
+        let crv = "P-256"
+        let alg = "ES256"
+        let use = "sig"
+        let kid = IDTokenSigner.keyID
+        let x: String
+        let y: String
+    }
+
+    /// Nil if it cannot be signed, which does not happen.
+    func idToken(_ issuer: String, _ subject: String, _ clientID: String, nonce: String?, at now: Duration) -> String? {
+        let claims = Claims(
+            iss: issuer,
+            sub: subject,
+            aud: clientID,
+            exp: now.wholeSeconds + 600,
+            iat: now.wholeSeconds,
+            authTime: now.wholeSeconds,
+            nonce: nonce
+        )
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        guard let header = try? encoder.encode(Header()), let body = try? encoder.encode(claims) else { return nil }
+        let signed = Self.base64URL(header) + "." + Self.base64URL(body)
+        guard let signature = try? key.signature(for: Array(signed.utf8)) else { return nil }
+        return signed + "." + Self.base64URL(signature.rawRepresentation)
+    }
+
+    /// The key set that clients check the signatures by (RFC 7517 §5).
+    var keySet: Answer {
+        let point = key.publicKey.rawRepresentation
+        return .json(["keys": [Key(x: Self.base64URL(point.prefix(32)), y: Self.base64URL(point.suffix(32)))]])
+    }
+
+    /// RFC 7515 §2.
+    static func base64URL(_ bytes: some Sequence<UInt8>) -> String {
+        Data(bytes).base64EncodedString().filter { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : String($0) }
+            .joined()
+    }
+}

@@ -1,0 +1,124 @@
+internal import Crypto
+internal import FoundationEssentials
+internal import NIOHTTP1
+
+// The authorization endpoint, and the exchange of its codes.
+extension IssuerState {
+    /// The authorization endpoint (RFC 6749 §3.1): a page that asks the person.
+    mutating func authorization(_ admission: Admission, at now: Duration) -> Answer {
+        guard let form = FormFields(admission.request.query.utf8), let client = form["client_id"].flatMap(client),
+            let redirectURI = form["redirect_uri"], client.takes(redirectURI: redirectURI)
+        else {
+            // RFC 6749 §4.1.2.1: not to be told to an address that may be anybody's.
+            note(admission.draft, .malformed, at: now)
+            return DemoPages.refusal("The client or its redirect URI is unknown here.")
+        }
+        var draft = admission.draft
+        draft.clientID = client.id
+        let request = SignInDesk.Request(
+            clientID: client.id,
+            redirectURI: redirectURI,
+            state: form["state"],
+            scope: form["scope"] ?? "demo",
+            challenge: form["code_challenge"],
+            nonce: form["nonce"],
+            isFormPost: form["response_mode"] == "form_post",
+            loginHint: form["login_hint"]
+        )
+        guard form["response_type"] == "code" else {
+            note(draft, .malformed, at: now)
+            return sendBack(request, [("error", "unsupported_response_type")])
+        }
+        let isS256 = form["code_challenge_method"] == "S256" && request.challenge != nil
+        guard isS256 || request.challenge == nil && !ledger.policy.requiresProofKey else {
+            note(draft, .malformed, at: now)
+            return sendBack(request, [("error", "invalid_request"), ("error_description", "PKCE with S256 is wanted")])
+        }
+        let id = randomText("demo-ask-")
+        desk.ask(request, as: id)
+        note(draft, .asked, at: now)
+        return DemoPages.consent(client: client.id, scope: request.scope, id: id, subject: request.loginHint ?? "alice")
+    }
+
+    /// What the person decided on the page.
+    mutating func decision(_ admission: Admission, at now: Duration) -> Answer {
+        guard let form = admission.form, let request = form["request"].flatMap({ desk.take($0) }) else {
+            note(admission.draft, .malformed, at: now)
+            return DemoPages.refusal("This page was answered before, or is too old.")
+        }
+        var draft = admission.draft
+        draft.clientID = request.clientID
+        guard form["decision"] == "allow" else {
+            note(draft, .denied, at: now)
+            return sendBack(request, [("error", "access_denied"), ("error_description", "The person said no.")])
+        }
+        let code = randomText("demo-code-")
+        let issued = SignInDesk.IssuedCode(request: request, subject: form["subject"] ?? "alice", issuedAt: now)
+        desk.promise(code, issued)
+        note(draft, .approved, at: now)
+        return sendBack(request, [("code", code)])
+    }
+
+    /// Exchanges a code (RFC 6749 §4.1.3).
+    mutating func exchange(_ form: FormFields, _ client: DemoClient, _ draft: RequestLog.Draft, at now: Duration)
+        -> Answer
+    {
+        guard let code = form["code"], let issued = desk.issued(code), issued.request.clientID == client.id else {
+            note(draft, .unknownCode, at: now)
+            return .oauthError("invalid_grant", "the code is unknown, or another client's")
+        }
+        if let family = issued.family {
+            // RFC 6749 §4.1.2: what was issued for it is in wrong hands.
+            _ = ledger.revokeGrant(family)
+            note(draft, .spentCodeUsed, at: now)
+            return .oauthError("invalid_grant", "the code was used before; the grant is revoked")
+        }
+        let isBound = issued.request.challenge.map { $0 == Self.challenge(of: form["code_verifier"] ?? "") } ?? true
+        guard isBound, form["redirect_uri"] == issued.request.redirectURI,
+            now < issued.issuedAt + SignInDesk.codeLifetime
+        else {
+            note(draft, .unknownCode, at: now)
+            return .oauthError("invalid_grant", "the code has ended, or does not belong to this request")
+        }
+        let tokens = openGrant(clientID: client.id, subject: issued.subject, scope: issued.request.scope, at: now)
+        desk.spend(code, for: tokens.position.family)
+        note(draft, .opened, at: now)
+        return answer(with: tokens, subject: issued.subject, nonce: issued.request.nonce, to: client, at: now)
+    }
+
+    /// The first tokens of a grant, with an ID token if `openid` was granted.
+    func answer(
+        with tokens: IssuedTokens,
+        subject: String,
+        nonce: String?,
+        to client: DemoClient,
+        at now: Duration
+    ) -> Answer {
+        let isOpenID = tokens.scope.split(separator: " ").contains("openid")
+        let idToken = isOpenID ? signer.idToken(issuer, subject, client.id, nonce: nonce, at: now) : nil
+        return tokenAnswer(tokens, idToken: idToken, at: now)
+    }
+
+    /// Sends the browser back with the answer, which names its issuer (RFC 9207 §2).
+    private func sendBack(_ request: SignInDesk.Request, _ answer: [(String, String)]) -> Answer {
+        let fields = answer + (request.state.map { [("state", $0)] } ?? []) + [("iss", issuer)]
+        if request.isFormPost { return DemoPages.formPost(to: request.redirectURI, fields) }
+        let query = fields.map { "\(FormFields.encode($0.0))=\(FormFields.encode($0.1))" }.joined(separator: "&")
+        let mark = request.redirectURI.contains("?") ? "&" : "?"
+        return Answer(status: 303, headers: [("Location", request.redirectURI + mark + query)])
+    }
+
+    /// RFC 7636 §4.6.
+    private static func challenge(of verifier: String) -> String {
+        IDTokenSigner.base64URL(SHA256.hash(data: Array(verifier.utf8)))
+    }
+
+    /// A name that nobody can guess.
+    mutating func randomText(_ prefix: String) -> String {
+        prefix
+            + (0..<2).map { _ in
+                let digits = String(generator.next() as UInt64, radix: 16)
+                return String(repeating: "0", count: 16 - digits.count) + digits
+            }.joined()
+    }
+}

@@ -1,0 +1,130 @@
+internal import RedirectListener
+internal import RefreshCore
+internal import SignIn
+
+/// What the browser shows.
+extension RedirectPage {
+    /// The end of a sign-in.
+    init(_ end: SignInEnd, _ account: AccountName) {
+        switch end {
+        case .completed:
+            self.init(
+                .success,
+                title: "Signed in",
+                text: "The account “\(account)” is signed in, and stays so: its tokens are kept fresh from now on.",
+                advice: "You can close this window."
+            )
+        case .denied(let refusal):
+            self.init(
+                .failure,
+                title: "The sign-in was declined",
+                text: "The server says “\(refusal.words)”. The account “\(account)” stands as it did.",
+                advice: "To try again, type:",
+                command: "authctl login \(account)"
+            )
+        case .otherSubject:
+            self.init(
+                .failure,
+                title: "That was somebody else",
+                text: "Another person signed in than the one whose account “\(account)” is. Nothing was changed.",
+                advice: "Sign in as that person, in a private window perhaps, or give the account to the other one:",
+                command: "authctl login \(account) --replace"
+            )
+        case .timedOut:
+            self.init(
+                .failure,
+                title: "That took too long",
+                text: "Nobody waits any more for the answer of this sign-in of the account “\(account)”.",
+                advice: "To begin anew, type:",
+                command: "authctl login \(account)"
+            )
+        case .cancelled:
+            self.init(
+                .notice,
+                title: "The sign-in was cancelled",
+                text: "It was ended on this machine before it was over. The account “\(account)” stands as it did.",
+                advice: "You can close this window."
+            )
+        case .failed(let failure):
+            self.init(
+                .failure,
+                title: "The sign-in did not succeed",
+                text: "The account “\(account)” stands as it did, because \(failure.sentence).",
+                advice: failure.kind.advice,
+                command: "authctl login \(account)"
+            )
+        }
+    }
+
+    /// Why what the browser brought is no answer to the sign-in of `account`, which goes on.
+    init(_ refusal: ResponseRefusal, _ account: AccountName) {
+        let text =
+            switch refusal {
+            case .wrongState:
+                "What the browser brought belongs to another sign-in, or was made up. The one under way goes on."
+            case .noAnswer: "The server sent the browser back without an answer. The sign-in goes on."
+            case .needsWholeAddress: "A code alone is not enough for this server. The sign-in goes on."
+            case .alreadyAnswered: "The answer to this sign-in has come before, and counts once."
+            case .notAwaited: "This sign-in does not wait for an answer by this browser."
+            }
+        self.init(
+            .notice,
+            title: "This is not the answer that is waited for",
+            text: text,
+            advice: "Go on in the window in which you were signing in to “\(account)”. If there is none, type:",
+            command: "authctl login \(account) --restart"
+        )
+    }
+
+    /// A browser that comes without anything.
+    static func awaited(_ account: AccountName) -> RedirectPage {
+        RedirectPage(
+            .notice,
+            title: "The answer has not come yet",
+            text: "A sign-in of the account “\(account)” is under way, and waits for the server to send you back here.",
+            advice: "Go on in the window in which you were signing in."
+        )
+    }
+
+    static let nothingUnderWay = RedirectPage(
+        .notice,
+        title: "No sign-in is under way",
+        text: "It is over, was cancelled, or took too long. Nothing was changed.",
+        advice: "To begin one, type:",
+        command: "authctl login ACCOUNT"
+    )
+
+    static let unreadable = RedirectPage(
+        .failure,
+        title: "This is no answer to a sign-in",
+        text: "What the browser brought cannot be read, and was not used. The sign-in that is under way goes on.",
+        advice: "Go on in the window in which you were signing in."
+    )
+}
+
+extension ServerRefusal {
+    /// The server's words on one line.
+    fileprivate var words: String {
+        description.map { "\(error): \($0)" } ?? error
+    }
+}
+
+extension SignInFailure {
+    /// The reason, with what the server said.
+    var sentence: String {
+        guard let detail, let error = detail.oauthError else { return reason }
+        return "\(reason) (\(detail.oauthErrorDescription.map { "\(error): \($0)" } ?? error))"
+    }
+}
+
+extension SignInFailure.Kind {
+    /// What may help, before the command that tries again.
+    fileprivate var advice: String {
+        switch self {
+        case .refused: "To try again, type:"
+        case .unavailable: "It will probably pass by itself. To try again later, type:"
+        case .misconfigured:
+            "That is for the settings of the account, here or at the server. Once they are right, type:"
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import AccountStorage
+import RefreshCore
+import SignIn
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// What time and the account's owner do to a sign-in, with a clock that the test moves.
+struct SignInCoordinatorTests {
+    private typealias Reports = EventLog<RunningSignIn.Report>
+
+    private func withSignIn(
+        _ flow: SignInFlow,
+        _ body: (CoordinatorRig, AccountID, Reports) async throws -> Void
+    ) async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig()
+            try await rig.start()
+            let id = try await rig.add("work", url, issuer.issueGrant(clientID: "app"))
+            let snapshot = try #require(try await rig.state(of: "work"))
+            let reports = Reports()
+            var request = SignInRequest()
+            request.flow = flow
+            _ = try await rig.inside { [request] in
+                try $0.startSignIn(request, of: snapshot) { reports.append($0) }
+            }
+            try await reports.first("started") { if case .news = $0 { true } else { false } }
+            try await body(rig, id, reports)
+            await rig.stop()
+        }
+    }
+
+    private func end(_ reports: Reports) async throws -> SignInEnd? {
+        let last = try await reports.first("the end") { if case .ended = $0 { true } else { false } }
+        if case .ended(let end) = last { return end }
+        return nil
+    }
+
+    @Test(arguments: [SignInFlow.browser, .paste, .device])
+    func `a sign-in that nobody comes back to is over after its time`(flow: SignInFlow) async throws {
+        try await withSignIn(flow) { rig, id, reports in
+            await rig.pass(.seconds(600))
+            #expect(try await end(reports) == .timedOut)
+            #expect(await rig.inside { $0.signIns[id] == nil })
+            #expect(rig.log.all.contains { $0.contains("sign-in brought no tokens") && $0.contains("in time") })
+        }
+    }
+
+    @Test func `a sign-in ends with its account, and with the client that it was asked for`() async throws {
+        try await withSignIn(.paste) { rig, id, reports in
+            try await rig.inside { try $0.remove(id) }
+            #expect(try await end(reports) == .cancelled(by: .removed))
+        }
+        try await withSignIn(.paste) { rig, _, reports in
+            var account = try #require(try await rig.state(of: "work")).account
+            account.policy.leadTime = .seconds(60)
+            _ = try await rig.inside { [account] in try $0.update(account) }
+            #expect(reports.count == 1)
+            account.registration.clientID = "other"
+            _ = try await rig.inside { [account] in try $0.update(account) }
+            #expect(try await end(reports) == .cancelled(by: .changed))
+        }
+    }
+
+    @Test func `a daemon that stops waits for nobody at a browser`() async throws {
+        try await withSignIn(.browser) { rig, _, reports in
+            await rig.stop()
+            #expect(try await end(reports) == .cancelled(by: .stopping))
+        }
+    }
+
+    @Test func `the secrets of a sign-in are as long as the standards want, and never the same`() {
+        let secrets = (0..<100).map { _ in SignInSecrets() }
+        let all = secrets.flatMap { [$0.state, $0.nonce, $0.codeVerifier] }.map { $0.reveal() }
+        #expect(Set(all).count == 300)
+        // RFC 7636 §4.1: 43 to 128 characters of this alphabet.
+        #expect(all.allSatisfy { $0.wholeMatch(of: /[A-Za-z0-9_-]{43}/) != nil })
+        #expect("\(secrets[0])" == "\(secrets[1])")
+    }
+}
