@@ -15,6 +15,8 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var failure: Failure?
     package var hint: String?
     package var tokenSets: [TokenSetStatus]?
+    package var subject: String?
+    package var keptFields: [String: String]?
 
     package init(
         account: String,
@@ -31,7 +33,9 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         sinceUSec: Int64? = nil,
         failure: Failure? = nil,
         hint: String? = nil,
-        tokenSets: [TokenSetStatus]? = nil
+        tokenSets: [TokenSetStatus]? = nil,
+        subject: String? = nil,
+        keptFields: [String: String]? = nil
     ) {
         self.account = account
         self.state = state
@@ -48,5 +52,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         self.failure = failure
         self.hint = hint
         self.tokenSets = tokenSets
+        self.subject = subject
+        self.keptFields = keptFields
     }
 }

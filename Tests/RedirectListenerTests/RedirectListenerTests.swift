@@ -152,7 +152,7 @@ import Testing
                 }
                 #expect(text.hasPrefix("HTTP/1.1 200"))
             }
-            _ = try await deliveries.first("both") { _ in deliveries.count == 2 }
+            _ = try await deliveries.first("the second", from: 1) { _ in true }
         }
     }
 

@@ -19,7 +19,9 @@ struct RedirectChoiceTests {
     }
 
     @Test func `a provider that insists on the name gets it`() throws {
-        let profile = profile { $0.redirects = [.loopbackByName]; $0.redirectPort = 8400 }
+        let profile = profile {
+            $0.redirects = [.loopbackByName]; $0.redirectPort = 8400
+        }
         let choice = try RedirectChoice(for: .browser, profile: profile)
         #expect(choice == .loopback(host: "localhost", port: 8400, path: "/"))
         #expect(try RedirectChoice(for: .paste, profile: profile) == .fixed("http://localhost:8400/"))
@@ -34,7 +36,9 @@ struct RedirectChoiceTests {
     }
 
     @Test func `a provider that bans loopback is signed in to by paste`() throws {
-        let relay = profile { $0.redirects = [.https]; $0.redirectURI = "https://me.example/relay" }
+        let relay = profile {
+            $0.redirects = [.https]; $0.redirectURI = "https://me.example/relay"
+        }
         #expect(RedirectChoice.flow(for: relay) == .paste)
         #expect(try RedirectChoice(for: .paste, profile: relay) == .fixed("https://me.example/relay"))
         #expect(throws: SignInFailure.self) { try RedirectChoice(for: .browser, profile: relay) }

@@ -33,6 +33,8 @@ struct SettingsView {
                 ("server clock", status.clockSkewSec.flatMap(Self.skew)),
                 ("run", status.hint),
             ]
+            lines += [("signed in as", status.subject.map(PlainText.line))]
+            lines += NamedLines.members("kept", status.keptFields)
             lines += (status.tokenSets ?? []).map { ("token set", tokenSet($0)) }
         }
         return NamedLines.text(lines)

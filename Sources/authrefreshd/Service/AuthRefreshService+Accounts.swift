@@ -28,6 +28,11 @@ extension AuthRefreshService {
             var status = account.wireStatus
             let sets = try coordinator.tokenSets(of: account.id)
             status.tokenSets = sets.isEmpty ? nil : sets.map { TokenSetStatus($0, at: now) }
+            if case .whole(let snapshot) = account {
+                let facts = snapshot.account.grantFacts
+                status.subject = facts.subject
+                status.keptFields = facts.keptFields.isEmpty ? nil : facts.keptFields
+            }
             return status
         }
         return GetStatus.Reply(accounts: accounts, next: page.next)
