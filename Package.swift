@@ -60,6 +60,7 @@ let package = Package(
     products: [
         .executable(name: "authrefreshd", targets: ["authrefreshd"]),
         .executable(name: "authctl", targets: ["authctl"]),
+        .executable(name: "authagent", targets: ["authagent"]),
         .executable(name: "authdemo", targets: ["authdemo"]),
         .executable(name: "authbench", targets: ["authbench"]),
         .executable(name: "authmanual", targets: ["authmanual"]),
@@ -193,6 +194,15 @@ let package = Package(
             swiftSettings: strict + hotPath + staticExecutable.swift,
             linkerSettings: staticExecutable.linker
         ),
+        // Notifies on the desktop. `authctl`, which is static, cannot link libsystemd; `authctl agent` becomes this program.
+        .executableTarget(
+            name: "authagent",
+            dependencies: [
+                "AuthRefreshInterface", "CSystemd", "StandardDescriptors", "Systemd", "VarlinkClient",
+            ],
+            swiftSettings: strict + staticRuntime.swift,
+            linkerSettings: staticRuntime.linker
+        ),
         // Makes the manual pages, at installation, out of the programs' own help texts.
         .executableTarget(
             name: "authmanual",
@@ -288,6 +298,11 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Transcripts"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "authagentTests",
+            dependencies: ["AuthRefreshInterface", "authagent"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -15,13 +15,17 @@ config_file=${XDG_CONFIG_HOME:-$HOME/.config}/authrefreshd/authrefreshd.yaml
 profile_dir=${XDG_DATA_HOME:-$HOME/.local/share}/authrefreshd/providers.d
 # Not below /usr/lib, which belongs to the distribution's packages.
 catalog=/usr/local/lib/systemd/catalog/authrefreshd.catalog
-binaries=(authrefreshd authctl)
+binaries=(authrefreshd authctl authagent)
 # Where shells look for what completes a command: bash and fish by themselves, zsh if its fpath says so.
 data_dir=${XDG_DATA_HOME:-$HOME/.local/share}
 completion_bash=$data_dir/bash-completion/completions/authctl
 completion_fish=$data_dir/fish/vendor_completions.d/authctl.fish
 completion_zsh=$data_dir/zsh/site-functions/_authctl
 units=(authrefreshd.service authrefreshd.socket)
+# Runs with the graphical session, if there is one, and is no part of the daemon.
+agent_unit=authrefresh-agent.service
+# What hands URI schemes to authctl, once `authctl login --flow scheme` has the desktop do so.
+desktop_entry=$data_dir/applications/authctl-callback.desktop
 
 # man(1) finds the pages beside the folder in PATH that the programs are in.
 man_dir() { printf '%s' "$prefix/share/man"; }

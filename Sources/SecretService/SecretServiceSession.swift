@@ -1,3 +1,4 @@
+internal import Systemd
 package import RefreshCore
 
 /// A session with the Secret Service (org.freedesktop.secrets) on the session bus; its calls block.

@@ -32,6 +32,7 @@ extension AuthctlError {
         case .keptButNotFresh(_, let cause): cause.name
         case .notRevoked: "authctl.NotRevoked"
         case .reported: ""
+        case .cannotStartAgent: "authctl.CannotStartAgent"
         case .noPrivateWindow: "authctl.NoPrivateWindow"
         case .cancelled: "authctl.Cancelled"
         }
@@ -45,7 +46,7 @@ extension AuthctlError {
         case .notFresh(let status): JSONText.object([("status", WireText.encode(status))])
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .notRevoked, .reported,
-            .noPrivateWindow,
+            .cannotStartAgent, .noPrivateWindow,
             .cancelled:
             nil
         }

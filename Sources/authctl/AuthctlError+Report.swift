@@ -39,6 +39,12 @@ extension AuthctlError {
                 message: "'\(account)' is signed out here, but its grant was not revoked: \(summary)",
                 hints: ["the tokens are erased; end the grant on the authorization server's own pages"]
             )
+        case .cannotStartAgent(let path, let number):
+            Report(
+                status: .misconfigured,
+                message: "cannot start '\(path)': \(systemText(number))",
+                hints: ["systemd/install puts it beside authctl"]
+            )
         case .noPrivateWindow(let refusal): refusal.report
         case .reported(let status): Report(status: status, message: "")
         case .cancelled: Report(status: .cancelled, message: "cancelled")
@@ -51,7 +57,7 @@ extension AuthctlError {
         case .refused, .nameTaken, .notFresh: true
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .keptButNotFresh, .notRevoked,
-            .noPrivateWindow, .reported, .cancelled:
+            .cannotStartAgent, .noPrivateWindow, .reported, .cancelled:
             false
         }
     }

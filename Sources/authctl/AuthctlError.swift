@@ -30,6 +30,8 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
     case notRevoked(account: String, summary: String)
     /// The failures were told one by one; only the status is left to say.
     case reported(ExitStatus)
+    /// The program that notifies is not where it should be.
+    case cannotStartAgent(path: String, errno: Int32)
     case noPrivateWindow(PrivateWindowRefusal)
     case cancelled
 }

@@ -35,6 +35,7 @@ import Testing
         (.connection(.noAnswer(seconds: 30)), .tryAgainLater),
         (.connection(.unreadableReply), .badData),
         (.notRevoked(account: "a", summary: "s"), .tryAgainLater),
+        (.cannotStartAgent(path: "/p", errno: ENOENT), .misconfigured),
         (.noPrivateWindow(.noDisplay), .usage),
         (.noPrivateWindow(.unknownDefault(name: "surf")), .usage),
         (.noPrivateWindow(.noneInstalled(names: ["Firefox"])), .usage),

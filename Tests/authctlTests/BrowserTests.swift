@@ -119,8 +119,7 @@ import Testing
     func `where the person is decides which ways there are`(environment: [String: String], place: SignInPlace) {
         let found = SignInPlace(machine(["firefox", "w3m"], environment))
         #expect(found == place)
-        #expect((found.flows.first == .browser) == (place == .desktop))
-        #expect(found.flows.last == .paste)
+        #expect(found.flows == (place == .desktop ? [nil, .device] : [.device, .paste]))
         #expect((found.reason == nil) == (place == .desktop))
     }
 

@@ -95,7 +95,10 @@ import Testing
     }
 
     @Test func `a browser that ends with an error is told of, and the sign-in goes on`() throws {
-        let start = StubDaemon.Exchange(call: Self.start("browser"), replies: [Self.started("browser")])
+        let start = StubDaemon.Exchange(
+            call: #"{"method":"io.authrefresh.StartSignIn","parameters":{"account":"work"},"more":true}"#,
+            replies: [Self.started("browser")]
+        )
         let opened = StubDaemon.Exchange(
             call:
                 #"{"method":"io.authrefresh.ContinueSignIn","parameters":{"attempt":"\#(Self.attempt)","opened":true}}"#,

@@ -30,7 +30,7 @@ struct AuthctlCommand: ParsableCommand {
         subcommands: [
             StatusCommand.self, TokenCommand.self, RefreshCommand.self, WatchCommand.self, AccountCommand.self,
             LoginCommand.self, CallbackCommand.self, LogoutCommand.self, ProviderCommand.self, StoreCommand.self,
-            DoctorCommand.self, InterfaceCommand.self,
+            DoctorCommand.self, AgentCommand.self, InterfaceCommand.self,
         ]
     )
 }

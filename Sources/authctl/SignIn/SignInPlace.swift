@@ -20,10 +20,12 @@ enum SignInPlace: Equatable, Sendable {
         }
     }
 
-    /// The ways that can be gone from here, best first. What the authorization server and the account's client take, the daemon knows.
-    var flows: [SignInFlow] {
+    /// The ways that can be gone from here, best first; nil is what the daemon chooses of those with a browser here.
+    ///
+    /// What the authorization server and the account's client take, the daemon finds out.
+    var flows: [SignInFlow?] {
         switch self {
-        case .desktop: [.browser, .scheme, .device, .paste]
+        case .desktop: [nil, .device]
         case .remote, .noDisplay: [.device, .paste]
         }
     }

@@ -11,6 +11,8 @@ struct SignInPlan {
     }
 
     let parameters: StartSignIn.Parameters
+    /// What is tried in turn until the server takes one of them; nil: what the daemon chooses.
+    let flows: [SignInFlow?]
     let place: SignInPlace
     /// Nil: nothing is opened.
     let browser: Browser?
@@ -38,9 +40,8 @@ struct SignInPlan {
             browser = try Self.privateWindow(hasOwnProfile: hasOwnProfile, place, surroundings)
         case .none: browser = nil
         }
-        var parameters = parameters
-        parameters.flow = (flow ?? place.flows.first)?.rawValue
         self.parameters = parameters
+        flows = flow.map { [$0] } ?? place.flows
     }
 
     private static func privateWindow(

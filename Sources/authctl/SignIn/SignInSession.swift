@@ -35,7 +35,20 @@ struct SignInSession: ~Copyable {
     ///
     /// - Throws: `refused` with how the sign-in ended; `cancelled`.
     mutating func run() throws(AuthctlError) -> AccountStatus {
-        try daemon.follow(.startSignIn, plan.parameters)
+        for flow in plan.flows.dropLast() {
+            do throws(AuthctlError) {
+                return try run(flow)
+            } catch {
+                guard attempt == nil, error.isMisconfiguredSignIn else { throw error }
+            }
+        }
+        return try run(plan.flows.last ?? nil)
+    }
+
+    private mutating func run(_ flow: SignInFlow?) throws(AuthctlError) -> AccountStatus {
+        var parameters = plan.parameters
+        parameters.flow = flow?.rawValue
+        try daemon.follow(.startSignIn, parameters)
         do throws(AuthctlError) {
             while true {
                 while let (reply, continues) = try daemon.availableReply(StartSignIn.Reply.self) {
@@ -236,5 +249,13 @@ struct SignInSession: ~Copyable {
     private mutating func endPrompt() {
         if isPrompting { StandardError.show("\n") }
         isPrompting = false
+    }
+}
+
+extension AuthctlError {
+    /// Whether the server, or the account's client, does not take this way to sign in.
+    fileprivate var isMisconfiguredSignIn: Bool {
+        guard case .refused(let refusal) = self, refusal.name == SignInFailedError.name else { return false }
+        return WireText.decode(SignInFailedError.self, fromText: refusal.parameters)?.kind == "misconfigured"
     }
 }

@@ -1,22 +1,21 @@
 internal import CSystemd
-internal import RefreshCore
 
 /// One D-Bus message of libsystemd's, written from its beginning to its end or read so.
 ///
 /// What it holds is overwritten when it is freed (sd_bus_message_sensitive(3)): it may be a key. One that cannot be written for want
 /// of memory is refused when it is sent; what is not there, or of another type, reads as nil.
-@safe final class BusMessage {
-    let message: OpaquePointer
+@safe package final class BusMessage {
+    package let message: OpaquePointer
 
     /// Takes over one reference.
-    init(_ message: OpaquePointer) {
+    package init(_ message: OpaquePointer) {
         unsafe self.message = message
         unsafe sd_bus_message_sensitive(message)
     }
 
     deinit { unsafe sd_bus_message_unref(message) }
 
-    enum Container {
+    package enum Container {
         case array, structure, entry, variant
 
         fileprivate var code: CChar {
@@ -32,11 +31,11 @@ internal import RefreshCore
 
 /// Writing.
 extension BusMessage {
-    func append(_ text: String) {
+    package func append(_ text: String) {
         append(text, as: SD_BUS_TYPE_STRING)
     }
 
-    func append(path: String) {
+    package func append(path: String) {
         append(path, as: SD_BUS_TYPE_OBJECT_PATH)
     }
 
@@ -44,23 +43,32 @@ extension BusMessage {
         _ = unsafe text.withCString { unsafe sd_bus_message_append_basic(message, CChar(type), $0) }
     }
 
-    func append(_ flag: Bool) {
+    package func append(_ flag: Bool) {
         var value: Int32 = flag ? 1 : 0
         unsafe sd_bus_message_append_basic(message, CChar(SD_BUS_TYPE_BOOLEAN), &value)
     }
 
-    func append(bytes secret: Secret) {
-        _ = unsafe secret.withBytes {
-            unsafe sd_bus_message_append_array(message, CChar(SD_BUS_TYPE_BYTE), $0.baseAddress, $0.count)
-        }
+    package func append(byte: UInt8) {
+        var value = byte
+        unsafe sd_bus_message_append_basic(message, CChar(SD_BUS_TYPE_BYTE), &value)
     }
 
-    func append(paths: [String]) {
+    package func append(_ number: UInt32) {
+        var value = number
+        unsafe sd_bus_message_append_basic(message, CChar(SD_BUS_TYPE_UINT32), &value)
+    }
+
+    package func append(_ number: Int32) {
+        var value = number
+        unsafe sd_bus_message_append_basic(message, CChar(SD_BUS_TYPE_INT32), &value)
+    }
+
+    package func append(paths: [String]) {
         within(.array, "o") { for path in paths { append(path: path) } }
     }
 
     /// A dictionary of texts, `a{ss}`.
-    func append(_ attributes: [String: String]) {
+    package func append(_ attributes: [String: String]) {
         within(.array, "{ss}") {
             for (key, value) in attributes {
                 within(.entry, "ss") {
@@ -72,7 +80,7 @@ extension BusMessage {
     }
 
     /// Writes a container of this type, whose contents `body` writes.
-    func within(_ container: Container, _ contents: String, _ body: () -> Void) {
+    package func within(_ container: Container, _ contents: String, _ body: () -> Void) {
         unsafe sd_bus_message_open_container(message, container.code, contents)
         body()
         unsafe sd_bus_message_close_container(message)
@@ -81,11 +89,16 @@ extension BusMessage {
 
 /// Reading.
 extension BusMessage {
-    func text() -> String? {
+    package func text() -> String? {
         read(SD_BUS_TYPE_STRING)
     }
 
-    func path() -> String? {
+    package func number() -> UInt32? {
+        var value: UInt32 = 0
+        return unsafe sd_bus_message_read_basic(message, CChar(SD_BUS_TYPE_UINT32), &value) > 0 ? value : nil
+    }
+
+    package func path() -> String? {
         read(SD_BUS_TYPE_OBJECT_PATH)
     }
 
@@ -97,16 +110,7 @@ extension BusMessage {
         return unsafe String(cString: value)
     }
 
-    func bytes() -> Secret? {
-        var start: UnsafeRawPointer?
-        var count = 0
-        guard unsafe sd_bus_message_read_array(message, CChar(SD_BUS_TYPE_BYTE), &start, &count) >= 0 else {
-            return nil
-        }
-        return unsafe Secret(UnsafeRawBufferPointer(start: start, count: count))
-    }
-
-    func paths() -> [String]? {
+    package func paths() -> [String]? {
         var paths: [String] = []
         let isThere = enter(.array, "o") { while let path = path() { paths.append(path) } }
         return isThere ? paths : nil
@@ -115,7 +119,7 @@ extension BusMessage {
     /// Reads the contents of a container of this type; `body` reads all of them.
     ///
     /// - Returns: whether there was one.
-    @discardableResult func enter(_ container: Container, _ contents: String, _ body: () -> Void) -> Bool {
+    @discardableResult package func enter(_ container: Container, _ contents: String, _ body: () -> Void) -> Bool {
         guard unsafe sd_bus_message_enter_container(message, container.code, contents) > 0 else { return false }
         body()
         return unsafe sd_bus_message_exit_container(message) >= 0

@@ -1,0 +1,156 @@
+internal import CSystemd
+internal import Glibc
+internal import Systemd
+
+/// What the notification server said by itself.
+enum NotificationEvent: Equatable {
+    case invoked(id: UInt32)
+    case closed(id: UInt32)
+    /// It came, or went.
+    case changed
+}
+
+/// org.freedesktop.Notifications on the session bus (Desktop Notifications Specification 1.2).
+final class NotificationServer {
+    /// µs for a call. The bus may have to start the server first.
+    private static let patience: UInt64 = 10_000_000
+    private static let name = "org.freedesktop.Notifications"
+    private static let path = "/org/freedesktop/Notifications"
+    /// The key of the one action; "default" is a click on the notification itself.
+    private static let actions = [("default", "Sign in"), ("sign-in", "Sign in")]
+
+    private let handle: BusHandle
+    private let inbox = NotificationInbox()
+
+    /// - Parameter address: of the session bus.
+    /// - Throws: `busUnavailable`.
+    init(address: String) throws(SystemdError) {
+        handle = try BusHandle(address: address, context: inbox)
+        let context = unsafe Unmanaged.passUnretained(inbox).toOpaque()
+        let rules = [
+            "type='signal',sender='\(Self.name)',path='\(Self.path)',interface='\(Self.name)'",
+            "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.name)'",
+        ]
+        for rule in rules {
+            let result = unsafe sd_bus_add_match_async(
+                handle.bus,
+                nil,
+                rule,
+                { message, context, _ in unsafe NotificationInbox.take(message, context) },
+                nil,
+                context
+            )
+            guard result >= 0 else { throw .busUnavailable(errno: -result) }
+        }
+    }
+
+    /// What poll(2) is to watch.
+    var descriptor: Int32 { handle.descriptor }
+
+    /// Lets libsystemd do what there is to do; what the server has said meanwhile.
+    ///
+    /// - Throws: `busUnavailable` once the bus is gone.
+    func takeEvents() throws(SystemdError) -> [NotificationEvent] {
+        var result: Int32 = 1
+        while result > 0 { result = unsafe sd_bus_process(handle.bus, nil) }
+        guard result >= 0 else { throw .busUnavailable(errno: -result) }
+        guard unsafe sd_bus_is_open(handle.bus) > 0 else { throw .busUnavailable(errno: ECONNRESET) }
+        defer { inbox.events = [] }
+        return inbox.events
+    }
+
+    /// ms until libsystemd wants to be asked again, whatever comes; -1: never.
+    var timeout: Int32 {
+        var deadline = UInt64.max
+        guard unsafe sd_bus_get_timeout(handle.bus, &deadline) >= 0, deadline != .max else { return -1 }
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+        let microseconds = UInt64(now.tv_sec) * 1_000_000 + UInt64(now.tv_nsec) / 1_000
+        return deadline <= microseconds ? 0 : Int32(clamping: (deadline - microseconds) / 1_000 + 1)
+    }
+
+    /// Whether libsystemd has something to send that the socket would not take.
+    var wantsToWrite: Bool { unsafe sd_bus_get_events(handle.bus) & POLLOUT != 0 }
+
+    // MARK: Calls
+
+    /// Whether the server shows buttons; nil if it does not answer.
+    func showsActions() -> Bool? {
+        guard let answer = call("GetCapabilities", { _ in }) else { return nil }
+        var capabilities: [String] = []
+        answer.enter(.array, "s") { while let capability = answer.text() { capabilities.append(capability) } }
+        return capabilities.contains("actions")
+    }
+
+    /// Shows a notification that stays until it is dealt with.
+    ///
+    /// - Returns: its number; nil if there is no server, or it refuses.
+    func show(_ text: NotificationText, body: String, hasActions: Bool, replaces: UInt32) -> UInt32? {
+        let answer = call("Notify") { message in
+            message.append("authrefresh")
+            message.append(replaces)
+            message.append("dialog-password")
+            message.append(text.summary)
+            message.append(body)
+            message.within(.array, "s") {
+                for (key, label) in hasActions ? Self.actions : [] {
+                    message.append(key)
+                    message.append(label)
+                }
+            }
+            message.within(.array, "{sv}") { Self.appendHints(to: message) }
+            // It does not go away by itself: 0.
+            message.append(Int32(0))
+        }
+        return answer?.number()
+    }
+
+    func withdraw(_ id: UInt32) {
+        _ = call("CloseNotification") { $0.append(id) }
+    }
+
+    /// urgency 1 is normal: nothing is lost yet that a day would not bring back.
+    private static func appendHints(to message: BusMessage) {
+        message.within(.entry, "sv") {
+            message.append("urgency")
+            message.within(.variant, "y") { message.append(byte: 1) }
+        }
+        message.within(.entry, "sv") {
+            message.append("category")
+            message.within(.variant, "s") { message.append("network") }
+        }
+    }
+
+    private func call(_ method: String, _ write: (BusMessage) -> Void) -> BusMessage? {
+        var message: OpaquePointer?
+        let made = unsafe sd_bus_message_new_method_call(handle.bus, &message, Self.name, Self.path, Self.name, method)
+        guard made >= 0, let message = unsafe message else { return nil }
+        let question = unsafe BusMessage(message)
+        write(question)
+        var answer: OpaquePointer?
+        let result = unsafe sd_bus_call(handle.bus, question.message, Self.patience, nil, &answer)
+        guard result >= 0, let answer = unsafe answer else { return nil }
+        return unsafe BusMessage(answer)
+    }
+}
+
+/// What the C callback finds behind its context pointer; `BusHandle` keeps it alive.
+private final class NotificationInbox {
+    var events: [NotificationEvent] = []
+
+    static func take(_ raw: OpaquePointer?, _ context: UnsafeMutableRawPointer?) -> Int32 {
+        guard let context = unsafe context, let raw = unsafe raw,
+            let member = unsafe sd_bus_message_get_member(raw)
+        else { return 0 }
+        let inbox = unsafe Unmanaged<NotificationInbox>.fromOpaque(context).takeUnretainedValue()
+        // BusMessage takes over a reference, and this one is libsystemd's.
+        let message = unsafe BusMessage(sd_bus_message_ref(raw))
+        switch unsafe String(cString: member) {
+        case "ActionInvoked": if let id = message.number() { inbox.events.append(.invoked(id: id)) }
+        case "NotificationClosed": if let id = message.number() { inbox.events.append(.closed(id: id)) }
+        case "NameOwnerChanged": inbox.events.append(.changed)
+        default: break
+        }
+        return 0
+    }
+}

@@ -1,0 +1,39 @@
+internal import AuthRefreshInterface
+
+/// What a notification says of an account that needs its user.
+struct NotificationText: Equatable {
+    let summary: String
+    let body: String
+    /// When the need began, µs since 1970; another instant is another need.
+    let since: Int64
+    /// Why the last sign-in from here brought nothing; nil: there was none.
+    var problem: String?
+
+    /// Nil if the account needs nobody.
+    init?(_ status: AccountStatus) {
+        guard status.state == "interaction-required" else { return nil }
+        let server = Self.host(of: status.issuer)
+        let reason = status.failure.map { ": \(Self.line($0.summary))" } ?? ""
+        summary = "Sign in to \(status.account)"
+        body = "\(server) asks for you\(reason)"
+        since = status.sinceUSec ?? 0
+    }
+
+    /// The body in the markup of the desktop notifications specification, in which some servers show it.
+    ///
+    /// - Parameter hasActions: whether the server shows buttons; without them the command is named.
+    func markup(hasActions: Bool, command: String) -> String {
+        let lines = [problem, body, hasActions ? nil : command].compactMap(\.self)
+        return lines.joined(separator: "\n")
+            .replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    }
+
+    private static func host(of issuer: String) -> String {
+        guard let scheme = issuer.firstRange(of: "://") else { return line(issuer) }
+        return line(String(issuer[scheme.upperBound...].prefix { $0 != "/" }))
+    }
+
+    private static func line(_ text: String) -> String {
+        String(text.unicodeScalars.filter { $0.properties.generalCategory != .control }.map(Character.init))
+    }
+}

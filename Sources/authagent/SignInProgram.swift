@@ -1,0 +1,67 @@
+internal import CSystemd
+internal import Glibc
+
+/// `authctl login`, started for a person who clicked; there is no terminal, so what it says is kept.
+final class SignInProgram {
+    /// Bytes kept of what it says.
+    private static let longest = 16 << 10
+
+    let account: String
+    /// Readable once it has ended.
+    let descriptor: Int32
+    private let pid: pid_t
+    private let errors: Int32
+
+    /// - Parameters:
+    ///   - authctl: its path.
+    ///   - socket: the daemon's, if it is not the usual one.
+    /// - Returns: nil if it cannot be started.
+    init?(authctl: String, account: String, socket: String?) {
+        self.account = account
+        // A socket pair can be made close-on-exec in one step. Its buffer holds the few lines that come; they are read at the end.
+        var ends: [Int32] = [0, 0]
+        guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            return nil
+        }
+        defer { close(ends[1]) }
+        let words = [authctl, "login", account] + (socket.map { ["--socket", $0] } ?? [])
+        guard let pid = Self.spawn(words, errors: ends[1]), case let descriptor = pidfd_open(pid, 0), descriptor >= 0
+        else {
+            close(ends[0])
+            return nil
+        }
+        (self.pid, self.descriptor, errors) = (pid, descriptor, ends[0])
+    }
+
+    deinit {
+        close(descriptor)
+        close(errors)
+    }
+
+    /// Takes its end; one sentence on why it brought nothing, nil if it was cancelled or went well.
+    func takeProblem() -> String? {
+        var status: Int32 = 0
+        while unsafe waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        // 130: cancelled by the user, who knows.
+        guard status & 0x7F == 0, status >> 8 & 0xFF != 0, status >> 8 & 0xFF != 130 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Self.longest)
+        let count = unsafe recv(errors, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+        let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        let prefix = "authctl: error: "
+        return text.split(separator: "\n").first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+    }
+
+    private static func spawn(_ words: [String], errors: Int32) -> pid_t? {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
+        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+        defer { unsafe arguments.forEach { unsafe free($0) } }
+        var pid: pid_t = 0
+        guard unsafe posix_spawn(&pid, words[0], &actions, nil, &arguments, environ) == 0 else { return nil }
+        return pid
+    }
+}

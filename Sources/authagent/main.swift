@@ -1,0 +1,24 @@
+internal import Glibc
+internal import StandardDescriptors
+
+StandardDescriptors.fillGaps()
+_ = signal(SIGPIPE, SIG_IGN)
+
+/// `authctl` is installed beside this program.
+func authctlPath() -> String {
+    var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe readlink("/proc/self/exe", &path, path.count)
+    let program = String(decoding: path[..<max(count, 0)].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return program[..<(program.lastIndex(of: "/") ?? program.startIndex)] + "/authctl"
+}
+
+do throws(AgentError) {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    guard arguments.isEmpty || arguments.count == 2 && arguments[0] == "--socket" else { throw .usage }
+    var agent = try Agent(namedSocket: arguments.last, authctl: authctlPath())
+    try agent.run()
+} catch {
+    let line = Array("authagent: error: \(error.message)\n".utf8)
+    _ = unsafe write(STDERR_FILENO, line, line.count)
+    exit(error.status)
+}

@@ -1,0 +1,40 @@
+internal import ArgumentParser
+internal import Glibc
+
+/// `authctl agent`.
+struct AgentCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "agent",
+        abstract: "Notify on the desktop when an account needs you, with a button that signs in.",
+        discussion: """
+            One notification for each account, by the desktop's own notification server; it goes away when the account is well \
+            again. What is dismissed does not come back before the account needs you anew, and no more than three are shown \
+            at a time. The button runs 'authctl login'; if that fails, the notification comes back and says why.
+
+            systemd starts it with the graphical session: systemctl --user status authrefresh-agent.
+
+            Runs until the session ends. Exit status: 69 if the daemon or the session bus does not answer.
+
+            Examples:
+
+              authctl agent
+            """
+    )
+
+    @Flag(help: "Accepted, as by every command; there is no answer to print.")
+    var json = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        // Another program, because this one is static and libsystemd is not to be had so.
+        let own = Surroundings.real.program
+        let program = String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/authagent"
+        let words = [program] + (connection.socket.map { ["--socket", $0] } ?? [])
+        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+        unsafe execv(program, &arguments)
+        let number = errno
+        unsafe arguments.forEach { unsafe free($0) }
+        throw .cannotStartAgent(path: program, errno: number)
+    }
+}

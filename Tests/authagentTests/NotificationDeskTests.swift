@@ -1,0 +1,146 @@
+import AuthRefreshInterface
+import Testing
+
+@testable import authagent
+
+/// Which notifications there are, as the daemon, the notification server and the person move.
+@Suite struct NotificationDeskTests {
+    private var desk = NotificationDesk()
+
+    private static func needy(_ account: String, since: Int64 = 1, _ summary: String = "the grant has ended")
+        -> AccountStatus
+    {
+        AccountStatus(
+            account: account,
+            state: "interaction-required",
+            issuer: "https://as.example/realm",
+            generation: 1,
+            failures: 1,
+            sinceUSec: since,
+            failure: Failure(summary: summary)
+        )
+    }
+
+    private static func well(_ account: String) -> AccountStatus {
+        AccountStatus(account: account, state: "fresh", issuer: "https://as.example", generation: 2, failures: 0)
+    }
+
+    private mutating func tell(_ event: String, _ accounts: AccountStatus...) -> [NotificationDesk.Effect] {
+        desk.apply(Subscribe.Reply(event: event, atUSec: 0, accounts: accounts, account: accounts.first?.account))
+        return desk.takeEffects()
+    }
+
+    /// What of the effects is shown; each is given the number of its place in the alphabet.
+    private mutating func show(_ effects: [NotificationDesk.Effect]) -> [String] {
+        effects.compactMap { effect in
+            guard case .show(let account, _, _) = effect else { return nil }
+            desk.noteShown(account, id: Self.id(account))
+            return account
+        }
+    }
+
+    private static func id(_ account: String) -> UInt32 { UInt32(account.unicodeScalars.first?.value ?? 0) }
+
+    @Test mutating func `an account that needs its user is shown once, and withdrawn when it is well`() {
+        let effects = tell("interaction-required", Self.needy("a"))
+        #expect(effects.count == 1)
+        #expect(show(effects) == ["a"])
+        #expect(tell("refresh-failed", Self.needy("a")) == [])
+        #expect(tell("token-refreshed", Self.well("a")) == [.withdraw(id: Self.id("a"))])
+        #expect(tell("token-refreshed", Self.well("a")) == [])
+    }
+
+    @Test mutating func `no more than a few are shown, and the next when there is room`() {
+        let all = ["a", "b", "c", "d", "e"].map { Self.needy($0) }
+        desk.apply(Subscribe.Reply(event: "present", atUSec: 0, accounts: all))
+        #expect(show(desk.takeEffects()) == ["a", "b", "c"])
+        #expect(desk.takeEffects() == [])
+        desk.noteClosed(id: Self.id("b"))
+        #expect(show(desk.takeEffects()) == ["d"])
+        #expect(show(tell("signed-in", Self.well("a"))) == ["e"])
+    }
+
+    @Test mutating func `what was dismissed comes back with a new need only`() {
+        _ = show(tell("interaction-required", Self.needy("a")))
+        desk.noteClosed(id: Self.id("a"))
+        #expect(desk.takeEffects() == [])
+        #expect(tell("refresh-failed", Self.needy("a", "the server says so again")) == [])
+        #expect(show(tell("interaction-required", Self.needy("a", since: 2))) == ["a"])
+    }
+
+    @Test mutating func `another reason takes the place of the one that is shown`() {
+        _ = show(tell("interaction-required", Self.needy("a")))
+        let effects = tell("interaction-required", Self.needy("a", "consent is missing"))
+        guard case .show("a", let text, replaces: Self.id("a")) = effects.first else {
+            Issue.record("\(effects)")
+            return
+        }
+        #expect(text.body == "as.example asks for you: consent is missing")
+    }
+
+    @Test mutating func `the button signs in, and a sign-in that fails says why`() {
+        _ = show(tell("interaction-required", Self.needy("a")))
+        desk.noteInvoked(id: Self.id("a"))
+        #expect(desk.takeEffects() == [.withdraw(id: Self.id("a")), .signIn(account: "a")])
+        // The server tells of the withdrawal too; a second click is on nothing.
+        desk.noteClosed(id: Self.id("a"))
+        desk.noteInvoked(id: Self.id("a"))
+        #expect(desk.takeEffects() == [])
+        desk.noteSignInEnded("a", problem: "the sign-in of 'a' timed out")
+        guard case .show("a", let text, replaces: 0) = desk.takeEffects().first else {
+            Issue.record("nothing is shown")
+            return
+        }
+        #expect(text.markup(hasActions: true, command: "").hasPrefix("the sign-in of 'a' timed out\n"))
+    }
+
+    @Test mutating func `a sign-in that went well shows nothing more`() {
+        _ = show(tell("interaction-required", Self.needy("a")))
+        desk.noteInvoked(id: Self.id("a"))
+        _ = desk.takeEffects()
+        #expect(tell("signed-in", Self.well("a")) == [])
+        desk.noteSignInEnded("a", problem: nil)
+        #expect(desk.takeEffects() == [])
+    }
+
+    @Test mutating func `a notification server that comes anew is told of all that is needed`() {
+        _ = show(tell("interaction-required", Self.needy("a")))
+        _ = show(tell("interaction-required", Self.needy("b")))
+        desk.noteClosed(id: Self.id("b"))
+        desk.noteServerChanged()
+        #expect(show(desk.takeEffects()) == ["a"])
+    }
+
+    @Test mutating func `a server that shows nothing is not asked again and again`() {
+        #expect(tell("interaction-required", Self.needy("a")).count == 1)
+        #expect(desk.takeEffects() == [])
+        #expect(tell("refresh-failed", Self.needy("a")) == [])
+    }
+
+    @Test mutating func `an account that is renamed, removed, or gone after a restart is withdrawn`() {
+        for account in ["a", "b", "c"] { _ = show(tell("interaction-required", Self.needy(account))) }
+        desk.apply(
+            Subscribe.Reply(
+                event: "account-renamed",
+                atUSec: 0,
+                accounts: [Self.well("x")],
+                account: "x",
+                previousName: "a"
+            )
+        )
+        #expect(desk.takeEffects() == [.withdraw(id: Self.id("a"))])
+        desk.apply(Subscribe.Reply(event: "account-removed", atUSec: 0, accounts: [], account: "b"))
+        #expect(desk.takeEffects() == [.withdraw(id: Self.id("b"))])
+        desk.beginPresentState()
+        desk.apply(Subscribe.Reply(event: "ready", atUSec: 0, accounts: []))
+        #expect(desk.takeEffects() == [.withdraw(id: Self.id("c"))])
+    }
+
+    @Test func `what others wrote is neither markup nor lines of ours`() throws {
+        let text = try #require(NotificationText(Self.needy("a", "<b>no</b>\n& more")))
+        #expect(
+            text.markup(hasActions: false, command: "authctl login a")
+                == "as.example asks for you: &lt;b&gt;no&lt;/b&gt;&amp; more\nauthctl login a"
+        )
+    }
+}
