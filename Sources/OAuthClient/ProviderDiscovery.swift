@@ -1,35 +1,20 @@
 package import RefreshCore
 
-/// A profile for a server that nobody has described yet, made of what it publishes.
-package struct DiscoveredProvider: Sendable {
-    package let metadata: AuthorizationServerMetadata
-    /// What the server says instead of its issuer; nil if it says its issuer.
-    package let issuerTemplate: String?
-    /// A file for `providers.d`, comments and all.
-    package let profile: String
-
-    /// - Parameter name: of the profile; nil makes one of the issuer's host.
-    init(_ metadata: AuthorizationServerMetadata, template: String?, name: String?) {
-        self.metadata = metadata
-        issuerTemplate = template
-        profile = ProfileText(metadata: metadata, template: template, name: name).text
-    }
-}
-
 extension OAuthClient {
-    /// Looks at the server whose issuer is, or stands at, `issuer`, and describes it.
+    /// Looks at the server whose issuer is, or stands at, `issuer`, and describes it: a file for `providers.d`, comments and all.
     ///
     /// People give the address that they know, without the slash or the path that the issuer has: a document there that names another
     /// issuer of the same host is believed only if that issuer's own place says the same.
     ///
+    /// - Parameter name: of the profile; nil makes one of the issuer's host.
     /// - Throws: `MetadataError` if the server publishes nothing, or speaks for another.
     @concurrent package func discover(
         at issuer: Issuer,
         name: String? = nil
-    ) async throws(MetadataError) -> DiscoveredProvider {
+    ) async throws(MetadataError) -> String {
         let published: String?
         do throws(MetadataError) {
-            return DiscoveredProvider(try await look(at: issuer, nil), template: nil, name: name)
+            return ProfileText(metadata: try await look(at: issuer, nil), template: nil, name: name).text
         } catch .issuerMismatch(let text) {
             published = text
         } catch {
@@ -40,10 +25,10 @@ extension OAuthClient {
         }
         // Entra's shared authorities publish a text with the tenant's place in braces.
         if published.contains("{") {
-            return DiscoveredProvider(try await look(at: issuer, published), template: published, name: name)
+            return ProfileText(metadata: try await look(at: issuer, published), template: published, name: name).text
         }
         guard let own = try? Issuer(url: published) else { throw .issuerMismatch(published: published) }
-        return DiscoveredProvider(try await look(at: own, nil), template: nil, name: name)
+        return ProfileText(metadata: try await look(at: own, nil), template: nil, name: name).text
     }
 
     private func look(at issuer: Issuer, _ template: String?) async throws(MetadataError) -> AuthorizationServerMetadata

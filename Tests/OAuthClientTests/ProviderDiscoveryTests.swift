@@ -21,8 +21,8 @@ struct ProviderDiscoveryTests {
         }
         return try await withServer(script) { server in
             try await withClient { client in
-                let found = try await client.discover(at: try Issuer(url: server.origin + path), name: name)
-                return (found.profile, server.origin)
+                let text = try await client.discover(at: try Issuer(url: server.origin + path), name: name)
+                return (text, server.origin)
             }
         }
     }

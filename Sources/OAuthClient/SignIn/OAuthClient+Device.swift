@@ -13,9 +13,11 @@ extension OAuthClient {
                 )
             }
             let conclusion = await post(from: request.client, to: endpoint, metadata).run(request.fields) {
-                (200...299).contains($0.status) && DeviceAuthorization($1) != nil
+                (200...299).contains($0.status) && DeviceAuthorization($1, from: request.issuer) != nil
             }
-            if conclusion.row == nil, let answer = conclusion.body.flatMap(DeviceAuthorization.init) {
+            if conclusion.row == nil, let body = conclusion.body,
+                let answer = DeviceAuthorization(body, from: request.issuer)
+            {
                 return .success(answer)
             }
             return .failure(request.client.failure(conclusion, hiding: [], now: configuration.now()))
@@ -102,20 +104,22 @@ extension DeviceAuthorization {
     private static let userCodeLimit = 64
 
     /// Reads RFC 8628 §3.2; nil if a field that is needed is missing or cannot be used.
-    init?(_ body: AnswerBody) {
+    init?(_ body: AnswerBody, from issuer: Issuer) {
         let fields = body.fields
+        // A server out there must not have a browser open what listens on this machine.
+        let page = { (text: String) in Endpoint(text).flatMap { !$0.isLoopback || issuer.isLoopback ? $0 : nil } }
         // Google kept the name of the draft.
         let uri = fields["verification_uri"] ?? fields["verification_url"]
         guard let deviceCode = fields["device_code"]?.text, !deviceCode.isEmpty,
             let userCode = fields["user_code"]?.text, FailureText.clean(userCode, hiding: []) == userCode,
             userCode.count <= Self.userCodeLimit,
-            let page = uri?.text.flatMap(Endpoint.init)
+            let verification = uri?.text.flatMap(page)
         else { return nil }
         let complete = fields["verification_uri_complete"] ?? fields["verification_url_complete"]
         self.deviceCode = Secret(deviceCode)
         self.userCode = userCode
-        verificationURI = page.url
-        verificationURIComplete = complete?.text.flatMap(Endpoint.init)?.url
+        verificationURI = verification.url
+        verificationURIComplete = complete?.text.flatMap(page)?.url
         // The field is required; ten minutes are what sign-ins by browser get.
         let lifetime = fields["expires_in"]?.seconds ?? 600
         expiresIn = .seconds(Int64(min(max(lifetime, 1), 86_400)))

@@ -16,7 +16,7 @@ extension AuthRefreshService {
         }
         // It becomes a file's name, and a word of YAML.
         guard asked.name.map({ AccountName($0) != nil && !$0.contains("@") && !$0.contains("+") }) ?? true else {
-            throw VarlinkError(InvalidSettingsError(field: "name", reason: "it is no name of a profile"))
+            throw VarlinkError(InvalidSettingsError(field: "profile", reason: "it cannot be called so"))
         }
         // It occupies the daemon like a diagnosis of one server.
         guard coordinator.diagnoses < CallerLimits.diagnosesMax else {
@@ -24,7 +24,7 @@ extension AuthRefreshService {
         }
         coordinator.diagnoses += 1
         let task = Task { @concurrent [coordinator = self.coordinator, client = coordinator.client] in
-            let found: Result<DiscoveredProvider, MetadataError>
+            let found: Result<String, MetadataError>
             do throws(MetadataError) {
                 found = .success(try await client.discover(at: issuer, name: asked.name))
             } catch {
@@ -32,8 +32,8 @@ extension AuthRefreshService {
             }
             await coordinator.diagnosisEnded()
             switch found {
-            case .success(let provider):
-                responder.reply(DiscoverProvider.Reply(profile: provider.profile))
+            case .success(let profile):
+                responder.reply(DiscoverProvider.Reply(profile: profile))
             case .failure(let error):
                 responder.fail(VarlinkError(undiscovered: error))
             }

@@ -5,14 +5,16 @@ import Testing
 @testable import OAuthClient
 
 /// Every shipped profile signs in and refreshes at its provider, or at a server in that provider's costume.
-struct CostumeTests {
+///
+/// One after the other: a hundred servers at once would only measure the machine.
+@Suite(.serialized) struct CostumeTests {
     private func wear<Value: Sendable>(
         _ costume: Costume,
         refusal: Costume.Refusal? = nil,
         _ body: (OAuthClient, ProviderProfile, Issuer, LoopbackServer) async throws -> Value
     ) async throws -> Value {
         try await withServer(CostumedProvider(costume: costume, refusal: refusal).script) { server in
-            try await withClient { client in
+            try await withClient({ $0.totalTimeout = .seconds(30) }) { client in
                 let profile = try costume.profile(at: server.origin)
                 return try await body(client, profile, try costume.issuer(of: profile, at: server.origin), server)
             }

@@ -182,6 +182,16 @@ struct CodeExchangeTests {
         #expect(!lines(seen).contains("POST /token"))
     }
 
+    @Test(arguments: [("junk", 0), (#"{"keys":5}"#, 0), (#"{"keys":[]}"#, 300_000)])
+    func `keys that cannot be read, or are too long, are none`(_ keys: String, _ padding: Int) async throws {
+        let body = keys + String(repeating: " ", count: padding)
+        let seen = try await exchange { request, _ in
+            request.line == "GET /keys" ? LoopbackServer.json(200, body) : nil
+        }
+        #expect(seen.outcome.failure?.failureClass == .unavailable)
+        #expect(!lines(seen).contains("POST /token"))
+    }
+
     @Test func `a server that grants openid and gives no id_token is refused, one that does not grant it is not`()
         async throws
     {
@@ -241,7 +251,10 @@ struct CodeExchangeTests {
     @Test func `the profile's fields of the answer are kept, others are not`() async throws {
         var profile = ProviderProfile(name: "test")
         profile.tokenFields = ["instance_url", "team.id", "missing", "big", "number"]
-        let body = Self.tokens + #","instance_url":"https://x.example","team":{"id":"T1"},"number":5,"secret":"no"}"#
+        let big = String(repeating: "x", count: KeptFields.valueLimit + 1)
+        let body =
+            Self.tokens
+            + #","instance_url":"https://x.example","team":{"id":"T1"},"number":5,"secret":"no","big":"\#(big)"}"#
         let seen = try await exchange(
             registration: ClientRegistration(clientID: "client"),
             profile: profile,

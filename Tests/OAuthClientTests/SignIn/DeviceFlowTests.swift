@@ -1,3 +1,4 @@
+import NIOHTTP1
 import RefreshCore
 import Testing
 
@@ -180,5 +181,17 @@ struct DeviceFlowTests {
                 #expect(offer.responseModes == nil)
             }
         }
+    }
+
+    @Test func `a server out there cannot have a page of this machine opened`() throws {
+        let body = AnswerBody(
+            Answer(
+                status: 200,
+                headers: [:],
+                body: Array(#"{"device_code":"d","user_code":"U","verification_uri":"http://127.0.0.1/"}"#.utf8)
+            )
+        )
+        #expect(DeviceAuthorization(body, from: try Issuer(url: "https://as.example")) == nil)
+        #expect(DeviceAuthorization(body, from: try Issuer(url: "http://127.0.0.1:1")) != nil)
     }
 }
