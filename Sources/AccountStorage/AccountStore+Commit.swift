@@ -10,14 +10,29 @@ extension AccountStore {
     /// - Throws: `staleGeneration`, `noSuchAccount` or `refreshTokenMissing` for the first write that cannot be right, and what
     ///   the disk has to say; nothing of the batch is stored then, and it may be committed again.
     package func commit(_ writes: [StateWrite]) throws(StoreError) {
-        try write { db in
+        if let end = barren?.end, writes.contains(where: { $0.state.deadline.map(onSchedule) ?? .max <= end }) {
+            barren = nil
+        }
+        try transaction { db in
             let statement = try db.cachedStatement(sql: StoreStatement.commit.sql)
             for write in writes {
                 try update(write, by: statement, in: db)
                 try apply(write, in: db)
             }
         }
+        for write in writes { noteWork(write) }
         if writes.contains(where: { $0.tokens == .erase }) { forgetLog() }
+    }
+
+    /// Remembers what was stored of an account whose answer is awaited, and forgets the others.
+    private func noteWork(_ write: StateWrite) {
+        guard case .refreshing = write.state.phase, var record = atWork.removeValue(forKey: write.account) else {
+            atWork[write.account] = nil
+            return
+        }
+        record.state = write.state
+        if let encoding = write.learnedEncoding { record.account.basicCredentialEncoding = encoding }
+        atWork[write.account] = record
     }
 
     /// Writes the log back and empties it, so that erased tokens are not in it any more.
@@ -52,7 +67,8 @@ extension AccountStore {
     private func apply(_ write: StateWrite, in db: Database) throws {
         switch write.tokens {
         case .unchanged:
-            break
+            // A lease keeps the refresh tokens that there are.
+            if case .refreshing = write.state.phase, write.base == write.state.generation { return }
         case .store(let tokens):
             try store(tokens, of: write.account, generation: write.state.generation, in: db)
             if let issuedAt = write.state.accessToken?.issuedAt.wall {
@@ -76,7 +92,9 @@ extension AccountStore {
         let previous = write.state.previous?.generation ?? write.state.generation
         try db.cachedStatement(sql: StoreStatement.pruneRefreshTokens.sql)
             .execute(arguments: [write.account.rawValue, write.state.generation.rawValue, previous.rawValue])
-        guard write.base != write.state.generation, write.state.isRefreshable else { return }
+        guard write.base != write.state.generation, write.state.isRefreshable, !write.tokens.bringsRefreshToken else {
+            return
+        }
         let place = TokenPlace(account: write.account, kind: .refresh, generation: write.state.generation)
         guard try sealed(place, in: db) != nil else {
             throw StoreError.refreshTokenMissing(write.account, write.state.generation)

@@ -26,14 +26,18 @@ extension AccountStore {
         }
     }
 
-    /// The accounts of one issuer that are due at `wall`, the longest overdue first.
+    /// The accounts of one issuer that are due at `wall`, the longest overdue first; their rows are read all at once.
     package func due(
         issuer: IssuerID,
         at wall: Timestamp,
         online: Bool,
         limit: Int
     ) throws(StoreError) -> [AccountID] {
-        try read { db in try dueIDs(of: issuer, at: wall, online: online, limit: limit, in: db).map(\.id) }
+        let due = try read { db in
+            try entries(.recordsDueOfIssuer, [issuer.rawValue, onSchedule(wall), online, limit], in: db)
+        }
+        for case .intact(let record) in due { noteWork(record) }
+        return due.map(\.id)
     }
 
     /// The earliest deadline later than `wall`; nil if there is none.
@@ -116,7 +120,9 @@ extension AccountStore {
         in db: Database
     ) throws -> [AccountID]? {
         let query: StoreStatement = online ? .dueOnline : .dueOffline
-        let cursor = try Row.fetchCursor(db.cachedStatement(sql: query.sql), arguments: [onSchedule(wall)])
+        let end = onSchedule(wall)
+        let start = barren.flatMap { $0.isBarren(online: online, excluding: closed) ? $0.end : nil } ?? .min
+        let cursor = try Row.fetchCursor(db.cachedStatement(sql: query.sql), arguments: [start, end])
         var ids: [AccountID] = []
         var passed = 0
         while ids.count < limit, let row = try cursor.next() {
@@ -127,6 +133,7 @@ extension AccountStore {
             passed += 1
             if passed > AccountStore.longestWalk { return nil }
         }
+        if ids.isEmpty, limit > 0 { barren = BarrenStretch(end: max(start, end), online: online, closed: closed) }
         return ids
     }
 
@@ -172,8 +179,23 @@ extension AccountStore {
     }
 
     /// `wall` on the clock that deadlines are stored by.
-    private func onSchedule(_ wall: Timestamp) -> Int64 {
+    func onSchedule(_ wall: Timestamp) -> Int64 {
         (wall - scheduleOffset).microseconds
+    }
+}
+
+/// The beginning of the schedule, up to a deadline, in which all accounts are of closed issuers.
+///
+/// While an issuer's accounts wait for its gate, every turn would walk over all of them to find none.
+struct BarrenStretch {
+    /// The last deadline of it, on the schedule's clock.
+    let end: Int64
+    fileprivate let online: Bool
+    fileprivate let closed: Set<IssuerID>
+
+    /// Whether a walk would still find nothing in it: with more issuers closed it would, with one opened again it might not.
+    fileprivate func isBarren(online: Bool, excluding closed: Set<IssuerID>) -> Bool {
+        self.online == online && self.closed.isSubset(of: closed)
     }
 }
 

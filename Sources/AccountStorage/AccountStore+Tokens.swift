@@ -55,24 +55,21 @@ extension AccountStore {
         in db: Database
     ) throws {
         if let refreshToken = tokens.refreshToken {
-            try put(
-                refreshToken.secret,
-                at: TokenPlace(account: account, kind: .refresh, generation: generation),
-                in: db
-            )
+            let place = TokenPlace(account: account, kind: .refresh, generation: generation)
+            try put(sealer.seal(refreshToken.secret, for: place.sealedPlace), type: nil, at: place, in: db)
         }
-        try erase(.access, of: account, target: target, in: db)
         if let accessToken = tokens.accessToken {
-            try put(
-                accessToken.secret,
+            try replace(
+                by: accessToken.secret,
                 type: accessToken.type,
                 at: TokenPlace(account: account, kind: .access, generation: generation, target: target),
                 in: db
             )
+        } else {
+            try erase(.access, of: account, target: target, in: db)
         }
         if let idToken = tokens.idToken {
-            try erase(.id, of: account, in: db)
-            try put(idToken, at: TokenPlace(account: account, kind: .id, generation: generation), in: db)
+            try replace(by: idToken, at: TokenPlace(account: account, kind: .id, generation: generation), in: db)
         }
     }
 
@@ -92,8 +89,23 @@ extension AccountStore {
         return (try sealer.open(sealed, at: place.sealedPlace), row[2])
     }
 
-    private func put(_ secret: Secret, type: String? = nil, at place: TokenPlace, in db: Database) throws {
+    /// Stores a token of which there is one only, whatever its generation.
+    private func replace(
+        by secret: Secret,
+        type: String? = nil,
+        at place: TokenPlace,
+        in db: Database
+    ) throws {
         let sealed = try sealer.seal(secret, for: place.sealedPlace)
+        try db.cachedStatement(sql: StoreStatement.replaceToken.sql).execute(
+            arguments: [
+                place.generation.rawValue, type, sealed, place.account.rawValue, place.kind.rawValue, place.target,
+            ]
+        )
+        if db.changesCount == 0 { try put(sealed, type: type, at: place, in: db) }
+    }
+
+    private func put(_ sealed: Data, type: String?, at place: TokenPlace, in db: Database) throws {
         try db.cachedStatement(
             sql: """
                 INSERT INTO token (account_id, kind, target, generation, type, sealed) VALUES (?, ?, ?, ?, ?, ?)

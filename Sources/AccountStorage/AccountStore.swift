@@ -30,6 +30,10 @@ package final class AccountStore {
     /// Deadlines are stored as wall clock minus this, so that a step of the clock moves a million of them by changing one row.
     var scheduleOffset: Duration
     private var issuers: [IssuerID: Issuer] = [:]
+    /// The accounts at work, as they are stored: each is read when it is due, and wanted again when its answer comes.
+    var atWork: [AccountID: Record] = [:]
+    /// What the last walk over the schedule found nothing in; nil if that may have changed.
+    var barren: BarrenStretch?
 
     /// Opens the database at `path`, or makes one, in a folder that nobody else may enter; brings an older one up to date.
     ///
@@ -72,6 +76,13 @@ package final class AccountStore {
     ///
     /// - Throws: `gone` if the file is not where it was: SQLite would write on into a file without a name.
     func write<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
+        barren = nil
+        atWork = [:]
+        return try transaction(body)
+    }
+
+    /// `write` for what keeps `barren` and `atWork` true by itself.
+    func transaction<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
         guard PosixFile.identity(of: path) == file else { throw .gone(path: path) }
         do {
             return try database.enter { try $0.write(body) }

@@ -113,6 +113,15 @@ package enum TokenWrite: Equatable, Sendable {
     case storeSet(TokenSetWrite)
     case eraseSet(TokenSet)
     case erase
+
+    /// Whether a refresh token is stored with it, under the state's generation.
+    var bringsRefreshToken: Bool {
+        switch self {
+        case .store(let tokens), .replace(let tokens, _): tokens.refreshToken != nil
+        case .storeSet(let write): write.tokens.refreshToken != nil
+        case .unchanged, .eraseSet, .erase: false
+        }
+    }
 }
 
 /// The tokens that came for a token set: its access token, and what becomes of the account's refresh token.

@@ -3,7 +3,7 @@
 /// They stand together so that a test can read every plan.
 enum StoreStatement: CaseIterable {
     case recordByID, recordByName, recordsAfterName, recordsAfterID
-    case dueOnline, dueOffline, dueOfIssuer
+    case dueOnline, dueOffline, dueOfIssuer, recordsDueOfIssuer
     case nextDeadlineOnline, nextDeadlineOffline
     case nextIssuer
     case leased, awaitingConnectivity, aside
@@ -11,7 +11,7 @@ enum StoreStatement: CaseIterable {
     case issuer, issuerByURL
     case meta
     case commit, grantFacts, setAside, unschedule, reschedule, rename, remove
-    case eraseTokens, eraseTokensOfKind, pruneRefreshTokens
+    case replaceToken, eraseTokens, eraseTokensOfKind, pruneRefreshTokens
     case accountsToReseal, tokensToReseal, resealClientSecret, resealToken
     case tokenSet, tokenSets, eraseTokenSet, eraseTokenSets, eraseOldTokenSets
     case asideAmong, tokenSetsAmong
@@ -23,18 +23,14 @@ enum StoreStatement: CaseIterable {
         case .recordsAfterName: StoreStatement.recordsAfterNameText
         case .recordsAfterID: StoreStatement.recordsAfterIDText
         case .dueOnline:
-            "SELECT id, issuer_id FROM account WHERE deadline_usec <= ? ORDER BY deadline_usec"
+            "SELECT id, issuer_id FROM account WHERE deadline_usec > ? AND deadline_usec <= ? ORDER BY deadline_usec"
         case .dueOffline:
             """
-            SELECT id, issuer_id FROM account WHERE needs_route = 0 AND deadline_usec <= ? ORDER BY deadline_usec
+            SELECT id, issuer_id FROM account WHERE needs_route = 0 AND deadline_usec > ? AND deadline_usec <= ?
+            ORDER BY deadline_usec
             """
-        case .dueOfIssuer:
-            """
-            SELECT id, deadline_usec FROM account
-            WHERE issuer_id = ?1 AND deadline_usec <= ?2
-            AND EXISTS (SELECT 1 FROM issuer WHERE id = ?1 AND needs_route <= ?3)
-            ORDER BY deadline_usec LIMIT ?4
-            """
+        case .dueOfIssuer: "SELECT id, deadline_usec FROM account \(StoreStatement.isDueOfIssuer)"
+        case .recordsDueOfIssuer: StoreStatement.recordsDueOfIssuerText
         case .nextDeadlineOnline:
             "SELECT deadline_usec FROM account WHERE deadline_usec > ? ORDER BY deadline_usec LIMIT 1"
         case .nextDeadlineOffline:
@@ -77,6 +73,8 @@ enum StoreStatement: CaseIterable {
             """
         case .rename: "UPDATE account SET name = ? WHERE id = ?"
         case .remove: "DELETE FROM account WHERE id = ?"
+        case .replaceToken:
+            "UPDATE token SET generation = ?, type = ?, sealed = ? WHERE account_id = ? AND kind = ? AND target = ?"
         case .eraseTokens: "DELETE FROM token WHERE account_id = ?"
         case .eraseTokensOfKind: "DELETE FROM token WHERE account_id = ? AND kind = ? AND target = ?"
         case .pruneRefreshTokens:
@@ -103,9 +101,16 @@ enum StoreStatement: CaseIterable {
         }
     }
 
+    private static let isDueOfIssuer = """
+        WHERE issuer_id = ?1 AND deadline_usec <= ?2
+        AND EXISTS (SELECT 1 FROM issuer WHERE id = ?1 AND needs_route <= ?3)
+        ORDER BY deadline_usec LIMIT ?4
+        """
+
     // Put together once: they run for each of a batch.
     private static let record = "SELECT \(AccountColumns.recordColumns) FROM account"
     private static let recordByIDText = "\(record) WHERE id = ?"
+    private static let recordsDueOfIssuerText = "\(record) \(isDueOfIssuer)"
     private static let recordByNameText = "\(record) WHERE name = ?"
     private static let recordsAfterNameText = "\(record) WHERE name > ? ORDER BY name LIMIT ?"
     private static let recordsAfterIDText = "\(record) WHERE id > ? ORDER BY id LIMIT ?"

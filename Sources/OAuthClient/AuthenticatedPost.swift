@@ -135,8 +135,11 @@ struct AuthenticatedPost: Sendable {
         do throws(TransportFailure) {
             let answer = try await exchange.send(request, before: deadline)
             let body = AnswerBody(answer)
-            let signal = FailureSignal(answer, body, from: endpoint, workedBefore: workedBefore)
-            let row = isSuccess(answer, body) ? nil : FailureTable.standard.row(for: signal)
+            var row: FailureRow?
+            if !isSuccess(answer, body) {
+                let signal = FailureSignal(answer, body, from: endpoint, workedBefore: workedBefore)
+                row = FailureTable.standard.row(for: signal)
+            }
             let isFound = Self.isAuthenticated(row) && knownEncoding == nil && credentials.differsByEncoding
             return Conclusion(
                 answer: .success(answer),

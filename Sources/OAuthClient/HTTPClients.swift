@@ -78,6 +78,11 @@ actor HTTPClients {
         settings.connectionPool.idleTimeout = .seconds(1)
         // The coordinator limits requests per issuer; the pool must not queue what it lets through.
         settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+        settings.http1_1ConnectionDebugInitializer = { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(FlushGathering(), position: .first)
+            }
+        }
         // The core decides about repetition, and it wants the first error, not a time limit that hides it.
         settings.connectionPool.retryConnectionEstablishment = false
         if route.usesProxy, let server = configuration.proxy.server {

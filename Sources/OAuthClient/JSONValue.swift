@@ -17,10 +17,8 @@ enum JSONValue: Equatable, Sendable {
     ///
     /// A name that comes twice keeps its first value.
     static func object(in bytes: [UInt8]) -> [String: JSONValue]? {
-        guard !isTooDeep(bytes) else { return nil }
-        guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)),
-            case .object(let fields) = value
-        else { return nil }
+        var reader = JSONReader(bytes)
+        guard case .object(let fields)? = try? reader.document() else { return nil }
         return fields
     }
 
@@ -65,26 +63,6 @@ enum JSONValue: Equatable, Sendable {
         let texts = elements.compactMap(\.text)
         return texts.count == elements.count ? texts : nil
     }
-
-    /// Counts brackets outside strings, so that the recursive decoder never sees a document that could exhaust its
-    /// stack.
-    private static func isTooDeep(_ bytes: [UInt8]) -> Bool {
-        var depth = 0
-        var isInString = false
-        var isEscaped = false
-        for byte in bytes {
-            switch (byte, isInString) {
-            case (_, true) where isEscaped: isEscaped = false
-            case (UInt8(ascii: "\\"), true): isEscaped = true
-            case (UInt8(ascii: "\""), _): isInString.toggle()
-            case (UInt8(ascii: "{"), false), (UInt8(ascii: "["), false): depth += 1
-            case (UInt8(ascii: "}"), false), (UInt8(ascii: "]"), false): depth -= 1
-            default: break
-            }
-            if depth > depthLimit { return true }
-        }
-        return false
-    }
 }
 
 extension JSONValue: Encodable {
@@ -107,39 +85,4 @@ extension JSONValue: Encodable {
         case .object(let fields): try container.encode(fields)
         }
     }
-}
-
-extension JSONValue: Decodable {
-    init(from decoder: any Decoder) throws {
-        // Objects first: of all attempts the one on a keyed container is the cheapest to fail.
-        if let container = try? decoder.container(keyedBy: FieldName.self) {
-            var fields: [String: JSONValue] = [:]
-            for key in container.allKeys {
-                fields[key.stringValue] = try container.decode(JSONValue.self, forKey: key)
-            }
-            self = .object(fields)
-            return
-        }
-        let container = try decoder.singleValueContainer()
-        if let text = try? container.decode(String.self) {
-            self = .string(text)
-        } else if container.decodeNil() {
-            self = .null
-        } else if let flag = try? container.decode(Bool.self) {
-            self = .boolean(flag)
-        } else if let number = try? container.decode(Double.self) {
-            self = .number(number)
-        } else {
-            self = .array(try container.decode([JSONValue].self))
-        }
-    }
-}
-
-/// A field name that is known only when the document is read.
-struct FieldName: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
 }

@@ -11,9 +11,13 @@ package struct OAuthClient: Sendable {
     let cache: MetadataCache
     let keySets: KeySetCache
 
+    /// Runs calls of this client where its connections live.
+    package let executor: EventLoopExecutor
+
     package init(configuration: OAuthClientConfiguration = OAuthClientConfiguration()) {
         self.configuration = configuration
         clients = HTTPClients(configuration: configuration)
+        executor = EventLoopExecutor(clients.eventLoop)
         exchange = HTTPExchange(clients: clients, bodyLimit: configuration.bodyLimit)
         cache = MetadataCache(
             fetch: MetadataFetch(exchange: exchange, configuration: configuration),
@@ -49,7 +53,7 @@ package struct OAuthClient: Sendable {
             now: configuration.now()
         )
         let conclusion = await post(to: metadata, for: request, before: deadline).run(Self.fields(of: request)) {
-            (200...299).contains($0.status) && decoder.decode($1.fields) != nil
+            (200...299).contains($0.status) && decoder.takes($1.fields)
         }
         if case .forgetMetadata = conclusion.row?.consequence { await cache.expire(key) }
         return outcome(of: conclusion, for: request, rehearsed)
@@ -117,12 +121,12 @@ package struct OAuthClient: Sendable {
         _ rehearsed: BasicCredentialEncoding?
     ) -> RefreshOutcome {
         let answer = try? conclusion.answer.get()
-        let now = configuration.now()
+        let (now, serverDate) = (configuration.now(), answer?.serverDate)
         let result: Result<TokenResponse, RefreshFailure>
         let decoder = TokenResponseDecoder(
             sent: request.refreshToken,
             profile: request.profile,
-            now: answer?.serverDate ?? now
+            now: serverDate ?? now
         )
         var idTokenFault: String?
         if conclusion.row == nil, var response = conclusion.body.flatMap({ decoder.decode($0.fields) }) {
@@ -137,7 +141,7 @@ package struct OAuthClient: Sendable {
         }
         return RefreshOutcome(
             result: result,
-            serverDate: answer?.serverDate,
+            serverDate: serverDate,
             basicCredentialEncoding: conclusion.foundEncoding ?? rehearsed,
             idTokenFault: idTokenFault
         )

@@ -147,3 +147,12 @@ package struct StrictFields {
         return .dataCorrupted(DecodingError.Context(codingPath: path, debugDescription: "\"\(name)\" \(complaint)"))
     }
 }
+
+/// A field name that is known only when the document is read.
+private struct FieldName: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}

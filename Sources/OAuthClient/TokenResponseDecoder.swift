@@ -34,6 +34,11 @@ struct TokenResponseDecoder {
         case instant
     }
 
+    /// Whether `fields` hold an access token.
+    func takes(_ fields: [String: JSONValue]) -> Bool {
+        locate(fields) != nil
+    }
+
     /// Nil if `fields` hold no access token.
     func decode(_ fields: [String: JSONValue]) -> TokenResponse? {
         guard let tokens = locate(fields), let accessToken = secret(Self.accessTokenNames, in: tokens) else {
@@ -80,14 +85,18 @@ struct TokenResponseDecoder {
         for path in paths {
             var place: [String: JSONValue]? = fields
             for step in path { place = place?[step]?.fields }
-            if let place, secret(Self.accessTokenNames, in: place) != nil { return place }
+            if let place, text(Self.accessTokenNames, in: place) != nil { return place }
         }
         return nil
     }
 
     private func secret(_ names: [String], in fields: [String: JSONValue]) -> Secret? {
+        text(names, in: fields).map { Secret($0) }
+    }
+
+    private func text(_ names: [String], in fields: [String: JSONValue]) -> String? {
         for name in names {
-            if let text = fields[name]?.text, !text.isEmpty { return Secret(text) }
+            if let text = fields[name]?.text, !text.isEmpty { return text }
         }
         return nil
     }

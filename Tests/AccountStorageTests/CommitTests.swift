@@ -51,6 +51,27 @@ struct CommitTests {
         #expect(try (token(1), token(2)) == (nil, "a-2"))
     }
 
+    @Test func `an account at work is read as it is stored, whoever wrote it last`() throws {
+        let before = try #require(try store.record(id))
+        var state = before.state
+        state.phase = .refreshing(Lease(generation: Generation(1), startedAt: Sample.moment(0)))
+        try store.commit([StateWrite(account: id, base: Generation(1), state: state, learnedEncoding: .raw)])
+        #expect(try store.record(id)?.state.phase == state.phase)
+        #expect(try store.record(id)?.account.basicCredentialEncoding == .raw)
+        var account = before.account
+        account.registration.clientID = "another"
+        try store.update(account)
+        #expect(try store.record(id)?.account.registration.clientID == "another")
+        #expect(throws: StoreError.self) {
+            try store.commit([
+                StateWrite(account: id, base: Generation(0), state: RefreshState(generation: Generation(0)))
+            ])
+        }
+        #expect(try store.record(id)?.state.phase == state.phase)
+        try store.remove(id)
+        #expect(try store.record(id) == nil)
+    }
+
     @Test func `an answer without a refresh token leaves the spent one in place`() throws {
         let tokens = StoredTokens(accessToken: Sample.accessToken("access"))
         let state = RefreshState(generation: Generation(1), phase: .scheduled, deadline: Sample.start)

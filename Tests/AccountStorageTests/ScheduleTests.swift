@@ -52,6 +52,34 @@ struct ScheduleTests {
         #expect(try names(store.due(at: at(9), online: true, excluding: [closed], limit: 9)) == ["a", "c"])
     }
 
+    @Test func `after a walk that found only closed issuers, whatever becomes due is found`() throws {
+        _ = try store.add([Sample.scheduled("b", due: 2, issuer: "https://b.example")])
+        let b = try #require(try store.record(named: Sample.name("b")))
+        let closed: Set = [b.issuerID]
+        let due = { (closed: Set<IssuerID>, seconds: Int64) throws -> [String] in
+            try names(store.due(at: at(seconds), online: true, excluding: closed, limit: 9))
+        }
+        #expect(try due(closed, 9) == [])
+        #expect(try due([], 9) == ["b"])
+        #expect(try due(closed, 9) == [])
+        _ = try store.add([Sample.scheduled("a", due: 1), Sample.scheduled("c", due: 20)])
+        #expect(try due(closed, 9) == ["a"])
+        let a = try #require(try store.record(named: Sample.name("a")))
+        let write = { (seconds: Int64) in
+            let state = RefreshState(generation: a.state.generation, phase: .scheduled, deadline: at(seconds))
+            return StateWrite(account: a.account.id, base: a.state.generation, state: state)
+        }
+        try store.commit([write(12)])
+        #expect(try due(closed, 9) == [])
+        #expect(try due(closed, 12) == ["a"])
+        try store.commit([write(30)])
+        #expect(try due(closed, 12) == [])
+        try store.commit([write(5)])
+        #expect(try due(closed, 12) == ["a"])
+        try store.commit([write(30)])
+        #expect(try due(closed, 25) == ["c"])
+    }
+
     @Test func `a closed issuer's backlog does not hide the others`() throws {
         let backlog = try (0...AccountStore.longestWalk).map { try Sample.scheduled("a\($0)", due: 0) }
         _ = try store.add(backlog)

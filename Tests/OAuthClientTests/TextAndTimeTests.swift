@@ -83,4 +83,42 @@ struct TextAndTimeTests {
         let text = String(repeating: #"[{\""#, count: 1000)
         #expect(JSONValue.object(in: Array(#"{"x":"\#(text)"}"#.utf8)) != nil)
     }
+
+    @Test func `every form that JSON has is read`() throws {
+        let text =
+            #" {"a":[1,-0.5,2e3,[] ,{}],"b":true,"c":false,"d":null,"e":"\"\\\/\b\f\n\r\t\u00e4\ud83d\ude00","f":1e999} "#
+        let fields = try #require(JSONValue.object(in: Array(text.utf8)))
+        #expect(fields["a"] == .array([.number(1), .number(-0.5), .number(2000), .array([]), .object([:])]))
+        #expect(fields["b"] == .boolean(true))
+        #expect(fields["c"] == .boolean(false))
+        #expect(fields["d"] == .null)
+        #expect(fields["e"] == .string("\"\\/\u{8}\u{c}\n\r\tä😀"))
+        #expect(fields["f"] == .null)
+    }
+
+    @Test func `a name that comes twice keeps its first value`() {
+        #expect(JSONValue.object(in: Array(#"{"a":1,"a":2}"#.utf8)) == ["a": .number(1)])
+    }
+
+    @Test func `bytes and escapes that are no text do not cost the rest of an answer`() {
+        let text = Array(#"{"a":""#.utf8) + [0xFF] + Array(#"\ud83d","b":"\udc00\ud83dx\ud83d\u0041"}"#.utf8)
+        #expect(JSONValue.object(in: text) == ["a": .string("\u{FFFD}\u{FFFD}"), "b": .string("��x�A")])
+    }
+
+    @Test(arguments: [
+        "", "{", "{}x", "[]", "1", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{,}"#, #"{a:1}"#, #"{"a":01}"#, #"{"a":1.}"#,
+        #"{"a":.5}"#, #"{"a":1e}"#, #"{"a":+1}"#, #"{"a":tru}"#, #"{"a":[1,]}"#, #"{"a":"x}"#, #"{"a":"\x"}"#,
+        #"{"a":"\u12g4"}"#, "{\"a\":\"\n\"}", "{'a':1}", "{\"a\":1}\0",
+    ])
+    func `what is no JSON object is refused`(text: String) {
+        #expect(JSONValue.object(in: Array(text.utf8)) == nil)
+    }
+
+    @Test func `no cut of an answer is taken for the whole`() {
+        let whole = Array(#"{"access_token":"a\u00e4","expires_in":3600.5e0,"x":[true,null,{"y":"z"}]}"#.utf8)
+        #expect(JSONValue.object(in: whole) != nil)
+        for length in 0..<whole.count {
+            #expect(JSONValue.object(in: Array(whole.prefix(length))) == nil, "\(length)")
+        }
+    }
 }

@@ -176,21 +176,20 @@ extension RefreshCoordinator {
         }
     }
 
+    /// What others wait for comes first: requests leave, then callers are answered, then everybody is told.
     private func act(on decisions: [Decision], at now: Moment) {
+        var announcements: [(Announcement, of: Decision)] = []
         for decision in decisions {
             for effect in decision.effects {
                 switch effect {
                 case .persist: break
                 case .send(let lease, let set):
-                    send(lease, for: set, of: decision.record, after: decision.failureBefore, at: now)
+                    if send(lease, for: set, of: decision.record, after: decision.failureBefore, at: now) {
+                        announcements.append((.refreshStarted, of: decision))
+                    }
                 case .publish(let change):
                     tokenSetFailures.note(change, of: decision.record.account.id, at: now)
-                    announce(
-                        .changed(change),
-                        of: decision.record,
-                        at: now,
-                        correlationID: decision.arrival.correlationID
-                    )
+                    announcements.append((.changed(change), of: decision))
                 }
             }
         }
@@ -200,7 +199,17 @@ extension RefreshCoordinator {
         for decision in decisions {
             settleWaiters(of: decision.record, after: decision.event, at: now)
         }
-        if !decisions.isEmpty { onStatusChange() }
+        for (announcement, decision) in announcements {
+            announce(announcement, of: decision.record, at: now, correlationID: decision.arrival.correlationID)
+        }
+        if !decisions.isEmpty { showStatus(at: now) }
+    }
+
+    /// While requests are under way, once a second is enough for the status line: the end of each brings the next turn.
+    private func showStatus(at now: Moment) {
+        if !exchanges.isEmpty, let shown = statusShownAt, now.elapsed(since: shown) < .seconds(1) { return }
+        statusShownAt = now
+        onStatusChange()
     }
 }
 

@@ -18,23 +18,26 @@ extension RefreshCoordinator {
     /// - Parameters:
     ///   - set: what is asked for; nil for the account's default access token.
     ///   - lastFailure: what the attempt before it failed by.
+    /// - Returns: whether a request is under way; if not, the next turn decides on why.
     func send(
         _ lease: Lease,
         for set: TokenSet?,
         of record: Record,
         after lastFailure: RefreshFailure?,
         at now: Moment
-    ) {
+    ) -> Bool {
         let account = record.account
         let correlationID = Self.newCorrelationID()
         let refreshToken: RefreshToken
         do {
             guard let stored = try store.refreshToken(of: account.id, generation: lease.generation) else {
-                return fail(lease, for: set, of: account.id, "the store holds no refresh token for this account")
+                fail(lease, for: set, of: account.id, "the store holds no refresh token for this account")
+                return false
             }
             refreshToken = stored
         } catch {
-            return fail(lease, for: set, of: account.id, error.description)
+            fail(lease, for: set, of: account.id, error.description)
+            return false
         }
         let request = RefreshRequest(
             issuer: account.issuer,
@@ -53,11 +56,12 @@ extension RefreshCoordinator {
             lastFailure: lastFailure
         )
         gates.enter(record.issuerID, limits: settings.limits(for: account), at: now)
-        announce(.refreshStarted, of: record, at: now)
-        Task { [client] in
+        // Where the answer arrives, so that it is read without a change of threads.
+        Task(executorPreference: client.executor) { @concurrent [self, client] in
             let outcome = await client.refresh(request)
-            ended(lease, for: set, of: record, with: outcome, correlationID: correlationID)
+            await ended(lease, for: set, of: record, with: outcome, correlationID: correlationID)
         }
+        return true
     }
 
     private func ended(

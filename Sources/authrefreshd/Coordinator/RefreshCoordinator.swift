@@ -23,6 +23,8 @@ actor RefreshCoordinator {
     let changeLog: ChangeLog
     /// Told whenever something changed that the service manager's status line shows.
     var onStatusChange: @Sendable () -> Void = {}
+    /// When decisions last changed the status line; nil before the first.
+    var statusShownAt: Moment?
 
     var settings: CoordinatorSettings
     var timer: DeadlineTimer?
@@ -182,7 +184,12 @@ actor RefreshCoordinator {
             deadlines.append(gates.nextOpening(at: now))
             deadlines.append((try? store.nextDeadline(after: now.wall, online: isOnline)) ?? nil)
         }
-        timer?.arm(at: deadlines.compactMap { $0 }.min())
+        let deadline = deadlines.compactMap { $0 }.min()
+        // While requests are under way, firing too early once costs less than arming anew in every turn; their ends bring the next.
+        if !exchanges.isEmpty, let armed = timer?.deadline, armed > now.wall, deadline.map({ $0 > armed }) ?? true {
+            return
+        }
+        timer?.arm(at: deadline)
     }
 }
 

@@ -47,6 +47,7 @@ struct JournalLogHandler: LogHandler {
             .sorted { $0.key < $1.key }
             .map { "\($0.key)=\($0.value)" }
         let text = ([event.message.description] + details).joined(separator: " ")
+        guard text.utf8.contains(where: { $0 < 0x20 }) else { return text }
         return String(text.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) })
     }
 }

@@ -1,0 +1,25 @@
+import Foundation
+
+@testable import OAuthClient
+
+/// Fixtures hold answers as they are; the client itself reads them with `JSONReader`.
+extension JSONValue: Decodable {
+    init(from decoder: any Decoder) throws {
+        if let fields = try? [String: JSONValue](from: decoder) {
+            self = .object(fields)
+        } else if let elements = try? [JSONValue](from: decoder) {
+            self = .array(elements)
+        } else {
+            let container = try decoder.singleValueContainer()
+            if container.decodeNil() {
+                self = .null
+            } else if let text = try? container.decode(String.self) {
+                self = .string(text)
+            } else if let flag = try? container.decode(Bool.self) {
+                self = .boolean(flag)
+            } else {
+                self = .number(try container.decode(Double.self))
+            }
+        }
+    }
+}
