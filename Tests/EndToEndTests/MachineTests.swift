@@ -24,9 +24,11 @@ struct MachineTests {
             try await stage.notify.messages.first("the end of the reload", from: seen) { $0.contains("READY=1") }
             #expect(stage.notify.status?.hasPrefix("the new configuration is rejected, ") == true)
 
+            let rejectedAt = stage.notify.messages.count
             try stage.configure("max_accounts: 2\n")
             daemon.signal(SIGHUP)
             try await daemon.log.first("the reload") { $0.contains("configuration reloaded") }
+            try await stage.notify.messages.first("its end", from: rejectedAt) { $0.contains("READY=1") }
             await #expect {
                 try await stage.add("third", issuer: url)
             } throws: { error in
