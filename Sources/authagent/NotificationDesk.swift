@@ -20,6 +20,8 @@ struct NotificationDesk {
         enum Stage: Equatable {
             /// To be shown, in the place of `replaces`.
             case waiting(replaces: UInt32)
+            /// The server has not said its number: there is none, or it refuses. It is not asked again and again.
+            case asked
             case shown(id: UInt32)
             case dismissed
             case signingIn
@@ -32,7 +34,7 @@ struct NotificationDesk {
             switch stage {
             case .shown: true
             case .waiting(let replaces): replaces != 0
-            case .dismissed, .signingIn: false
+            case .asked, .dismissed, .signingIn: false
             }
         }
     }
@@ -80,7 +82,7 @@ struct NotificationDesk {
         entry.text = text
         switch entry.stage {
         case .shown(let id): entry.stage = .waiting(replaces: id)
-        case .dismissed: if isNew { entry.stage = .waiting(replaces: 0) }
+        case .asked, .dismissed: if isNew { entry.stage = .waiting(replaces: 0) }
         case .waiting, .signingIn: break
         }
         entries[status.account] = entry
@@ -89,7 +91,7 @@ struct NotificationDesk {
     private mutating func forget(_ account: String) {
         switch entries.removeValue(forKey: account)?.stage {
         case .shown(let id), .waiting(replaces: let id): if id != 0 { effects.append(.withdraw(id: id)) }
-        case .dismissed, .signingIn, nil: break
+        case .asked, .dismissed, .signingIn, nil: break
         }
     }
 
@@ -116,7 +118,7 @@ struct NotificationDesk {
     mutating func noteServerChanged() {
         for (account, entry) in entries {
             switch entry.stage {
-            case .shown, .waiting: entries[account]?.stage = .waiting(replaces: 0)
+            case .asked, .shown, .waiting: entries[account]?.stage = .waiting(replaces: 0)
             case .dismissed, .signingIn: break
             }
         }
@@ -144,8 +146,7 @@ struct NotificationDesk {
             guard case .waiting(let replaces) = entry.stage, replaces != 0 || room > 0 else { continue }
             if replaces == 0 { room -= 1 }
             effects.append(.show(account: account, entry.text, replaces: replaces))
-            // Until the server has said its number; one that says none is not asked again and again.
-            entries[account]?.stage = .dismissed
+            entries[account]?.stage = .asked
         }
     }
 }

@@ -115,6 +115,8 @@ import Testing
         #expect(tell("interaction-required", Self.needy("a")).count == 1)
         #expect(desk.takeEffects() == [])
         #expect(tell("refresh-failed", Self.needy("a")) == [])
+        desk.noteServerChanged()
+        #expect(show(desk.takeEffects()) == ["a"])
     }
 
     @Test mutating func `an account that is renamed, removed, or gone after a restart is withdrawn`() {

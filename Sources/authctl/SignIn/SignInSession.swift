@@ -141,6 +141,8 @@ struct SignInSession: ~Copyable {
         switch input?.take() {
         case .more, nil: return nil
         case .line(let text):
+            // The end of a file, after the address that it holds, is no wish to cancel.
+            if !StandardInput.isTerminal { input?.close() }
             tell("")
             try handOnPasted(text)
         case .unusable: warn("this is no address")
