@@ -173,7 +173,7 @@ let package = Package(
             name: "authrefreshd",
             dependencies: [
                 "AccountStorage", "AuthRefreshInterface", "CSwiftRuntime", "OAuthClient", "RefreshCore",
-                "RedirectListener", "SecretService", "SignIn", "StandardDescriptors", "Systemd", "Varlink",
+                "RedirectListener", "SecretService", "SignIn", "StandardDescriptors", "StrictJSON", "Systemd", "Varlink",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

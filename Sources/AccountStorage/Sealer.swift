@@ -117,25 +117,24 @@ final class Sealer: Sendable {
 /// One key of the store, and the keys of the accounts that are derived from it.
 private final class SealingKey: Sendable {
     private static let info = Array("authrefresh account key".utf8)
-    /// What RFC 5869 §2.3 has follow the info in the first block, and one is all that a key of this length takes.
-    private static let firstBlock: UInt8 = 1
     /// Several batches of accounts between reading what is due and storing the answers; a few hundred kilobytes.
     private static let longestMemory = 2_048
 
-    /// HMAC that has the store's key in it, and so half of each derivation's work done.
-    private let keyed: HMAC<SHA256>
+    private let extracted: SymmetricKey
     /// The keys of the accounts at work: deriving one takes longer than sealing a token with it.
     private let accountKeys = Mutex<[AccountID: SymmetricKey]>([:])
 
     init(_ key: StoreKey) {
-        keyed = HMAC(key: key.extracted)
+        extracted = key.extracted
     }
 
     func accountKey(_ account: AccountID) -> SymmetricKey {
         if let known = accountKeys.withLock({ $0[account] }) { return known }
-        var derivation = keyed
-        derivation.update(data: SealingKey.info + bigEndian(account.rawValue) + [SealingKey.firstBlock])
-        let derived = SymmetricKey(data: derivation.finalize())
+        let derived = HKDF<SHA256>.expand(
+            pseudoRandomKey: extracted,
+            info: SealingKey.info + bigEndian(account.rawValue),
+            outputByteCount: StoreKey.length
+        )
         accountKeys.withLock { keys in
             if keys.count >= SealingKey.longestMemory { keys.removeAll(keepingCapacity: true) }
             keys[account] = derived

@@ -51,7 +51,8 @@ enum StoreStatement: CaseIterable {
             SELECT id, token.generation, type, sealed, access_wall_usec, access_boot_id, access_boot_usec,
                 access_lifetime_usec, access_refresh_after_usec
             FROM account JOIN token ON account_id = id AND kind = 'access' AND target = ''
-            WHERE name = ? AND allowed_callers IS NULL LIMIT 1
+            WHERE name = ? AND allowed_callers IS NULL
+            AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.account_id = id) LIMIT 1
             """
         case .issuer: "SELECT url FROM issuer WHERE id = ?"
         case .issuerByURL: "SELECT id FROM issuer WHERE url = ?"

@@ -90,7 +90,7 @@ package struct JSONValue: Sendable {
     }
 
     /// Whether it is a string, and its bytes and escapes make valid Unicode.
-    var isText: Bool {
+    package var isText: Bool {
         node.kind == .string && raw.allSatisfy { $0 < 0x80 } || string != nil
     }
 

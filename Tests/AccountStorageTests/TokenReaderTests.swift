@@ -110,6 +110,12 @@ struct TokenReaderTests {
         #expect(reader.token(of: "a") == nil)
     }
 
+    @Test func `an account that was set aside is the owner's business`() throws {
+        let id = try store.add(account("a")).account.id
+        _ = try store.setAside([id])
+        #expect(reader.token(of: "a") == nil)
+    }
+
     @Test func `tokens are found all the time that the key is being changed, and afterwards`() throws {
         _ = try store.add((0..<5).map { try account("a\($0)") })
         let all = { (0..<5).allSatisfy { reader.token(of: "a\($0)")?.token.secret == Secret("access-a\($0)") } }

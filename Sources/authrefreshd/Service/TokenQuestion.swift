@@ -1,6 +1,7 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import RefreshCore
+internal import StrictJSON
 internal import Varlink
 
 /// The plainest call of `AcquireToken`, which mail clients make all day: it is answered on the socket's thread, straight from the
