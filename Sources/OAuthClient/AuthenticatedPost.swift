@@ -1,3 +1,4 @@
+import JOSE
 import NIOHTTP1
 import RefreshCore
 
@@ -23,6 +24,8 @@ struct AuthenticatedPost: Sendable {
     var format = BodyFormat.form
     /// Nothing is tried again, not even with other credentials: what is sent is good for one use.
     var isSentOnce = false
+    /// Needed by the methods that sign assertions or show a certificate; nil for a rehearsal of the others.
+    var metadata: AuthorizationServerMetadata?
 
     /// What came of it.
     struct Conclusion: Sendable {
@@ -51,7 +54,8 @@ struct AuthenticatedPost: Sendable {
                 if first != nil, Self.isAuthenticated(conclusion.row) {
                     let form = MetadataCache.LearnedForm(
                         method: credentials.method,
-                        repeatsClientID: credentials.repeatsClientID
+                        repeatsClientID: credentials.repeatsClientID,
+                        audience: credentials.audience
                     )
                     await cache.learn(form, of: client)
                 }
@@ -77,7 +81,8 @@ struct AuthenticatedPost: Sendable {
             // A method that somebody chose is never replaced by one that was only found to work.
             method: isMethodChosen ? guess : learned?.method ?? guess,
             encoding: knownEncoding ?? .formEncoded,
-            repeatsClientID: learned?.repeatsClientID ?? false
+            repeatsClientID: learned?.repeatsClientID ?? false,
+            audience: profile?.assertionAudience ?? learned?.audience ?? .issuer
         )
     }
 
@@ -87,7 +92,13 @@ struct AuthenticatedPost: Sendable {
 
     /// In the order in which they are tried: the raw secret, `client_id` in the body too, the secret in the body.
     private func alternatives(to credentials: ClientCredentials) -> [ClientCredentials] {
-        guard credentials.method == .clientSecretBasic, !isSentOnce else { return [] }
+        guard !isSentOnce else { return [] }
+        if [.clientSecretJWT, .privateKeyJWT].contains(credentials.method), profile?.assertionAudience == nil {
+            var other = credentials
+            other.audience = credentials.audience == .issuer ? .tokenEndpoint : .issuer
+            return [other]
+        }
+        guard credentials.method == .clientSecretBasic else { return [] }
         var alternatives: [ClientCredentials] = []
         if knownEncoding == nil, credentials.differsByEncoding {
             var raw = credentials
@@ -125,15 +136,8 @@ struct AuthenticatedPost: Sendable {
         _ credentials: ClientCredentials,
         _ isSuccess: (Answer, AnswerBody) -> Bool
     ) async -> Conclusion {
-        let request = HTTPExchange.Request(
-            endpoint: endpoint,
-            headers: headers(credentials),
-            // Some requests name the client themselves, whatever the method.
-            body: format.body(fields + credentials.fields.filter { own in !fields.contains { $0.name == own.name } }),
-            caFile: profile?.caFile
-        )
         do throws(TransportFailure) {
-            let answer = try await exchange.send(request, before: deadline)
+            let answer = try await answer(to: fields, credentials)
             let body = AnswerBody(answer)
             var row: FailureRow?
             if !isSuccess(answer, body) {
@@ -154,7 +158,67 @@ struct AuthenticatedPost: Sendable {
         }
     }
 
-    private func headers(_ credentials: ClientCredentials) -> HTTPHeaders {
+    /// One request and its answer; two if the server only wants its DPoP nonce in it.
+    private func answer(
+        to fields: [(name: String, value: String)],
+        _ credentials: ClientCredentials
+    ) async throws(TransportFailure) -> Answer {
+        let identity = ClientIdentity(registration, credentials.method)
+        let alias = identity.flatMap { _ in metadata?.mutualTLSAlias(of: endpoint) }
+        let place = alias ?? endpoint
+        var nonce = await cache.origins.nonce(for: place)
+        var isRepeated = false
+        while true {
+            let now = configuration.now() + (await cache.origins.skew(of: place))
+            // Anew for each request: an assertion's `jti` is good for one.
+            let own = credentials.fields(try assertion(of: credentials, at: now))
+            let request = HTTPExchange.Request(
+                endpoint: place,
+                headers: try headers(credentials, to: place, nonce: nonce, at: now),
+                // Some requests name the client themselves, whatever the method.
+                body: format.body(fields + own.filter { own in !fields.contains { $0.name == own.name } }),
+                caFile: profile?.caFile,
+                identity: identity
+            )
+            let answer = try await exchange.send(request, before: deadline)
+            let newNonce = await cache.origins.note(answer, from: place, now: configuration.now())
+            // RFC 9449 §8: nothing was done with what the request held.
+            guard !isRepeated, isBound, let newNonce, Self.wantsNonce(answer) else { return answer }
+            (nonce, isRepeated) = (newNonce, true)
+        }
+    }
+
+    /// Whether the tokens of this endpoint are bound to a key. Only the token endpoint looks at proofs (RFC 9449 §5).
+    private var isBound: Bool {
+        registration.dpopKey != nil && (endpoint == metadata?.tokenEndpoint || endpoint == profile?.refreshEndpoint)
+    }
+
+    private static func wantsNonce(_ answer: Answer) -> Bool {
+        (400...401).contains(answer.status) && ErrorReading(AnswerBody(answer).fields).error == "use_dpop_nonce"
+    }
+
+    private func assertion(of credentials: ClientCredentials, at now: Timestamp) throws(TransportFailure) -> Secret? {
+        guard let metadata else { return nil }
+        let occasion = ClientCredentials.Occasion(metadata: metadata, now: now, random: Self.newIdentifier())
+        do throws(JOSEError) {
+            return try credentials.assertion(on: occasion)
+        } catch {
+            throw TransportFailure(cause: .clientKey, wasSent: false)
+        }
+    }
+
+    /// 16 random bytes: two that are the same are not to be expected.
+    private static func newIdentifier() -> [UInt8] {
+        var random = SystemRandomNumberGenerator()
+        return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+    }
+
+    private func headers(
+        _ credentials: ClientCredentials,
+        to endpoint: Endpoint,
+        nonce: String?,
+        at now: Timestamp
+    ) throws(TransportFailure) -> HTTPHeaders {
         var headers: HTTPHeaders = [
             "accept": "application/json",
             "content-type": format.contentType,
@@ -163,6 +227,16 @@ struct AuthenticatedPost: Sendable {
         for (name, value) in profile?.headers ?? [:] { headers.replaceOrAdd(name: name, value: value) }
         if let name = profile?.correlationHeader { headers.replaceOrAdd(name: name, value: correlationID) }
         if let authorization = credentials.authorization { headers.add(name: "authorization", value: authorization) }
+        if isBound, let secret = registration.dpopKey {
+            do throws(JOSEError) {
+                let key = try DPoPKey(stored: secret)
+                let random = Self.newIdentifier()
+                let proof = try key.proof(method: "POST", url: endpoint.url, nonce: nonce, now: now, random: random)
+                headers.add(name: "dpop", value: proof)
+            } catch {
+                throw TransportFailure(cause: .clientKey, wasSent: false)
+            }
+        }
         return headers
     }
 }

@@ -10,6 +10,8 @@ package struct AuthorizationServerMetadata: Hashable, Sendable {
     package var endpoints = ServerEndpoints()
     /// `token_endpoint_auth_methods_supported`; nil means Basic (RFC 8414 §2).
     package var tokenEndpointAuthenticationMethods: [String]?
+    /// `token_endpoint_auth_signing_alg_values_supported`: what assertions of clients may be signed by.
+    package var tokenEndpointSigningAlgorithms: [String]?
     /// `revocation_endpoint_auth_methods_supported`; nil as above.
     package var revocationEndpointAuthenticationMethods: [String]?
     /// `grant_types_supported`. Many servers forget `refresh_token` in it.
@@ -62,6 +64,14 @@ extension AuthorizationServerMetadata {
         endpoints = profile.endpoints
     }
 
+    /// Where clients with a certificate find `endpoint` (RFC 8705 §5); nil if it is the same place for them.
+    func mutualTLSAlias(of endpoint: Endpoint) -> Endpoint? {
+        if endpoint == tokenEndpoint { return mutualTLSAliases["token_endpoint"] }
+        if endpoint == revocationEndpoint { return mutualTLSAliases["revocation_endpoint"] }
+        let name = ServerEndpoints.names.first { endpoints[keyPath: $0.path] == endpoint }?.name
+        return name.flatMap { mutualTLSAliases[$0] }
+    }
+
     /// What was published, with the endpoints that `profile` names in place of the published ones: some servers forget one in
     /// all of their documents (django-oauth-toolkit: device_authorization_endpoint).
     func amended(by profile: ProviderProfile?) -> AuthorizationServerMetadata {
@@ -98,6 +108,7 @@ extension AuthorizationServerMetadata {
         mutualTLSAliases = reading.aliases
         tokenEndpointAuthenticationMethods = reading.names("token_endpoint_auth_methods_supported")
         revocationEndpointAuthenticationMethods = reading.names("revocation_endpoint_auth_methods_supported")
+        tokenEndpointSigningAlgorithms = reading.names("token_endpoint_auth_signing_alg_values_supported")
         grantTypes = reading.names("grant_types_supported")
         scopes = reading.names("scopes_supported")
         responseModes = reading.names("response_modes_supported")

@@ -1,4 +1,4 @@
-import NIOHTTP1
+import JOSE
 import RefreshCore
 
 /// How the client proves itself in one request: the method, and how it is written.
@@ -13,6 +13,8 @@ struct ClientCredentials: Sendable {
     /// has none and a few servers take it for a second method. So it is sent only where a server asked for it (the MCP
     /// SDK's servers do).
     var repeatsClientID: Bool
+    /// Meaningful for assertions only.
+    var audience = AssertionAudience.issuer
 
     /// Chooses the method: the registration's, the profile's, else by the secret and what the server's metadata offers.
     ///
@@ -23,7 +25,20 @@ struct ClientCredentials: Sendable {
         offered: [String]?
     ) -> ClientAuthentication {
         if let method = registration.authentication ?? profile?.authentication { return method }
-        guard registration.clientSecret != nil else { return .none }
+        // Apple's, which is made for each request and sent as any other.
+        if registration.teamID != nil { return .clientSecretPost }
+        guard registration.clientSecret != nil else {
+            guard registration.clientKey != nil else { return .none }
+            let byKey: [ClientAuthentication] = [.privateKeyJWT, .tlsClientAuth, .selfSignedTLSClientAuth]
+            return byKey.first { offered?.contains($0.rawValue) ?? false } ?? .privateKeyJWT
+        }
+        if let offered, offered.contains(ClientAuthentication.clientSecretJWT.rawValue),
+            Set(offered).isDisjoint(with: [
+                ClientAuthentication.clientSecretBasic.rawValue, ClientAuthentication.clientSecretPost.rawValue,
+            ])
+        {
+            return .clientSecretJWT
+        }
         guard let offered, !offered.contains(ClientAuthentication.clientSecretBasic.rawValue) else {
             return .clientSecretBasic
         }
@@ -36,13 +51,20 @@ struct ClientCredentials: Sendable {
     }
 
     /// The fields that belong in the body; empty for plain Basic.
-    var fields: [(name: String, value: String)] {
+    ///
+    /// - Parameter assertion: what `assertion(in:)` gave.
+    func fields(_ assertion: Secret?) -> [(name: String, value: String)] {
         let id = (name: "client_id", value: registration.clientID)
+        let text = assertion?.reveal() ?? ""
         switch method {
-        case .none: return [id]
+        // RFC 8705 §2: the certificate is in the handshake, and the server has to know whose it must be.
+        case .none, .tlsClientAuth, .selfSignedTLSClientAuth: return [id]
         case .clientSecretBasic: return repeatsClientID ? [id] : []
         case .clientSecretPost:
-            return [id] + (registration.clientSecret.map { [(name: "client_secret", value: $0.reveal())] } ?? [])
+            let secret = assertion ?? registration.clientSecret
+            return [id] + (secret.map { [(name: "client_secret", value: $0.reveal())] } ?? [])
+        case .clientSecretJWT, .privateKeyJWT:
+            return [id, ("client_assertion_type", ClientAssertion.type), ("client_assertion", text)]
         }
     }
 

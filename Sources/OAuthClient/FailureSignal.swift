@@ -16,6 +16,10 @@ enum TransportCause: String, Hashable, Sendable, CaseIterable {
     case proxyConfiguration
     /// The configured CA file cannot be read.
     case authorityFile
+    /// The client's key cannot be read, or cannot sign what the server takes.
+    case clientKey
+    /// The client's key comes without the certificate that the method needs.
+    case clientCertificate
     case timeLimit
     /// The connection ended in the middle.
     case connectionLost

@@ -25,6 +25,18 @@ extension FailureTable {
             "the configured CA file cannot be read"
         ),
         FailureRow(
+            "client key",
+            Condition(transport: [.clientKey]),
+            .misconfigured,
+            "the client's key cannot sign for this server: it must be a private key without a passphrase, of a kind it takes"
+        ),
+        FailureRow(
+            "client certificate",
+            Condition(transport: [.clientCertificate]),
+            .misconfigured,
+            "the client's key file needs the certificate, too, both in PEM form and the key without a passphrase"
+        ),
+        FailureRow(
             "proxy setting",
             Condition(transport: [.proxyConfiguration]),
             .misconfigured,

@@ -9,9 +9,10 @@ actor HTTPClients {
     private struct Route: Hashable {
         let caFile: String?
         let usesProxy: Bool
+        let identity: ClientIdentity?
     }
 
-    /// CA files come from the configuration, not from peers; this many mean that something makes them up.
+    /// CA files and client certificates come from the configuration, not from peers; this many mean that something makes them up.
     static let limit = 64
 
     private let configuration: OAuthClientConfiguration
@@ -28,14 +29,19 @@ actor HTTPClients {
 
     /// The client for requests to `endpoint`.
     ///
-    /// - Throws: `proxyConfiguration` or `authorityFile` if the settings cannot be used; `other` after `shutDown`.
-    func client(for endpoint: Endpoint, caFile: String?) throws(TransportFailure) -> HTTPClient {
+    /// - Parameter identity: the certificate to present; nil for none.
+    /// - Throws: `proxyConfiguration`, `authorityFile` or `clientCertificate` if the settings cannot be used; `other` after `shutDown`.
+    func client(
+        for endpoint: Endpoint,
+        caFile: String?,
+        identity: ClientIdentity? = nil
+    ) throws(TransportFailure) -> HTTPClient {
         guard !isShutDown else { throw TransportFailure(cause: .other, wasSent: false) }
         let usesProxy = configuration.proxy.covers(endpoint)
         if usesProxy, configuration.proxy.isUnusable {
             throw TransportFailure(cause: .proxyConfiguration, wasSent: false)
         }
-        let route = Route(caFile: caFile ?? configuration.caFile, usesProxy: usesProxy)
+        let route = Route(caFile: caFile ?? configuration.caFile, usesProxy: usesProxy, identity: identity)
         if let client = clients[route] { return client }
         guard clients.count < Self.limit else { throw TransportFailure(cause: .authorityFile, wasSent: false) }
         let client = HTTPClient(
@@ -70,7 +76,9 @@ actor HTTPClients {
     }
 
     private func settings(for route: Route) throws(TransportFailure) -> HTTPClient.Configuration {
-        var settings = HTTPClient.Configuration(tlsConfiguration: try Self.tls(caFile: route.caFile))
+        var tls = try Self.tls(caFile: route.caFile)
+        try route.identity?.add(to: &tls)
+        var settings = HTTPClient.Configuration(tlsConfiguration: tls)
         settings.redirectConfiguration = .disallow
         settings.timeout.connect = TimeAmount(configuration.connectTimeout)
         // A refresh token must not ride on a connection that the server is about to close: the loss would look like a

@@ -18,13 +18,19 @@ struct HTTPExchange: Sendable {
         var body: [UInt8]?
         /// The profile's CA file.
         var caFile: String?
+        /// The certificate to present in the handshake; nil for none.
+        var identity: ClientIdentity?
     }
 
     /// Sends `request` and reads the whole answer before `deadline`.
     ///
     /// - Throws: `TransportFailure` if no whole answer arrived.
     func send(_ request: Request, before deadline: ContinuousClock.Instant) async throws(TransportFailure) -> Answer {
-        let client = try await clients.client(for: request.endpoint, caFile: request.caFile)
+        let client = try await clients.client(
+            for: request.endpoint,
+            caFile: request.caFile,
+            identity: request.identity
+        )
         let bodyWasTaken = BodyWasTaken()
         do {
             var message = try HTTPClient.Request(

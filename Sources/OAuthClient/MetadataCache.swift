@@ -24,6 +24,7 @@ actor MetadataCache {
     struct LearnedForm {
         let method: ClientAuthentication
         let repeatsClientID: Bool
+        let audience: AssertionAudience
     }
 
     private struct Refusal {
@@ -37,6 +38,8 @@ actor MetadataCache {
     /// How long metadata is kept of which one document could not be had.
     static let incompleteLifetime = Duration.seconds(600)
 
+    /// What servers say in passing.
+    nonisolated let origins = OriginMemory()
     private let fetch: MetadataFetch
     private let configuration: OAuthClientConfiguration
     private var entries: [Key: Entry] = [:]

@@ -110,7 +110,8 @@ package struct OAuthClient: Sendable {
             correlationID: request.correlationID,
             workedBefore: request.hasWorkedBefore,
             deadline: deadline,
-            format: request.profile?.bodyFormat ?? .form
+            format: request.profile?.bodyFormat ?? .form,
+            metadata: metadata
         )
     }
 

@@ -9,6 +9,7 @@ extension ProviderProfile: Decodable {
         case refreshEndpoint = "refresh_endpoint"
         case revocationEndpoint = "revocation_endpoint"
         case authentication
+        case assertionAudience = "assertion_audience"
         case refreshParameters = "refresh_parameters"
         case revocationParameters = "revocation_parameters"
         case headers
@@ -49,6 +50,7 @@ extension ProviderProfile: Decodable {
         authentication = try fields.converted(Key.authentication.rawValue, "is no authentication method known here") {
             ClientAuthentication(rawValue: $0)
         }
+        assertionAudience = try fields.choice(Key.assertionAudience.rawValue)
         refreshParameters = try ProviderProfile.parameters(fields, .refreshParameters)
         revocationParameters = try ProviderProfile.parameters(fields, .revocationParameters)
         scopeSeparator = try fields.converted(Key.scopeSeparator.rawValue, "must be one character") {

@@ -26,6 +26,8 @@ package struct ProviderProfile: Hashable, Sendable {
     package var bodyFormat: BodyFormat
     /// Used if the account's registration says nothing.
     package var authentication: ClientAuthentication?
+    /// What client assertions name as their audience; nil tries the issuer first, then the token endpoint.
+    var assertionAudience: AssertionAudience?
     /// Added to refresh requests; the account's own parameters win.
     package var refreshParameters: [String: String]
     /// Added to revocation requests.

@@ -67,7 +67,8 @@ extension OAuthClient {
             workedBefore: false,
             deadline: ContinuousClock.now + configuration.totalTimeout,
             format: format,
-            isSentOnce: isSentOnce
+            isSentOnce: isSentOnce,
+            metadata: metadata
         )
     }
 }

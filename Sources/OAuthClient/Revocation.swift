@@ -123,7 +123,8 @@ struct Revocation: Sendable {
             knownEncoding: request.basicCredentialEncoding,
             correlationID: request.correlationID,
             workedBefore: false,
-            deadline: ContinuousClock.now + configuration.totalTimeout
+            deadline: ContinuousClock.now + configuration.totalTimeout,
+            metadata: metadata
         )
     }
 }

@@ -6,6 +6,15 @@ package struct ClientRegistration: Equatable, Sendable {
     package var authentication: ClientAuthentication?
     /// The client secret; nil for a public client.
     package var clientSecret: Secret?
+    /// The client's private key as its file has it, PEM or JWK, with its certificate if that is how the client proves itself; nil if
+    /// it has none.
+    package var clientKey: Secret?
+    /// The name under which the server knows that key (`kid`); nil if the key file says it, or nobody needs it.
+    package var clientKeyID: String?
+    /// Apple's identifier of the developer team: with it the client secret is made from the key for each request.
+    package var teamID: String?
+    /// The key that the account's tokens are bound to (RFC 9449); nil for bearer tokens.
+    package var dpopKey: Secret?
     /// The scope of the grant (RFC 6749 §3.3), in the order given. Never sent on the account's own refresh: a narrowed scope can end
     /// a grant.
     package var scopes: [String]
@@ -18,6 +27,10 @@ package struct ClientRegistration: Equatable, Sendable {
         clientID: String,
         authentication: ClientAuthentication? = nil,
         clientSecret: Secret? = nil,
+        clientKey: Secret? = nil,
+        clientKeyID: String? = nil,
+        teamID: String? = nil,
+        dpopKey: Secret? = nil,
         scopes: [String] = [],
         refreshParameters: [String: String] = [:],
         authorizationParameters: [String: String] = [:]
@@ -25,6 +38,10 @@ package struct ClientRegistration: Equatable, Sendable {
         self.clientID = clientID
         self.authentication = authentication
         self.clientSecret = clientSecret
+        self.clientKey = clientKey
+        self.clientKeyID = clientKeyID
+        self.teamID = teamID
+        self.dpopKey = dpopKey
         self.scopes = scopes
         self.refreshParameters = refreshParameters
         self.authorizationParameters = authorizationParameters
@@ -39,6 +56,31 @@ package enum ClientAuthentication: String, Hashable, Sendable, CaseIterable {
     case clientSecretBasic = "client_secret_basic"
     /// The secret in the request body.
     case clientSecretPost = "client_secret_post"
+    /// A token signed with the secret (RFC 7523 §2.2).
+    case clientSecretJWT = "client_secret_jwt"
+    /// A token signed with the client's key (RFC 7523 §2.2).
+    case privateKeyJWT = "private_key_jwt"
+    /// A certificate that the server's authorities signed (RFC 8705 §2.1).
+    case tlsClientAuth = "tls_client_auth"
+    /// A certificate that the server was told of (RFC 8705 §2.2).
+    case selfSignedTLSClientAuth = "self_signed_tls_client_auth"
+
+    /// What the method is done with.
+    package enum Means: Hashable, Sendable {
+        case nothing
+        case secret
+        case key
+        case certificate
+    }
+
+    package var means: Means {
+        switch self {
+        case .none: .nothing
+        case .clientSecretBasic, .clientSecretPost, .clientSecretJWT: .secret
+        case .privateKeyJWT: .key
+        case .tlsClientAuth, .selfSignedTLSClientAuth: .certificate
+        }
+    }
 }
 
 /// How id and secret are written into the `Authorization` header.

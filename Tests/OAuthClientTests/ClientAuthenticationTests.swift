@@ -43,7 +43,7 @@ struct ClientAuthenticationTests {
         )
         #expect(credentials.authorization == vector.expect["authorization"]?.text)
         #expect(!credentials.differsByEncoding)
-        #expect(credentials.fields.isEmpty)
+        #expect(credentials.fields(nil).isEmpty)
     }
 
     @Test func `the form encoding of RFC 6749 appendix B is reproduced`() throws {

@@ -42,6 +42,8 @@ struct FailureTableTests {
         lost("certificate, clock unset", .certificate, sent: false, .unreachable, signs: [.implausibleClock]),
         lost("certificate", .certificate, sent: false, .misconfigured),
         lost("CA file", .authorityFile, sent: false, .misconfigured),
+        lost("client key", .clientKey, sent: false, .misconfigured),
+        lost("client certificate", .clientCertificate, sent: false, .misconfigured),
         lost("proxy setting", .proxyConfiguration, sent: false, .misconfigured),
         lost("proxy wants sign-in", .proxySignIn, sent: false, .unavailable),
         lost("proxy refuses", .proxyRefused, sent: false, .unreachable),

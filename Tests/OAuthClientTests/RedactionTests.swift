@@ -6,7 +6,8 @@ import Testing
 struct RedactionTests {
     /// Where secrets may be opened in this module: form bodies and credential headers.
     private static let openers: [String: Int] = [
-        "AuthorizationParameters.swift": 3, "ClientCredentials.swift": 2, "CodeExchange.swift": 2,
+        "AuthorizationParameters.swift": 3, "ClientCredentials.swift": 3, "ClientIdentity.swift": 1,
+        "CodeExchange.swift": 2,
         "ClientGrant.swift": 3, "DeviceAuthorization.swift": 1, "OAuthClient+EndSession.swift": 2,
         "OAuthClient+Registration.swift": 1, "HTTPClients.swift": 1,
         "OAuthClient.swift": 1, "Revocation.swift": 1,

@@ -52,7 +52,8 @@ struct TestAuthority: Sendable {
         for name: String,
         from start: String = "20200101000000Z",
         to end: String = "20990101000000Z",
-        maximum: TLSVersion? = nil
+        maximum: TLSVersion? = nil,
+        wantsClientCertificate: Bool = false
     ) throws -> NIOSSLContext {
         let (request, certificate) = (path("\(UUID().uuidString).csr"), path("\(UUID().uuidString).pem"))
         try run([
@@ -63,7 +64,12 @@ struct TestAuthority: Sendable {
             "ca", "-batch", "-notext", "-config", path("ca.cnf"), "-startdate", start, "-enddate", end, "-in", request,
             "-out", certificate,
         ])
-        return try context(certificate: certificate, key: path("server.key"), maximum: maximum)
+        return try context(
+            certificate: certificate,
+            key: path("server.key"),
+            maximum: maximum,
+            wantsClientCertificate: wantsClientCertificate
+        )
     }
 
     /// A TLS server whose certificate nobody vouches for.
@@ -76,12 +82,32 @@ struct TestAuthority: Sendable {
         return try context(certificate: certificate, key: path("server.key"))
     }
 
-    private func context(certificate: String, key: String, maximum: TLSVersion? = nil) throws -> NIOSSLContext {
+    /// A client's certificate, and its key behind it.
+    func client() throws -> String {
+        let (request, certificate) = (path("client.csr"), path("client.pem"))
+        try run(["ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", path("client.key")])
+        try run(["req", "-new", "-key", path("client.key"), "-subj", "/CN=client", "-out", request])
+        try run([
+            "ca", "-batch", "-notext", "-config", path("ca.cnf"), "-days", "30", "-in", request, "-out", certificate,
+        ])
+        return try [certificate, path("client.key")].map { try String(contentsOfFile: $0, encoding: .utf8) }.joined()
+    }
+
+    private func context(
+        certificate: String,
+        key: String,
+        maximum: TLSVersion? = nil,
+        wantsClientCertificate: Bool = false
+    ) throws -> NIOSSLContext {
         let chain = try NIOSSLCertificate.fromPEMFile(certificate).map { NIOSSLCertificateSource.certificate($0) }
         let key = NIOSSLPrivateKeySource.privateKey(try NIOSSLPrivateKey(file: key, format: .pem))
         var settings = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: key)
         settings.minimumTLSVersion = .tlsv1
         settings.maximumTLSVersion = maximum
+        if wantsClientCertificate {
+            settings.certificateVerification = .noHostnameVerification
+            settings.trustRoots = .file(caFile)
+        }
         return try NIOSSLContext(configuration: settings)
     }
 

@@ -1,0 +1,29 @@
+import NIOSSL
+import RefreshCore
+
+/// The certificate by which a client proves itself in the TLS handshake (RFC 8705), with its key: the text of a PEM file.
+struct ClientIdentity: Hashable, Sendable {
+    private let pem: Secret
+
+    /// Nil unless `method` is done with a certificate.
+    init?(_ registration: ClientRegistration, _ method: ClientAuthentication) {
+        guard method.means == .certificate, let key = registration.clientKey else { return nil }
+        pem = key
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(pem.count)
+    }
+
+    /// Has connections present the certificate.
+    ///
+    /// - Throws: `clientCertificate` if the text holds no certificate, or no key without a passphrase.
+    func add(to tls: inout TLSConfiguration) throws(TransportFailure) {
+        let bytes = unsafe pem.withBytes { unsafe Array($0) }
+        guard let chain = try? NIOSSLCertificate.fromPEMBytes(bytes), !chain.isEmpty,
+            let key = try? NIOSSLPrivateKey(bytes: bytes, format: .pem)
+        else { throw TransportFailure(cause: .clientCertificate, wasSent: false) }
+        tls.certificateChain = chain.map { .certificate($0) }
+        tls.privateKey = .privateKey(key)
+    }
+}

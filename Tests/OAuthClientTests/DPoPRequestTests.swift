@@ -1,0 +1,122 @@
+import Foundation
+import RefreshCore
+import Testing
+
+@testable import JOSE
+@testable import OAuthClient
+
+/// Refreshing tokens that are bound to a key (RFC 9449).
+struct DPoPRequestTests {
+    private static let key = DPoPKey()
+    private static let bound = ClientRegistration(clientID: "client", dpopKey: key.secret)
+    private static let wantsNonce = #"{"error":"use_dpop_nonce"}"#
+
+    private func proof(_ request: LoopbackServer.Request) throws -> CompactJWS {
+        let jws = try CompactJWS(Secret(request.header("dpop") ?? ""))
+        let shown = try #require(jws.header.object("jwk").flatMap(PublicKey.init(jwk:)))
+        #expect(shown.thumbprint == Self.key.thumbprint)
+        #expect(shown.isValid(jws.signature, of: jws.signingInput, by: .es256))
+        return jws
+    }
+
+    private func refresh(
+        _ registration: ClientRegistration = bound,
+        at server: LoopbackServer,
+        by client: OAuthClient
+    ) async throws -> RefreshOutcome {
+        await client.refresh(try refreshRequest(to: server.origin, registration: registration))
+    }
+
+    @Test func `each request proves the key for this endpoint, and no two proofs are the same`() async throws {
+        try await withServer({ _, _ in [LoopbackServer.json(200, issuedTokens)] }) { server in
+            try await withClient { client async throws in
+                for _ in 0..<2 { #expect(try await refresh(at: server, by: client).response != nil) }
+            }
+            let proofs = try server.requests.map(proof)
+            #expect(Set(proofs.compactMap { $0.payload.text("jti") }).count == 2)
+            for jws in proofs {
+                #expect(jws.payload.text("htm") == "POST")
+                #expect(jws.payload.text("htu") == server.origin + "/token")
+                #expect(!jws.payload.has("ath"))
+                #expect(!jws.payload.has("nonce"))
+            }
+        }
+    }
+
+    @Test func `without a key no proof is sent, and a request for a nonce is not repeated`() async throws {
+        let refusal = LoopbackServer.answer(400, ["dpop-nonce": "n1"], Self.wantsNonce)
+        try await withServer({ _, _ in [refusal] }) { server in
+            try await withClient { client async throws in
+                let plain = ClientRegistration(clientID: "client")
+                #expect(try await refresh(plain, at: server, by: client).failure?.failureClass == .misconfigured)
+            }
+            #expect(server.requests.count == 1)
+            #expect(server.requests.first?.header("dpop") == nil)
+        }
+    }
+
+    @Test(arguments: [400, 401]) func `a nonce that is asked for is sent at once, and with every request after`(
+        status: Int
+    ) async throws {
+        try await withServer({ request, _ in
+            let nonce = (try? CompactJWS(Secret(request.header("dpop") ?? "")))?.payload.text("nonce")
+            guard nonce == "n1" else { return [LoopbackServer.answer(status, ["dpop-nonce": "n1"], Self.wantsNonce)] }
+            return [LoopbackServer.json(200, issuedTokens)]
+        }) { server in
+            try await withClient { client async throws in
+                #expect(try await refresh(at: server, by: client).response != nil)
+                #expect(server.requests.count == 2)
+                #expect(server.requests.map(\.body).allSatisfy { $0.contains("refresh_token=sent-refresh-token") })
+                #expect(try await refresh(at: server, by: client).response != nil)
+                #expect(server.requests.count == 3)
+            }
+        }
+    }
+
+    @Test func `a nonce that comes with tokens is used for the next request`() async throws {
+        try await withServer({ _, index in
+            [LoopbackServer.answer(200, ["DPoP-Nonce": "n\(index)"], issuedTokens)]
+        }) { server in
+            try await withClient { client async throws in
+                for _ in 0..<3 { _ = try await refresh(at: server, by: client) }
+            }
+            #expect(try server.requests.map { try proof($0).payload.text("nonce") } == [nil, "n0", "n1"])
+        }
+    }
+
+    @Test func `a server that is never content is asked twice`() async throws {
+        try await withServer({ _, index in
+            [LoopbackServer.answer(400, ["dpop-nonce": "n\(index)"], Self.wantsNonce)]
+        }) { server in
+            try await withClient { client async throws in
+                #expect(try await refresh(at: server, by: client).failure?.failureClass == .misconfigured)
+            }
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test(arguments: ["", "a b", "n\u{e9}", String(repeating: "n", count: OriginMemory.nonceLimit + 1)])
+    func `a nonce that is none, or too long, is not kept`(nonce: String) async throws {
+        try await withServer({ _, _ in
+            [LoopbackServer.answer(400, ["dpop-nonce": nonce], Self.wantsNonce)]
+        }) { server in
+            try await withClient { client async throws in _ = try await refresh(at: server, by: client) }
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `a nonce of one origin is not told to another`() async throws {
+        let script: LoopbackServer.Script = { _, _ in
+            [LoopbackServer.answer(200, ["dpop-nonce": "secret-of-one"], issuedTokens)]
+        }
+        try await withServer(script) { one in
+            try await withServer({ _, _ in [LoopbackServer.json(200, issuedTokens)] }) { other in
+                try await withClient { client async throws in
+                    _ = try await refresh(at: one, by: client)
+                    _ = try await refresh(at: other, by: client)
+                }
+                #expect(try other.requests.map { try proof($0).payload.has("nonce") } == [false])
+            }
+        }
+    }
+}
