@@ -8,7 +8,7 @@ enum AccountColumns {
     static let names = [
         "name", "provider", "client_id", "authentication", "client_secret", "scopes", "refresh_parameters",
         "basic_encoding", "lead_time_usec", "rotation_grace_usec", "refresh_token_lifetime_usec",
-        "allowed_callers", "subject", "kept_fields",
+        "allowed_callers", "subject", "kept_fields", "client_key", "client_key_id", "team_id", "dpop_key",
     ]
 
     /// Everything that makes a `Record`, in the order `record(from:)` reads.
@@ -17,12 +17,15 @@ enum AccountColumns {
 
     static func values(of account: Account, sealer: Sealer) throws -> ColumnValues {
         let registration = account.registration
+        let seal = { (secret: Secret?, column: SealedColumn) in
+            try secret.map { try sealer.seal($0, for: place(column, of: account.id)) }
+        }
         return [
             account.name.text,
             account.provider,
             registration.clientID,
             registration.authentication?.rawValue,
-            try registration.clientSecret.map { try sealer.seal($0, for: clientSecretPlace(account.id)) },
+            try seal(registration.clientSecret, .clientSecret),
             // RFC 6749 §3.3: a scope token holds no white space, so a line each is unambiguous.
             registration.scopes.joined(separator: "\n"),
             try JSONColumn.text(ofMap: registration.refreshParameters),
@@ -33,12 +36,16 @@ enum AccountColumns {
             try account.allowedCallers.map { try JSONColumn.text(of: StoredCallers($0)) },
             account.grantFacts.subject,
             try JSONColumn.text(ofMap: account.grantFacts.keptFields),
+            try seal(registration.clientKey, .clientKey),
+            registration.clientKeyID,
+            registration.teamID,
+            try seal(registration.dpopKey, .dpopKey),
         ]
     }
 
-    /// Where the client secret of an account stands; it belongs to no generation.
-    static func clientSecretPlace(_ account: AccountID) -> SealedPlace {
-        SealedPlace(account: account, column: .clientSecret, generation: Generation(0))
+    /// Where a secret of an account's registration stands; it belongs to no generation.
+    static func place(_ column: SealedColumn, of account: AccountID) -> SealedPlace {
+        SealedPlace(account: account, column: column, generation: Generation(0))
     }
 
     static func account(
@@ -51,8 +58,7 @@ enum AccountColumns {
         let provider = reader.text()
         let clientID = try reader.required(reader.text(), "client_id")
         let authentication = try reader.choice(ClientAuthentication.self)
-        var clientSecret: Secret?
-        if let sealed = reader.bytes() { clientSecret = try sealer.open(sealed, at: clientSecretPlace(id)) }
+        let clientSecret = try secret(.clientSecret, of: id, from: &reader, sealer)
         let scopes = try reader.required(reader.text(), "scopes")
         let parameters = try reader.required(reader.text(), "refresh_parameters")
         let encoding = try reader.choice(BasicCredentialEncoding.self)
@@ -69,10 +75,18 @@ enum AccountColumns {
         }
         let subject = reader.text()
         let keptFields = try reader.required(reader.text(), "kept_fields")
+        let clientKey = try secret(.clientKey, of: id, from: &reader, sealer)
+        let clientKeyID = reader.text()
+        let teamID = reader.text()
+        let dpopKey = try secret(.dpopKey, of: id, from: &reader, sealer)
         let registration = ClientRegistration(
             clientID: clientID,
             authentication: authentication,
             clientSecret: clientSecret,
+            clientKey: clientKey,
+            clientKeyID: clientKeyID,
+            teamID: teamID,
+            dpopKey: dpopKey,
             scopes: scopes.split(separator: "\n").map(String.init),
             refreshParameters: try reader.required(JSONColumn.map(from: parameters), "refresh_parameters", .notJSON)
         )
@@ -90,5 +104,16 @@ enum AccountColumns {
                 keptFields: try reader.required(JSONColumn.map(from: keptFields), "kept_fields", .notJSON)
             )
         )
+    }
+
+    /// - Throws: `sealBroken`.
+    private static func secret(
+        _ column: SealedColumn,
+        of account: AccountID,
+        from reader: inout ColumnReader,
+        _ sealer: Sealer
+    ) throws(StoreError) -> Secret? {
+        guard let sealed = reader.bytes() else { return nil }
+        return try sealer.open(sealed, at: place(column, of: account))
     }
 }

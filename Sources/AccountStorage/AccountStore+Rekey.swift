@@ -56,6 +56,11 @@ extension AccountStore {
         try write(Meta.forgetRetiredKey)
     }
 
+    /// The secrets in a row of `accountsToReseal`: where each stands, what it is, and how it is put back.
+    private static let registrationSecrets: [(index: Int, column: SealedColumn, statement: StoreStatement)] = [
+        (1, .clientSecret, .resealClientSecret), (2, .clientKey, .resealClientKey), (3, .dpopKey, .resealDPoPKey),
+    ]
+
     private func resealNext(_ limit: Int, in db: Database) throws -> ResealedBatch {
         let start = try Meta.resealCursor(in: db)
         let accounts = try Row.fetchAll(
@@ -67,9 +72,11 @@ extension AccountStore {
         }
         var unreadable = 0
         for row in accounts {
-            guard let sealed: Data = row[1] else { continue }
-            let place = AccountColumns.clientSecretPlace(AccountID(row[0]))
-            try reseal(sealed, at: place, by: .resealClientSecret, row: row[0], &unreadable, in: db)
+            for (index, column, statement) in Self.registrationSecrets {
+                guard let sealed: Data = row[index] else { continue }
+                let place = AccountColumns.place(column, of: AccountID(row[0]))
+                try reseal(sealed, at: place, by: statement, row: row[0], &unreadable, in: db)
+            }
         }
         let tokens = try Row.fetchAll(
             db.cachedStatement(sql: StoreStatement.tokensToReseal.sql),

@@ -7,7 +7,7 @@ enum Schema {
     /// `application_id` of our files ("ARFR"): tells them from another program's.
     static let applicationID = 0x4152_4652
     /// `user_version` after the last migration.
-    static let latest = 5
+    static let latest = 6
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -25,6 +25,10 @@ enum Schema {
         migrator.registerMigration("sign-in") { db in
             try db.execute(sql: signIn)
             try db.execute(sql: "PRAGMA user_version = 5")
+        }
+        migrator.registerMigration("client keys") { db in
+            try db.execute(sql: clientKeys)
+            try db.execute(sql: "PRAGMA user_version = 6")
         }
         return migrator
     }
@@ -150,6 +154,14 @@ enum Schema {
         ALTER TABLE account ADD COLUMN subject TEXT;                            -- "sub" of the ID token
         ALTER TABLE account ADD COLUMN kept_fields TEXT NOT NULL DEFAULT '{}';  -- a JSON object
         ALTER TABLE account ADD COLUMN is_refreshable INTEGER NOT NULL DEFAULT 1;
+        """
+
+    /// Clients that sign for themselves, and tokens that are bound to a key (RFC 9449).
+    private static let clientKeys = """
+        ALTER TABLE account ADD COLUMN client_key BLOB;      -- sealed
+        ALTER TABLE account ADD COLUMN client_key_id TEXT;
+        ALTER TABLE account ADD COLUMN team_id TEXT;
+        ALTER TABLE account ADD COLUMN dpop_key BLOB;        -- sealed
         """
 
     /// One for each question of the schedule; `StoreStatement` asks them, and a test reads its plans.

@@ -6,6 +6,8 @@ import Synchronization
 /// The columns whose values are sealed; the raw values are part of what is authenticated, and never change.
 package enum SealedColumn: String, Hashable, Sendable, CaseIterable {
     case clientSecret = "account.client_secret"
+    case clientKey = "account.client_key"
+    case dpopKey = "account.dpop_key"
     case refreshToken = "token.refresh"
     case accessToken = "token.access"
     case idToken = "token.id"

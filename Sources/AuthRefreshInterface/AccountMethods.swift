@@ -33,11 +33,18 @@ package enum AddAccount {
     package struct Parameters: Codable, Hashable, Sendable {
         package var settings: AccountSettings
         package var clientSecret: String?
+        package var clientKey: String?
         package var refreshToken: String?
 
-        package init(settings: AccountSettings, clientSecret: String? = nil, refreshToken: String? = nil) {
+        package init(
+            settings: AccountSettings,
+            clientSecret: String? = nil,
+            clientKey: String? = nil,
+            refreshToken: String? = nil
+        ) {
             self.settings = settings
             self.clientSecret = clientSecret
+            self.clientKey = clientKey
             self.refreshToken = refreshToken
         }
     }
@@ -63,6 +70,9 @@ package enum UpdateAccount {
         package var clientId: String?
         package var clientAuthentication: String?
         package var clientSecret: String?
+        package var clientKey: String?
+        package var clientKeyId: String?
+        package var teamId: String?
         package var scopes: [String]?
         package var refreshParameters: [String: String]?
         package var leadTimeSec: Int64?
@@ -79,6 +89,9 @@ package enum UpdateAccount {
             clientId: String? = nil,
             clientAuthentication: String? = nil,
             clientSecret: String? = nil,
+            clientKey: String? = nil,
+            clientKeyId: String? = nil,
+            teamId: String? = nil,
             scopes: [String]? = nil,
             refreshParameters: [String: String]? = nil,
             leadTimeSec: Int64? = nil,
@@ -94,6 +107,9 @@ package enum UpdateAccount {
             self.clientId = clientId
             self.clientAuthentication = clientAuthentication
             self.clientSecret = clientSecret
+            self.clientKey = clientKey
+            self.clientKeyId = clientKeyId
+            self.teamId = teamId
             self.scopes = scopes
             self.refreshParameters = refreshParameters
             self.leadTimeSec = leadTimeSec

@@ -5,6 +5,9 @@ package struct AccountSettings: Codable, Hashable, Sendable {
     package var provider: String?
     package var clientId: String
     package var clientAuthentication: String?
+    package var clientKeyId: String?
+    package var teamId: String?
+    package var dpop: Bool?
     package var scopes: [String]?
     package var refreshParameters: [String: String]?
     package var leadTimeSec: Int64?
@@ -19,6 +22,9 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         provider: String? = nil,
         clientId: String,
         clientAuthentication: String? = nil,
+        clientKeyId: String? = nil,
+        teamId: String? = nil,
+        dpop: Bool? = nil,
         scopes: [String]? = nil,
         refreshParameters: [String: String]? = nil,
         leadTimeSec: Int64? = nil,
@@ -32,6 +38,9 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         self.provider = provider
         self.clientId = clientId
         self.clientAuthentication = clientAuthentication
+        self.clientKeyId = clientKeyId
+        self.teamId = teamId
+        self.dpop = dpop
         self.scopes = scopes
         self.refreshParameters = refreshParameters
         self.leadTimeSec = leadTimeSec

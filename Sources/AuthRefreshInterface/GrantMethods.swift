@@ -36,11 +36,18 @@ package enum ExportGrant {
     package struct Reply: Codable, Hashable, Sendable {
         package var settings: AccountSettings
         package var clientSecret: String?
+        package var clientKey: String?
         package var refreshToken: String?
 
-        package init(settings: AccountSettings, clientSecret: String? = nil, refreshToken: String? = nil) {
+        package init(
+            settings: AccountSettings,
+            clientSecret: String? = nil,
+            clientKey: String? = nil,
+            refreshToken: String? = nil
+        ) {
             self.settings = settings
             self.clientSecret = clientSecret
+            self.clientKey = clientKey
             self.refreshToken = refreshToken
         }
     }

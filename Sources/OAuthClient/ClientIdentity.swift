@@ -15,6 +15,12 @@ struct ClientIdentity: Hashable, Sendable {
         hasher.combine(pem.count)
     }
 
+    /// Whether the text holds what it has to.
+    var isUsable: Bool {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        return (try? add(to: &tls)) != nil
+    }
+
     /// Has connections present the certificate.
     ///
     /// - Throws: `clientCertificate` if the text holds no certificate, or no key without a passphrase.

@@ -22,6 +22,8 @@ struct RekeyTests {
         let accounts = try (0..<count).map { index in
             var account = try Sample.scheduled("a\(index)", due: 10)
             account.registration.clientSecret = Secret("client-\(index)")
+            account.registration.clientKey = Secret("key-\(index)")
+            account.registration.dpopKey = Secret("dpop-\(index)")
             account.tokens?.accessToken = Sample.accessToken("access-\(index)")
             account.tokens?.idToken = Secret("id-\(index)")
             return account
@@ -31,7 +33,10 @@ struct RekeyTests {
 
     private func expectSecrets(_ ids: [AccountID], in store: AccountStore) throws {
         for (index, id) in ids.enumerated() {
-            #expect(try store.record(id)?.account.registration.clientSecret == Secret("client-\(index)"))
+            let registration = try #require(try store.record(id)?.account.registration)
+            #expect(registration.clientSecret == Secret("client-\(index)"))
+            #expect(registration.clientKey == Secret("key-\(index)"))
+            #expect(registration.dpopKey == Secret("dpop-\(index)"))
             #expect(try store.refreshToken(of: id, generation: Generation(1)) == Sample.refreshToken("a\(index)-1"))
             #expect(try store.accessToken(of: id) == Sample.accessToken("access-\(index)"))
             #expect(try store.idToken(of: id) == Secret("id-\(index)"))

@@ -39,6 +39,9 @@ struct AccountAddCommand: ParsableCommand {
     @Flag(help: "Do not wait for the first refresh.")
     var noWait = false
 
+    @Flag(help: "Bind the tokens to a key of the account's own (DPoP); the server has to offer it.")
+    var dpop = false
+
     @OptionGroup var output: OutputOptions
 
     @OptionGroup var connection: ConnectionOptions
@@ -59,6 +62,9 @@ struct AccountAddCommand: ParsableCommand {
             provider: options.provider,
             clientId: clientId,
             clientAuthentication: options.clientAuth,
+            clientKeyId: options.clientKeyId,
+            teamId: options.teamId,
+            dpop: dpop ? true : nil,
             scopes: options.scopes,
             refreshParameters: try options.refreshParameters(),
             leadTimeSec: options.leadTime?.seconds,
@@ -70,6 +76,7 @@ struct AccountAddCommand: ParsableCommand {
         let parameters = AddAccount.Parameters(
             settings: settings,
             clientSecret: try options.clientSecret(account: name)?.reveal(),
+            clientKey: try options.clientKey()?.reveal(),
             refreshToken: try refreshToken()
         )
         var daemon = try connection.connect()

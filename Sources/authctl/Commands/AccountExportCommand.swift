@@ -51,6 +51,7 @@ struct AccountExportCommand: ParsableCommand {
         let document = AccountDocument(
             settings: reply.settings,
             clientSecret: reply.clientSecret,
+            clientKey: reply.clientKey,
             refreshToken: reply.refreshToken
         )
         return WireText.encodeIndented(document) + "\n"

@@ -102,6 +102,7 @@ struct AccountImportCommand: ParsableCommand {
         let parameters = AddAccount.Parameters(
             settings: document.settings,
             clientSecret: document.clientSecret,
+            clientKey: document.clientKey,
             refreshToken: document.refreshToken
         )
         do throws(AuthctlError) {
@@ -144,6 +145,9 @@ extension AccountDocument {
             (.issuer, settings.issuer == nil),
             (.provider, settings.provider == nil),
             (.clientSecret, clientSecret == nil),
+            (.clientKey, clientKey == nil),
+            (.clientKeyId, settings.clientKeyId == nil),
+            (.teamId, settings.teamId == nil),
             (.clientAuthentication, settings.clientAuthentication == nil),
             (.scopes, settings.scopes == nil),
             (.refreshParameters, settings.refreshParameters == nil),
@@ -160,6 +164,9 @@ extension AccountDocument {
             clientId: settings.clientId,
             clientAuthentication: settings.clientAuthentication,
             clientSecret: clientSecret,
+            clientKey: clientKey,
+            clientKeyId: settings.clientKeyId,
+            teamId: settings.teamId,
             scopes: settings.scopes,
             refreshParameters: settings.refreshParameters,
             leadTimeSec: settings.leadTimeSec,

@@ -30,12 +30,33 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "none, client_secret_basic or client_secret_post. Without: found out.",
+            """
+            none, client_secret_basic, client_secret_post, client_secret_jwt, private_key_jwt, tls_client_auth or \
+            self_signed_tls_client_auth. Without: found out.
+            """,
             valueName: "method"
         ),
-        completion: .list(["none", "client_secret_basic", "client_secret_post"])
+        completion: .list([
+            "none", "client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt",
+            "tls_client_auth", "self_signed_tls_client_auth",
+        ])
     )
     var clientAuth: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the client's private key, PEM or JWK; for the tls methods with its certificate. Apple's .p8 is one.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var clientKeyFile: String?
+
+    @Option(help: ArgumentHelp("The name under which the server knows that key.", valueName: "id"))
+    var clientKeyId: String?
+
+    @Option(help: ArgumentHelp("Apple's identifier of the developer team.", valueName: "id"))
+    var teamId: String?
 
     @Option(help: ArgumentHelp("A scope of the grant; may be given several times.", valueName: "scope"))
     var scope: [String] = []
@@ -103,6 +124,14 @@ struct SettingsOptions: ParsableArguments {
             }
         }
         return parameters.isEmpty ? nil : parameters
+    }
+
+    /// Nil: none given.
+    ///
+    /// - Throws: `secretFile`.
+    func clientKey() throws(AuthctlError) -> SecretText? {
+        guard let clientKeyFile else { return nil }
+        return try SecretFile(name: clientKeyFile, purpose: .clientKey).read(prompt: nil)
     }
 
     /// Nil: none given.

@@ -9,6 +9,8 @@ struct AccountDocument: Codable {
     var settings: AccountSettings
     /// Nil: a public client.
     var clientSecret: String?
+    /// Nil: the client has none.
+    var clientKey: String?
     /// Nil: the account is signed out.
     var refreshToken: String?
 }

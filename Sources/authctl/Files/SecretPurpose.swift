@@ -2,6 +2,7 @@
 enum SecretPurpose: String, Sendable {
     case refreshToken = "refresh token"
     case clientSecret = "client secret"
+    case clientKey = "client key"
     case document = "document"
     case redirect = "redirected address"
 }

@@ -4,6 +4,9 @@ enum SettingName: String, CaseIterable, Sendable {
     case provider
     case clientId
     case clientSecret
+    case clientKey
+    case clientKeyId
+    case teamId
     case clientAuthentication
     case scopes
     case refreshParameters
@@ -20,6 +23,9 @@ enum SettingName: String, CaseIterable, Sendable {
         case .provider: "provider"
         case .clientId: "client-id"
         case .clientSecret: "client-secret"
+        case .clientKey: "client-key"
+        case .clientKeyId: "client-key-id"
+        case .teamId: "team-id"
         case .clientAuthentication: "client-auth"
         case .scopes: "scope"
         case .refreshParameters: "param"
@@ -38,6 +44,9 @@ enum SettingName: String, CaseIterable, Sendable {
         case .provider: "the provider"
         case .clientId: "the client id"
         case .clientSecret: "the client secret"
+        case .clientKey: "the client's key"
+        case .clientKeyId: "the key's name"
+        case .teamId: "the team's identifier"
         case .clientAuthentication: "the client's way of authentication"
         case .scopes: "the scope"
         case .refreshParameters: "a parameter"

@@ -15,6 +15,9 @@ struct SettingsView {
             ("provider", settings?.provider),
             ("client id", settings?.clientId),
             ("client auth", settings?.clientAuthentication),
+            ("client key", settings?.clientKeyId),
+            ("team", settings?.teamId),
+            ("dpop", settings?.dpop == true ? "tokens are bound to a key" : nil),
             ("scope", settings?.scopes.flatMap { $0.isEmpty ? nil : $0.joined(separator: " ") }),
         ]
         lines += NamedLines.members("param", settings?.refreshParameters)

@@ -60,10 +60,12 @@ extension AuthRefreshService {
         try checkVisibility(of: asked.settings.allowedExecutables, from: caller)
         let grant = try asked.refreshToken.map { try RefreshToken(checked(secret: $0, field: "refreshToken")) }
         if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
+        if let key = asked.clientKey { _ = try checked(secret: key, field: "clientKey") }
         let settings = coordinator.settings
         let draft = try SettingsReader(profiles: settings.profiles).draft(
             asked.settings,
-            clientSecret: asked.clientSecret
+            clientSecret: asked.clientSecret,
+            clientKey: asked.clientKey
         )
         guard try coordinator.overview().accounts < settings.maxAccounts else {
             throw VarlinkError(LimitExceededError(.accounts, maximum: settings.maxAccounts))
@@ -81,6 +83,7 @@ extension AuthRefreshService {
         try admit(caller, to: snapshot.account, on: coordinator)
         try checkVisibility(of: asked.allowedExecutables, from: caller)
         if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
+        if let key = asked.clientKey { _ = try checked(secret: key, field: "clientKey") }
         let reader = SettingsReader(profiles: coordinator.settings.profiles)
         let changed = try reader.account(snapshot.account, changedBy: asked)
         try refuseMove(of: snapshot, to: changed)

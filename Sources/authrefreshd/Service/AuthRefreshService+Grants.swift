@@ -95,6 +95,7 @@ extension AuthRefreshService {
         return ExportGrant.Reply(
             settings: AccountSettings(snapshot.account),
             clientSecret: snapshot.account.registration.clientSecret?.reveal(),
+            clientKey: snapshot.account.registration.clientKey?.reveal(),
             refreshToken: try coordinator.refreshToken(of: snapshot)?.secret.reveal()
         )
     }

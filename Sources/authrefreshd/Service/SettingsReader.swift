@@ -8,7 +8,13 @@ internal import Varlink
 struct SettingsReader {
     let profiles: ProviderProfiles
 
-    func draft(_ settings: AccountSettings, clientSecret: String?) throws(VarlinkError) -> NewAccount {
+    /// - Parameter dpopKey: the key that the account has already; nil makes one if the settings want it.
+    func draft(
+        _ settings: AccountSettings,
+        clientSecret: String?,
+        clientKey: String? = nil,
+        dpopKey: Secret? = nil
+    ) throws(VarlinkError) -> NewAccount {
         guard settings.byteCount <= CallerLimits.settingsBytesMax else {
             throw VarlinkError(LimitExceededError(.settingsBytes, maximum: CallerLimits.settingsBytesMax))
         }
@@ -24,7 +30,7 @@ struct SettingsReader {
             name: name,
             issuer: try issuer(settings.issuer, provider: provider),
             provider: provider?.name,
-            registration: try registration(settings, clientSecret: clientSecret, provider: provider),
+            registration: try registration(settings, clientSecret, clientKey, dpopKey),
             policy: try policy(settings),
             allowedCallers: try allowedCallers(settings),
             createdAt: Timestamp(microseconds: 0)
@@ -35,13 +41,20 @@ struct SettingsReader {
     func account(_ account: Account, changedBy change: UpdateAccount.Parameters) throws(VarlinkError) -> Account {
         var settings = AccountSettings(account)
         var secret = account.registration.clientSecret
+        var key = account.registration.clientKey
         for field in change.clear ?? [] {
-            try clear(field, of: &settings, &secret)
+            switch field {
+            case "clientSecret": secret = nil
+            case "clientKey": key = nil
+            default: try clear(field, of: &settings)
+            }
         }
         settings.issuer = change.issuer ?? settings.issuer
         settings.provider = change.provider ?? settings.provider
         settings.clientId = change.clientId ?? settings.clientId
         settings.clientAuthentication = change.clientAuthentication ?? settings.clientAuthentication
+        settings.clientKeyId = change.clientKeyId ?? settings.clientKeyId
+        settings.teamId = change.teamId ?? settings.teamId
         settings.scopes = change.scopes ?? settings.scopes
         settings.refreshParameters = change.refreshParameters ?? settings.refreshParameters
         settings.leadTimeSec = change.leadTimeSec ?? settings.leadTimeSec
@@ -50,9 +63,13 @@ struct SettingsReader {
         settings.allowedUnits = change.allowedUnits ?? settings.allowedUnits
         settings.allowedExecutables = change.allowedExecutables ?? settings.allowedExecutables
         let isMoved = settings.issuer != account.issuer.url || settings.provider != account.provider
-        // The secret is known to the server it was made for; another one must not see it.
-        let kept = isMoved ? nil : secret?.reveal()
-        let draft = try draft(settings, clientSecret: change.clientSecret ?? kept)
+        // The secret is known to the server it was made for; another one must not see it, nor what the key signs.
+        let draft = try draft(
+            settings,
+            clientSecret: change.clientSecret ?? (isMoved ? nil : secret?.reveal()),
+            clientKey: change.clientKey ?? (isMoved ? nil : key?.reveal()),
+            dpopKey: account.registration.dpopKey
+        )
         return Account(
             id: account.id,
             name: account.name,
@@ -64,13 +81,12 @@ struct SettingsReader {
         )
     }
 
-    private func clear(_ field: String, of settings: inout AccountSettings, _ secret: inout Secret?)
-        throws(VarlinkError)
-    {
+    private func clear(_ field: String, of settings: inout AccountSettings) throws(VarlinkError) {
         switch field {
         case "provider": settings.provider = nil
         case "clientAuthentication": settings.clientAuthentication = nil
-        case "clientSecret": secret = nil
+        case "clientKeyId": settings.clientKeyId = nil
+        case "teamId": settings.teamId = nil
         case "scopes": settings.scopes = nil
         case "refreshParameters": settings.refreshParameters = nil
         case "leadTimeSec": settings.leadTimeSec = nil
@@ -116,41 +132,6 @@ struct SettingsReader {
         }
     }
 
-    private func registration(
-        _ settings: AccountSettings,
-        clientSecret: String?,
-        provider: ProviderProfile?
-    ) throws(VarlinkError) -> ClientRegistration {
-        guard !settings.clientId.isEmpty else { throw invalid("clientId", "it is empty", nil) }
-        var authentication: ClientAuthentication?
-        if let method = settings.clientAuthentication {
-            guard let known = ClientAuthentication(rawValue: method) else {
-                let all = ClientAuthentication.allCases.map(\.rawValue).joined(separator: ", ")
-                throw invalid("clientAuthentication", "'\(method)' is no method known here", "known: \(all)")
-            }
-            authentication = known
-        }
-        if let authentication, authentication != .none, clientSecret == nil {
-            throw invalid(
-                "clientAuthentication",
-                "'\(authentication.rawValue)' needs a client secret",
-                "--client-secret-file FILE"
-            )
-        }
-        if clientSecret?.isEmpty == true { throw invalid("clientSecret", "it is empty", nil) }
-        let parameters = settings.refreshParameters ?? [:]
-        if let reserved = ReservedParameter.first(in: parameters) {
-            throw invalid("refreshParameters", "'\(reserved)' is a name that the request itself uses", nil)
-        }
-        return ClientRegistration(
-            clientID: settings.clientId,
-            authentication: authentication,
-            clientSecret: clientSecret.map { Secret($0) },
-            scopes: settings.scopes ?? [],
-            refreshParameters: parameters
-        )
-    }
-
     private func policy(_ settings: AccountSettings) throws(VarlinkError) -> RefreshPolicy {
         RefreshPolicy(
             leadTime: try seconds(settings.leadTimeSec, "leadTimeSec"),
@@ -174,7 +155,7 @@ struct SettingsReader {
 extension AccountSettings {
     /// What its texts take, in bytes; an empty one counts too, or a list could have any number of them.
     fileprivate var byteCount: Int {
-        let texts = [name, issuer, provider, clientId, clientAuthentication].compactMap { $0 }
+        let texts = [name, issuer, provider, clientId, clientAuthentication, clientKeyId, teamId].compactMap { $0 }
         let lists = (scopes ?? []) + (allowedUnits ?? []) + (allowedExecutables ?? [])
         let parameters = (refreshParameters ?? [:]).flatMap { [$0.key, $0.value] }
         return (texts + lists + parameters).reduce(0) { $0 + $1.utf8.count + 1 }

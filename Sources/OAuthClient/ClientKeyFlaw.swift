@@ -1,0 +1,31 @@
+import JOSE
+package import RefreshCore
+
+/// Why a client's key cannot be used.
+package enum ClientKeyFlaw: Hashable, Sendable {
+    /// No private key of a kind known here.
+    case unreadable
+    /// Locked by a passphrase.
+    case encrypted
+    /// The method needs a certificate, and there is none beside the key.
+    case noCertificate
+}
+
+extension OAuthClient {
+    /// What keeps `key` from being used by `method`; nil if nothing does.
+    package static func flaw(inClientKey key: Secret, usedBy method: ClientAuthentication) -> ClientKeyFlaw? {
+        do throws(JOSEError) {
+            _ = try PrivateKey(key)
+        } catch {
+            return error == .keyIsEncrypted ? .encrypted : .unreadable
+        }
+        let registration = ClientRegistration(clientID: "", clientKey: key)
+        guard let identity = ClientIdentity(registration, method) else { return nil }
+        return identity.isUsable ? nil : .noCertificate
+    }
+
+    /// A new key for an account whose tokens are to be bound (RFC 9449).
+    package static func newDPoPKey() -> Secret {
+        DPoPKey().secret
+    }
+}

@@ -1,0 +1,90 @@
+import AuthRefreshInterface
+import OAuthClient
+import RefreshCore
+import Testing
+import Varlink
+
+@testable import authrefreshd
+
+/// Accounts whose client has a key, or whose tokens are bound to one.
+struct ClientKeySettingsTests {
+    private let reader = SettingsReader(profiles: ProviderProfiles())
+    /// RFC 7515 appendix A.3.1.
+    private static let key = #"""
+        {"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
+        "y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0","d":"jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI"}
+        """#
+
+    private func settings(_ method: String? = nil, teamID: String? = nil, dpop: Bool? = nil) -> AccountSettings {
+        AccountSettings(
+            name: "a",
+            issuer: "https://a.example",
+            clientId: "app",
+            clientAuthentication: method,
+            clientKeyId: "k1",
+            teamId: teamID,
+            dpop: dpop
+        )
+    }
+
+    @Test(arguments: [nil, "private_key_jwt"]) func `a client may have a key`(method: String?) throws {
+        let registration = try reader.draft(settings(method), clientSecret: nil, clientKey: Self.key).registration
+        #expect(registration.clientKey == Secret(Self.key))
+        #expect(registration.clientKeyID == "k1")
+        #expect(registration.dpopKey == nil)
+    }
+
+    @Test(arguments: [
+        ("private_key_jwt", nil, "clientAuthentication"), ("tls_client_auth", nil, "clientAuthentication"),
+        ("client_secret_jwt", nil, "clientAuthentication"), ("tls_client_auth", key, "clientKey"),
+        ("private_key_jwt", "no key", "clientKey"), (nil, "-----BEGIN ENCRYPTED PRIVATE KEY-----\n", "clientKey"),
+    ]) func `what a method needs has to be there`(method: String?, key: String?, field: String) throws {
+        let error = #expect(throws: VarlinkError.self) {
+            try reader.draft(settings(method), clientSecret: nil, clientKey: key)
+        }
+        let parameters = String(decoding: try #require(error).parameters, as: UTF8.self)
+        #expect(parameters.contains("\"field\":\"\(field)\""))
+        #expect(!parameters.contains("jpsQnnGQ"))
+    }
+
+    @Test func `Apple's team needs the key, and no secret`() throws {
+        #expect(throws: VarlinkError.self) { try reader.draft(settings(teamID: "T"), clientSecret: nil) }
+        let apple = settings("client_secret_post", teamID: "T")
+        #expect(try reader.draft(apple, clientSecret: nil, clientKey: Self.key).registration.teamID == "T")
+    }
+
+    @Test func `an account with DPoP gets a key of its own, and keeps it when it is changed`() throws {
+        let draft = try reader.draft(settings(dpop: true), clientSecret: nil)
+        let key = try #require(draft.registration.dpopKey)
+        #expect(key.count == 32)
+        #expect(try reader.draft(settings(dpop: true), clientSecret: nil).registration.dpopKey != key)
+        let account = Account(
+            id: AccountID(1),
+            name: draft.name,
+            issuer: draft.issuer,
+            registration: draft.registration
+        )
+        let change = UpdateAccount.Parameters(account: "a", scopes: ["mail"])
+        #expect(try reader.account(account, changedBy: change).registration.dpopKey == key)
+        #expect(AccountSettings(account).dpop == true)
+    }
+
+    @Test func `a key is kept where the account stays, and goes where it moves`() throws {
+        let draft = try reader.draft(settings(), clientSecret: nil, clientKey: Self.key)
+        let account = Account(
+            id: AccountID(1),
+            name: draft.name,
+            issuer: draft.issuer,
+            registration: draft.registration
+        )
+        let renamed = UpdateAccount.Parameters(account: "a", clientKeyId: "k2")
+        let kept = try reader.account(account, changedBy: renamed).registration
+        #expect(kept.clientKey == Secret(Self.key))
+        #expect(kept.clientKeyID == "k2")
+        let moved = UpdateAccount.Parameters(account: "a", issuer: "https://b.example")
+        #expect(try reader.account(account, changedBy: moved).registration.clientKey == nil)
+        let cleared = UpdateAccount.Parameters(account: "a", clear: ["clientKey", "clientKeyId"])
+        let bare = try reader.account(account, changedBy: cleared).registration
+        #expect(bare.clientKey == nil && bare.clientKeyID == nil)
+    }
+}
