@@ -27,7 +27,7 @@ struct ClientKeySettingsTests {
         )
     }
 
-    @Test(arguments: [nil, "private_key_jwt"]) func `a client may have a key`(method: String?) throws {
+    @Test(arguments: [nil, "private_key_jwt"] as [String?]) func `a client may have a key`(method: String?) throws {
         let registration = try reader.draft(settings(method), clientSecret: nil, clientKey: Self.key).registration
         #expect(registration.clientKey == Secret(Self.key))
         #expect(registration.clientKeyID == "k1")
@@ -38,7 +38,7 @@ struct ClientKeySettingsTests {
         ("private_key_jwt", nil, "clientAuthentication"), ("tls_client_auth", nil, "clientAuthentication"),
         ("client_secret_jwt", nil, "clientAuthentication"), ("tls_client_auth", key, "clientKey"),
         ("private_key_jwt", "no key", "clientKey"), (nil, "-----BEGIN ENCRYPTED PRIVATE KEY-----\n", "clientKey"),
-    ]) func `what a method needs has to be there`(method: String?, key: String?, field: String) throws {
+    ] as [(String?, String?, String)]) func `what a method needs has to be there`(method: String?, key: String?, field: String) throws {
         let error = #expect(throws: VarlinkError.self) {
             try reader.draft(settings(method), clientSecret: nil, clientKey: key)
         }
