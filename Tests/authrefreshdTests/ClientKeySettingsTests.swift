@@ -1,3 +1,4 @@
+import AccountStorage
 import AuthRefreshInterface
 import OAuthClient
 import RefreshCore
@@ -34,11 +35,13 @@ struct ClientKeySettingsTests {
         #expect(registration.dpopKey == nil)
     }
 
-    @Test(arguments: [
-        ("private_key_jwt", nil, "clientAuthentication"), ("tls_client_auth", nil, "clientAuthentication"),
-        ("client_secret_jwt", nil, "clientAuthentication"), ("tls_client_auth", key, "clientKey"),
-        ("private_key_jwt", "no key", "clientKey"), (nil, "-----BEGIN ENCRYPTED PRIVATE KEY-----\n", "clientKey"),
-    ] as [(String?, String?, String)]) func `what a method needs has to be there`(method: String?, key: String?, field: String) throws {
+    @Test(
+        arguments: [
+            ("private_key_jwt", nil, "clientAuthentication"), ("tls_client_auth", nil, "clientAuthentication"),
+            ("client_secret_jwt", nil, "clientAuthentication"), ("tls_client_auth", key, "clientKey"),
+            ("private_key_jwt", "no key", "clientKey"), (nil, "-----BEGIN ENCRYPTED PRIVATE KEY-----\n", "clientKey"),
+        ] as [(String?, String?, String)]
+    ) func `what a method needs has to be there`(method: String?, key: String?, field: String) throws {
         let error = #expect(throws: VarlinkError.self) {
             try reader.draft(settings(method), clientSecret: nil, clientKey: key)
         }
