@@ -173,7 +173,8 @@ let package = Package(
             name: "authrefreshd",
             dependencies: [
                 "AccountStorage", "AuthRefreshInterface", "CSwiftRuntime", "OAuthClient", "RefreshCore",
-                "RedirectListener", "SecretService", "SignIn", "StandardDescriptors", "StrictJSON", "Systemd", "Varlink",
+                "RedirectListener", "SecretService", "SignIn", "StandardDescriptors", "StrictJSON", "Systemd",
+                "Varlink",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -252,7 +253,8 @@ let package = Package(
         .testTarget(
             name: "authrefreshdTests",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "DemoIssuer", "OAuthClient", "RedirectListener", "RefreshCore",
+                "AccountStorage", "AuthRefreshInterface", "DemoIssuer", "OAuthClient", "RedirectListener",
+                "RefreshCore",
                 "SignIn", "Systemd", "TestSupport", "Varlink", "authrefreshd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

@@ -1,5 +1,6 @@
 import Foundation
 import NIOSSL
+import Synchronization
 import Testing
 
 /// A certificate authority in a temporary folder, made by the `openssl` command.
@@ -115,7 +116,14 @@ struct TestAuthority: Sendable {
         folder.appendingPathComponent(name).path
     }
 
+    /// Foundation's `Process` has crashed in `run()` where two threads were in it.
+    private static let turn = Mutex(())
+
     private func run(_ arguments: [String]) throws {
+        try Self.turn.withLock { _ in try runAlone(arguments) }
+    }
+
+    private func runAlone(_ arguments: [String]) throws {
         let process = Process()
         let pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
