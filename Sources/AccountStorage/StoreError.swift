@@ -110,7 +110,7 @@ extension StoreError: CustomStringConvertible {
         case .cannotOpen(let path, _): "check that '\(path)' and its folder exist and are accessible to this user"
         case .notOurs(let path, _): "give '\(path)' to this user, or name another folder with --state-dir"
         case .refused: "this is a fault of authrefreshd: please report it with this message"
-        case .sealBroken: "import the account's grant again: authctl account import"
+        case .sealBroken: "sign in again: authctl login ACCOUNT"
         case .staleGeneration, .refreshTokenMissing, .noSuchAccount, .noSuchIssuer: nil
         case .nameTaken: "choose another name, or change the account with authctl account edit"
         case .backupExists: "name a file that does not exist"

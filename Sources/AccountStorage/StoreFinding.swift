@@ -105,7 +105,7 @@ extension StoreFinding {
             .deadlineTooFar(let name):
             "authctl refresh \(Self.operand(name))"
         case .sealBroken(let name, _), .refreshTokenMissing(let name, _):
-            "authctl account import \(Self.operand(name)) with a new refresh token"
+            "authctl login \(Self.operand(name))"
         case .tokenSetDamaged(let name):
             "authctl token \(Self.operand(name)) --force, with the set's scopes, resources and audience"
         case .unknownToken: "install the version of authrefreshd that wrote it"

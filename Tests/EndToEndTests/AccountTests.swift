@@ -93,7 +93,7 @@ struct AccountTests {
             #expect(outcome.end == .exited(0), "\(outcome.errors)")
             #expect(await issuer.grant(grant.family)?.revokedBy == .client)
             let refusal = try await stage.refusal(of: "work", as: SignedOutError.self)
-            #expect(refusal.hint.contains("authctl account import work"))
+            #expect(refusal.hint.contains("authctl login work"))
             #expect(try await stage.status("work").state == "signed-out")
             #expect(try await stage.authctl("token", "work").end == .exited(5))
             #expect(try await daemon.terminate() == .exited(0))

@@ -186,7 +186,7 @@ struct DoctorTests {
             #expect(end == .exited(3))
             let finding = try find(.account, in: answer)
             #expect(finding.subject == "work")
-            #expect(finding.advice == "authctl account import work --refresh-token-file FILE")
+            #expect(finding.advice == "authctl login work")
             #expect(!answer.findings.contains { $0.text.contains("never-issued") })
             #expect(try await daemon.terminate() == .exited(0))
         }

@@ -40,7 +40,7 @@ struct RefreshTests {
             #expect(status.reason == "grantEnded")
             #expect(status.failure?.oauthError == "invalid_grant")
             #expect(status.failure?.oauthErrorDescription == "the grant was revoked by the administrator")
-            #expect(status.hint == "authctl account import work --refresh-token-file FILE")
+            #expect(status.hint == "authctl login work")
             let shown = try await stage.authctl("status", "work")
             #expect(shown.end == .exited(3))
             #expect(shown.output.contains("interaction"))

@@ -272,6 +272,8 @@ struct SignInTests {
             _ = try await RawWeb.get(try await Person().decide(at: try #require(call.started().url)))
             try await call.completed()
             #expect(try await stage.acquire("work").accessToken.hasPrefix("demo-at-"))
+            let forced = try await stage.refusal(of: "work", as: InteractionRequiredError.self, force: true)
+            #expect(forced.reason == "noRefreshToken" && forced.hint == "authctl login work")
             let called = try await feed.next("interaction-required", of: "work")
             #expect(called.accounts.first?.reason == "noRefreshToken")
             #expect(await issuer.counters.refreshes == 0)

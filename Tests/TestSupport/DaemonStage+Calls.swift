@@ -67,9 +67,13 @@ extension DaemonStage {
     /// The error that `AcquireToken` ends with.
     ///
     /// - Throws: `unreadable` if it gives a token, or fails otherwise.
-    package func refusal<Refusal: InterfaceError>(of account: String, as _: Refusal.Type) async throws -> Refusal {
+    package func refusal<Refusal: InterfaceError>(
+        of account: String,
+        as _: Refusal.Type,
+        force: Bool = false
+    ) async throws -> Refusal {
         do {
-            try await acquire(account)
+            try await acquire(account, force: force)
         } catch TestFault.refused(let name, let parameters) {
             guard name == Refusal.name else { throw TestFault.unreadable("\(name) \(parameters)") }
             return try JSONDecoder().decode(Refusal.self, from: Data(parameters.utf8))

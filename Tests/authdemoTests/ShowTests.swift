@@ -14,7 +14,7 @@ import Testing
             "$ authctl account add demo", "token-refreshed: generation 2", "3 silent refreshes",
             "token-refreshed: generation 3", "token-refreshed: generation 4", "token-refreshed: generation 5",
             "takes the access token (HTTP 200)", "The grant is revoked", "interaction-required: invalid_grant: ",
-            "run: authctl account import demo", "ends with status 3", "$ authctl account import demo",
+            "run: authctl login demo", "ends with status 3", "$ authctl account import demo",
             "token-refreshed: generation 7", "Fresh again", "token-refreshed: generation 8",
             "takes the access token (HTTP 200)", "never two at a time, no spent refresh token used", "The show is over",
         ]

@@ -92,7 +92,7 @@ extension Show {
     }
 
     private mutating func signInAgain() async throws(DemoError) {
-        enter("The person signs in again: the server gives a new grant, and it is imported.")
+        enter("The person signs in again. This show has no browser for authctl login, so it imports the new grant.")
         let grant = try await issueGrant()
         let before = generation
         try await authctl(

@@ -162,7 +162,7 @@ extension VarlinkError {
                 name,
                 detail,
                 isForUser: true,
-                "sign in with these scopes, then: authctl account import \(name) --refresh-token-file FILE"
+                "sign in with the account's scopes and these: authctl login \(name) --scope SCOPE --scope SCOPE"
             )
         }
     }

@@ -24,6 +24,16 @@ extension VarlinkError {
                 Failure(backOff.failure.detail),
                 snapshot.state.deadline
             )
+        case .scheduled where !snapshot.state.isRefreshable:
+            // It was asked for a newer one than the one that is held.
+            return VarlinkError(
+                InteractionRequiredError(
+                    account: name,
+                    reason: InteractionReason.noRefreshToken.rawValue,
+                    sinceUSec: snapshot.at.wall.microseconds,
+                    hint: "authctl login \(name)"
+                )
+            )
         case .scheduled, .refreshing:
             return unavailable(name, "a refresh is due, and waits for its turn", nil, snapshot.state.deadline)
         }

@@ -32,7 +32,7 @@ extension AccountSnapshot {
         switch shown {
         case .fresh, .refreshing, .retrying: nil
         case .interactionRequired, .refreshTokenExpiring, .signedOut:
-            "authctl account import \(account.name) --refresh-token-file FILE"
+            "authctl login \(account.name)"
         case .misconfigured: failure?.detail.remedy(for: account.name)
         }
     }
