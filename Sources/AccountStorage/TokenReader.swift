@@ -8,7 +8,7 @@ internal import Synchronization
 package final class TokenReader: Sendable {
     private let database: SharedDatabase
     private let sealer: Mutex<Sealer>
-    /// Whether something was decided that is not in the store.
+    /// Whether the owner knows what is not in the store yet.
     private let isBehind = Atomic<Bool>(false)
 
     init(_ database: SharedDatabase, sealer: Sealer) {
@@ -23,7 +23,7 @@ package final class TokenReader: Sendable {
         return database.tokenIfFree(of: name, sealer.withLock(\.self))
     }
 
-    /// Has everybody ask the owner, while the owner knows what could not be stored.
+    /// Has everybody ask the owner, while the owner knows what is not in the store yet.
     package func setBehind(_ isBehind: Bool) {
         self.isBehind.store(isBehind, ordering: .releasing)
     }

@@ -24,6 +24,7 @@ extension RefreshCoordinator {
             return .whole(snapshot(of: asKept(record), at: now))
         case .damaged(let account):
             // The next turn comes upon the damage by itself, and sets the account aside if that has not been done.
+            hasFoundDamage = true
             submit(.deadlineReached, for: account.id)
             return .damaged(account)
         }

@@ -41,7 +41,11 @@ actor RefreshCoordinator {
     var signIns = SignIns()
     /// Decisions about answers that could not be committed; they are kept here until they can.
     var unsaved: [AccountID: Decision] = [:] {
-        didSet { tokenReader.setBehind(!unsaved.isEmpty) }
+        didSet { tellReader() }
+    }
+    /// Whether a caller came upon damage that the store does not know of until the next turn.
+    var hasFoundDamage = false {
+        didSet { tellReader() }
     }
     /// What keeps the store from being written; nil if nothing does.
     var trouble: StoreTrouble?
@@ -144,6 +148,11 @@ actor RefreshCoordinator {
         }
     }
 
+    /// What the store does not say yet, the socket's thread must not overlook.
+    private func tellReader() {
+        tokenReader.setBehind(!unsaved.isEmpty || hasFoundDamage)
+    }
+
     private func deadlineReached() {
         timer?.fired()
         wake()
@@ -162,6 +171,7 @@ actor RefreshCoordinator {
             if !due.isEmpty { wake() }
             if !arrivals.isEmpty || trouble?.remaining(at: now) == .zero {
                 try decide(arrivals, at: now)
+                if hasFoundDamage { hasFoundDamage = false }
             }
         } catch {
             storeFailed(error, with: arrivals, at: now)
