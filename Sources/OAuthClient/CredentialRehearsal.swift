@@ -15,29 +15,29 @@ struct CredentialRehearsal: Sendable {
     ///
     /// That the standard form is taken proves nothing: some servers do not authenticate clients at this endpoint at all.
     func run(
-        _ request: RefreshRequest,
+        _ client: RequestingClient,
         at metadata: AuthorizationServerMetadata
     ) async -> BasicCredentialEncoding? {
-        guard request.basicCredentialEncoding == nil, let endpoint = metadata.revocationEndpoint,
-            isWorthwhile(request, offered: metadata.tokenEndpointAuthenticationMethods)
+        guard client.basicCredentialEncoding == nil, let endpoint = metadata.revocationEndpoint,
+            isWorthwhile(client, offered: metadata.tokenEndpointAuthenticationMethods)
         else { return nil }
-        var registration = request.registration
+        var registration = client.registration
         registration.authentication = .clientSecretBasic
         let post = AuthenticatedPost(
             exchange: exchange,
             cache: cache,
             configuration: configuration,
             endpoint: endpoint,
-            profile: request.profile,
+            profile: client.profile,
             registration: registration,
             offeredMethods: nil,
             knownEncoding: nil,
-            correlationID: request.correlationID,
+            correlationID: client.correlationID,
             workedBefore: false,
             // An endpoint that hangs must leave the refresh itself its time.
             deadline: ContinuousClock.now + configuration.totalTimeout / 4
         )
-        let fields = [("token", "rehearsal-" + request.correlationID), ("token_type_hint", "refresh_token")]
+        let fields = [("token", "rehearsal-" + client.correlationID), ("token_type_hint", "refresh_token")]
         let conclusion = await post.run(fields) { answer, body in
             (200...299).contains(answer.status) && ErrorReading(body.fields).error == nil
         }
@@ -91,10 +91,10 @@ struct CredentialRehearsal: Sendable {
     }
 
     /// Whether the first refresh would have to guess between two forms.
-    private func isWorthwhile(_ request: RefreshRequest, offered: [String]?) -> Bool {
+    private func isWorthwhile(_ client: RequestingClient, offered: [String]?) -> Bool {
         ClientCredentials(
-            registration: request.registration,
-            method: ClientCredentials.method(request.registration, profile: request.profile, offered: offered),
+            registration: client.registration,
+            method: ClientCredentials.method(client.registration, profile: client.profile, offered: offered),
             encoding: .formEncoded,
             repeatsClientID: false
         ).differsByEncoding

@@ -31,31 +31,31 @@ package struct OAuthClient: Sendable {
     /// Not to be cancelled once the intent is stored: a cancelled exchange counts as unanswered.
     @concurrent package func refresh(_ request: RefreshRequest) async -> RefreshOutcome {
         let deadline = ContinuousClock.now + configuration.totalTimeout
-        let key = MetadataCache.Key(issuer: request.issuer, profile: request.profile)
-        if let name = ReservedParameter.first(in: request.registration.refreshParameters) {
-            return RefreshOutcome(result: .failure(Self.reservedParameter(name, request.correlationID)))
-        }
+        let client = request.client
         let metadata: AuthorizationServerMetadata
-        do throws(MetadataError) {
-            metadata = try await cache.metadata(for: key)
+        do throws(RefreshFailure) {
+            if let name = ReservedParameter.first(in: client.registration.refreshParameters) {
+                throw client.misconfigured(ReservedParameter.summary, detail: name)
+            }
+            metadata = try await self.metadata(for: client)
         } catch {
-            var failure = error.refreshFailure
-            failure.detail.correlationID = request.correlationID
-            return RefreshOutcome(result: .failure(failure))
+            return RefreshOutcome(result: .failure(error))
         }
         let rehearsed = await CredentialRehearsal(exchange: exchange, cache: cache, configuration: configuration)
-            .run(request, at: metadata)
+            .run(request.client, at: metadata)
         var request = request
-        request.basicCredentialEncoding = request.basicCredentialEncoding ?? rehearsed
+        request.client.basicCredentialEncoding = request.client.basicCredentialEncoding ?? rehearsed
         let decoder = TokenResponseDecoder(
             sent: request.refreshToken,
-            profile: request.profile,
+            profile: request.client.profile,
             now: configuration.now()
         )
         let conclusion = await post(to: metadata, for: request, before: deadline).run(Self.fields(of: request)) {
             (200...299).contains($0.status) && decoder.takes($1.fields)
         }
-        if case .forgetMetadata = conclusion.row?.consequence { await cache.expire(key) }
+        if case .forgetMetadata = conclusion.row?.consequence {
+            await cache.expire(MetadataCache.Key(issuer: client.issuer, profile: client.profile))
+        }
         return outcome(of: conclusion, for: request, rehearsed)
     }
 
@@ -85,9 +85,9 @@ package struct OAuthClient: Sendable {
 
     /// The body of RFC 6749 §6. The one place where a refresh token is revealed to be spent.
     private static func fields(of request: RefreshRequest) -> [(name: String, value: String)] {
-        let parameters = (request.profile?.refreshParameters ?? [:])
-            .merging(request.registration.refreshParameters) { _, own in own }
-        let asked = request.tokenSet?.fields(keeping: parameters["scope"], request.registration.scopes) ?? []
+        let parameters = (request.client.profile?.refreshParameters ?? [:])
+            .merging(request.client.registration.refreshParameters) { _, own in own }
+        let asked = request.tokenSet?.fields(keeping: parameters["scope"], request.client.registration.scopes) ?? []
         let rest = parameters.filter { name, _ in !asked.contains { $0.name == name } }
         return [("grant_type", "refresh_token"), ("refresh_token", request.refreshToken.secret.reveal())]
             + rest.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } + asked
@@ -102,15 +102,15 @@ package struct OAuthClient: Sendable {
             exchange: exchange,
             cache: cache,
             configuration: configuration,
-            endpoint: request.profile?.refreshEndpoint ?? metadata.tokenEndpoint,
-            profile: request.profile,
-            registration: request.registration,
+            endpoint: request.client.profile?.refreshEndpoint ?? metadata.tokenEndpoint,
+            profile: request.client.profile,
+            registration: request.client.registration,
             offeredMethods: metadata.tokenEndpointAuthenticationMethods,
-            knownEncoding: request.basicCredentialEncoding,
-            correlationID: request.correlationID,
+            knownEncoding: request.client.basicCredentialEncoding,
+            correlationID: request.client.correlationID,
             workedBefore: request.hasWorkedBefore,
             deadline: deadline,
-            format: request.profile?.bodyFormat ?? .form,
+            format: request.client.profile?.bodyFormat ?? .form,
             metadata: metadata
         )
     }
@@ -126,7 +126,7 @@ package struct OAuthClient: Sendable {
         let result: Result<TokenResponse, RefreshFailure>
         let decoder = TokenResponseDecoder(
             sent: request.refreshToken,
-            profile: request.profile,
+            profile: request.client.profile,
             now: serverDate ?? now
         )
         var idTokenFault: String?
@@ -135,27 +135,13 @@ package struct OAuthClient: Sendable {
             if idTokenFault != nil { response.idToken = nil }
             result = .success(response)
         } else {
-            let secrets = [request.refreshToken.secret] + (request.registration.clientSecret.map { [$0] } ?? [])
-            result = .failure(
-                RefreshFailure(conclusion, hiding: secrets, correlationID: request.correlationID, now: now)
-            )
+            result = .failure(request.client.failure(conclusion, hiding: [request.refreshToken.secret], now: now))
         }
         return RefreshOutcome(
             result: result,
             serverDate: serverDate,
             basicCredentialEncoding: conclusion.foundEncoding ?? rehearsed,
             idTokenFault: idTokenFault
-        )
-    }
-
-    private static func reservedParameter(_ name: String, _ correlationID: String) -> RefreshFailure {
-        RefreshFailure(
-            .misconfigured,
-            detail: FailureDetail(
-                summary: "an extra parameter has a name that the request itself uses",
-                oauthErrorDescription: FailureText.clean(name, hiding: []),
-                correlationID: correlationID
-            )
         )
     }
 }

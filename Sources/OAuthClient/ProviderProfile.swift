@@ -95,6 +95,9 @@ package struct ProfileDuration: Hashable, Sendable {
 
 /// Names that a profile's or an account's extra parameters may not have: they would change what the request means.
 package enum ReservedParameter {
+    /// What is wrong with a request that has one.
+    static let summary = "an extra parameter has a name that the request itself uses"
+
     package static let names: Set<String> = [
         "grant_type", "refresh_token", "client_id", "client_secret", "client_assertion", "client_assertion_type",
         "token", "token_type_hint", "code", "code_verifier", "redirect_uri", "username", "password", "assertion",

@@ -6,9 +6,9 @@ extension RefreshRequest {
     /// whose it should be.
     func fault(of token: Secret?) -> String? {
         guard let token, let subject else { return nil }
-        var validation = IDTokenValidation(issuer: issuer, clientID: registration.clientID)
-        validation.issuerTemplate = profile?.issuerTemplate
-        validation.issuerAliases = profile?.issuerAliases ?? []
+        var validation = IDTokenValidation(issuer: client.issuer, clientID: client.registration.clientID)
+        validation.issuerTemplate = client.profile?.issuerTemplate
+        validation.issuerAliases = client.profile?.issuerAliases ?? []
         do throws(JOSEError) {
             _ = try validation.continued(token, subject: subject)
             return nil

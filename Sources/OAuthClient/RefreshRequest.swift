@@ -2,17 +2,10 @@ package import RefreshCore
 
 /// What one refresh needs (RFC 6749 §6).
 package struct RefreshRequest: Sendable {
-    package var issuer: Issuer
-    /// Nil for a server whose metadata says it all.
-    package var profile: ProviderProfile?
-    package var registration: ClientRegistration
-    /// What an earlier refresh found out; nil lets this one find out.
-    package var basicCredentialEncoding: BasicCredentialEncoding?
+    package var client: RequestingClient
     package var refreshToken: RefreshToken
     /// What is asked for; nil for the account's default access token.
     package var tokenSet: TokenSet?
-    /// Names the attempt in journals; sent where the profile says how.
-    package var correlationID: String
     /// Whether this account was refreshed before with the same registration.
     ///
     /// A server that then answers `invalid_request` means the token, not the form of the request.
@@ -22,23 +15,15 @@ package struct RefreshRequest: Sendable {
     package var subject: String?
 
     package init(
-        issuer: Issuer,
-        profile: ProviderProfile? = nil,
-        registration: ClientRegistration,
-        basicCredentialEncoding: BasicCredentialEncoding? = nil,
+        client: RequestingClient,
         refreshToken: RefreshToken,
         tokenSet: TokenSet? = nil,
-        correlationID: String,
         hasWorkedBefore: Bool = false,
         subject: String? = nil
     ) {
-        self.issuer = issuer
-        self.profile = profile
-        self.registration = registration
-        self.basicCredentialEncoding = basicCredentialEncoding
+        self.client = client
         self.refreshToken = refreshToken
         self.tokenSet = tokenSet
-        self.correlationID = correlationID
         self.hasWorkedBefore = hasWorkedBefore
         self.subject = subject
     }

@@ -1,12 +1,34 @@
-internal import RefreshCore
+package import RefreshCore
 
-/// One client of one server, as requests of all kinds need it.
-struct RequestingClient: Sendable {
-    let issuer: Issuer
-    let profile: ProviderProfile?
-    let registration: ClientRegistration
-    let basicCredentialEncoding: BasicCredentialEncoding?
-    let correlationID: String
+/// One client of one server, and one attempt at something: what requests of all kinds need.
+package struct RequestingClient: Sendable {
+    package var issuer: Issuer
+    /// Nil for a server whose metadata says it all.
+    package var profile: ProviderProfile?
+    package var registration: ClientRegistration
+    /// What an earlier exchange found out; nil lets this one find out.
+    package var basicCredentialEncoding: BasicCredentialEncoding?
+    /// Names the attempt in journals; sent where the profile says how.
+    package var correlationID: String
+
+    package init(
+        issuer: Issuer,
+        profile: ProviderProfile? = nil,
+        registration: ClientRegistration,
+        basicCredentialEncoding: BasicCredentialEncoding? = nil,
+        correlationID: String
+    ) {
+        self.issuer = issuer
+        self.profile = profile
+        self.registration = registration
+        self.basicCredentialEncoding = basicCredentialEncoding
+        self.correlationID = correlationID
+    }
+
+    /// What the person is asked to grant: `asked`, or else the account's scopes, or else the profile's.
+    package func scopes(_ asked: [String]?) -> [String] {
+        asked ?? (registration.scopes.isEmpty ? profile?.signIn.scopes ?? [] : registration.scopes)
+    }
 
     /// Why nothing was sent: a setting has to be mended first.
     ///

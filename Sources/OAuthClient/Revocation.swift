@@ -2,32 +2,20 @@ package import RefreshCore
 
 /// What one revocation needs (RFC 7009 §2.1).
 package struct RevocationRequest: Sendable {
-    package var issuer: Issuer
-    package var profile: ProviderProfile?
-    package var registration: ClientRegistration
-    package var basicCredentialEncoding: BasicCredentialEncoding?
+    package var client: RequestingClient
     /// Revoked first: that ends the grant.
     package var refreshToken: RefreshToken?
     /// Revoked after it; nil leaves it to the server, which may let it live on to its end.
     package var accessToken: AccessToken?
-    package var correlationID: String
 
     package init(
-        issuer: Issuer,
-        profile: ProviderProfile? = nil,
-        registration: ClientRegistration,
-        basicCredentialEncoding: BasicCredentialEncoding? = nil,
+        client: RequestingClient,
         refreshToken: RefreshToken?,
-        accessToken: AccessToken? = nil,
-        correlationID: String
+        accessToken: AccessToken? = nil
     ) {
-        self.issuer = issuer
-        self.profile = profile
-        self.registration = registration
-        self.basicCredentialEncoding = basicCredentialEncoding
+        self.client = client
         self.refreshToken = refreshToken
         self.accessToken = accessToken
-        self.correlationID = correlationID
     }
 }
 
@@ -54,7 +42,7 @@ struct Revocation: Sendable {
         let metadata: AuthorizationServerMetadata
         do throws(MetadataError) {
             metadata = try await cache.metadata(
-                for: MetadataCache.Key(issuer: request.issuer, profile: request.profile)
+                for: MetadataCache.Key(issuer: request.client.issuer, profile: request.client.profile)
             )
         } catch {
             return .failure(.failed(error.refreshFailure))
@@ -85,20 +73,14 @@ struct Revocation: Sendable {
         _ request: RevocationRequest,
         by post: AuthenticatedPost
     ) async -> Result<Void, RevocationFailure> {
-        let parameters = (request.profile?.revocationParameters ?? [:]).sorted { $0.key < $1.key }
+        let parameters = (request.client.profile?.revocationParameters ?? [:]).sorted { $0.key < $1.key }
         let fields = [("token", token.reveal()), ("token_type_hint", hint)] + parameters.map { ($0.key, $0.value) }
         // RFC 7009 §2.2: 200 for unknown tokens too, and the body says nothing. Slack answers 200 with an error.
         let conclusion = await post.run(fields) { answer, body in
             (200...299).contains(answer.status) && body.kind != .html && ErrorReading(body.fields).error == nil
         }
         guard conclusion.row != nil else { return .success(()) }
-        let secrets = [token] + (request.registration.clientSecret.map { [$0] } ?? [])
-        let failure = RefreshFailure(
-            conclusion,
-            hiding: secrets,
-            correlationID: request.correlationID,
-            now: configuration.now()
-        )
+        let failure = request.client.failure(conclusion, hiding: [token], now: configuration.now())
         if failure.detail.httpStatus == 503 { return .failure(.stillValid(retryAfter: failure.retryAfter)) }
         if failure.detail.oauthError == "unsupported_token_type" { return .failure(.unsupported) }
         // A server that says that the grant has ended says what was wanted.
@@ -116,12 +98,12 @@ struct Revocation: Sendable {
             cache: cache,
             configuration: configuration,
             endpoint: endpoint,
-            profile: request.profile,
-            registration: request.registration,
+            profile: request.client.profile,
+            registration: request.client.registration,
             offeredMethods: metadata.revocationEndpointAuthenticationMethods
                 ?? metadata.tokenEndpointAuthenticationMethods,
-            knownEncoding: request.basicCredentialEncoding,
-            correlationID: request.correlationID,
+            knownEncoding: request.client.basicCredentialEncoding,
+            correlationID: request.client.correlationID,
             workedBefore: false,
             deadline: ContinuousClock.now + configuration.totalTimeout,
             metadata: metadata

@@ -38,6 +38,22 @@ func withServer<Value>(
     }
 }
 
+/// A client of the server at `origin`.
+func requestingClient(
+    at origin: String,
+    registration: ClientRegistration = ClientRegistration(clientID: "client"),
+    profile: ProviderProfile? = nil,
+    encoding: BasicCredentialEncoding? = nil
+) throws -> RequestingClient {
+    RequestingClient(
+        issuer: try Issuer(url: origin),
+        profile: profile,
+        registration: registration,
+        basicCredentialEncoding: encoding,
+        correlationID: "correlation-1"
+    )
+}
+
 /// A request whose token endpoint is `server`'s, without discovery; `rehearses` tells whether there is a revocation endpoint.
 func refreshRequest(
     to origin: String,
@@ -52,12 +68,8 @@ func refreshRequest(
     profile.tokenEndpoint = Endpoint(origin + "/token")
     if rehearses { profile.revocationEndpoint = Endpoint(origin + "/revoke") }
     return RefreshRequest(
-        issuer: try Issuer(url: origin),
-        profile: profile,
-        registration: registration,
-        basicCredentialEncoding: encoding,
+        client: try requestingClient(at: origin, registration: registration, profile: profile, encoding: encoding),
         refreshToken: RefreshToken(Secret(token)),
-        correlationID: "correlation-1",
         hasWorkedBefore: hasWorkedBefore
     )
 }

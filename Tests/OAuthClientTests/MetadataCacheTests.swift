@@ -27,10 +27,8 @@ struct MetadataCacheTests {
 
     private static func request(_ server: LoopbackServer) throws -> RefreshRequest {
         RefreshRequest(
-            issuer: try Issuer(url: server.origin),
-            registration: ClientRegistration(clientID: "c"),
-            refreshToken: RefreshToken(Secret("r1")),
-            correlationID: "1"
+            client: try requestingClient(at: server.origin, registration: ClientRegistration(clientID: "c")),
+            refreshToken: RefreshToken(Secret("r1"))
         )
     }
 

@@ -15,12 +15,13 @@ struct RevocationTests {
             profile.revocationEndpoint = hasEndpoint ? Endpoint(server.origin + "/revoke") : nil
             profile.revocationParameters = ["extra": "e"]
             let request = RevocationRequest(
-                issuer: try Issuer(url: server.origin),
-                profile: profile,
-                registration: ClientRegistration(clientID: "c"),
+                client: try requestingClient(
+                    at: server.origin,
+                    registration: ClientRegistration(clientID: "c"),
+                    profile: profile
+                ),
                 refreshToken: refreshToken.map { RefreshToken(Secret($0)) },
-                accessToken: accessToken.map { AccessToken(Secret($0)) },
-                correlationID: "1"
+                accessToken: accessToken.map { AccessToken(Secret($0)) }
             )
             let result = try await withClient { await $0.revoke(request) }
             switch result {

@@ -41,10 +41,7 @@ package enum TokenTypeIdentifier: String, Hashable, Sendable, CaseIterable {
 
 /// What it takes to obtain tokens by a `ClientGrant`.
 package struct ClientGrantRequest: Sendable {
-    package var issuer: Issuer
-    package var profile: ProviderProfile?
-    package var registration: ClientRegistration
-    package var basicCredentialEncoding: BasicCredentialEncoding?
+    package var client: RequestingClient
     package var grant: ClientGrant
     /// Empty leaves it to the server.
     package var scopes: [String]
@@ -52,34 +49,15 @@ package struct ClientGrantRequest: Sendable {
     package var resources: [String] = []
     /// RFC 8693 §2.1, and Auth0's word elsewhere; nil sends none.
     package var audience: String?
-    package var correlationID: String
 
     package init(
-        issuer: Issuer,
-        profile: ProviderProfile? = nil,
-        registration: ClientRegistration,
-        basicCredentialEncoding: BasicCredentialEncoding? = nil,
+        client: RequestingClient,
         grant: ClientGrant,
-        scopes: [String] = [],
-        correlationID: String
+        scopes: [String] = []
     ) {
-        self.issuer = issuer
-        self.profile = profile
-        self.registration = registration
-        self.basicCredentialEncoding = basicCredentialEncoding
+        self.client = client
         self.grant = grant
         self.scopes = scopes
-        self.correlationID = correlationID
-    }
-
-    var client: RequestingClient {
-        RequestingClient(
-            issuer: issuer,
-            profile: profile,
-            registration: registration,
-            basicCredentialEncoding: basicCredentialEncoding,
-            correlationID: correlationID
-        )
     }
 
     /// What must not be shown when a server says it back.
@@ -92,7 +70,7 @@ package struct ClientGrantRequest: Sendable {
     }
 
     var fields: [(name: String, value: String)] {
-        let separator = profile?.scopeSeparator ?? " "
+        let separator = client.profile?.scopeSeparator ?? " "
         return grant.fields
             + (scopes.isEmpty ? [] : [("scope", scopes.joined(separator: separator))])
             + resources.map { ("resource", $0) }

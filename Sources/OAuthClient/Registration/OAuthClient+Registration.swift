@@ -42,7 +42,6 @@ extension OAuthClient {
             issuer: issuer,
             profile: profile,
             registration: ClientRegistration(clientID: ""),
-            basicCredentialEncoding: nil,
             correlationID: correlationID
         )
         let message = HTTPExchange.Request(

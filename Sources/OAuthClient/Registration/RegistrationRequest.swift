@@ -58,7 +58,6 @@ package struct RegistrationRequest: Sendable {
             issuer: issuer,
             profile: profile,
             registration: ClientRegistration(clientID: ""),
-            basicCredentialEncoding: nil,
             correlationID: correlationID
         )
     }

@@ -9,23 +9,19 @@ struct AuthorizationParameters {
     var all: [(name: String, value: String)] {
         let own = required + asked
         let extra = (signIn.authorizationParameters)
-            .merging(request.registration.authorizationParameters) { _, account in account }
+            .merging(request.client.registration.authorizationParameters) { _, account in account }
             .filter { name, _ in !own.contains { $0.name == name } }
         return own + extra.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     /// What the person is asked to grant: the request's scopes, the account's, or the profile's.
-    var scopes: [String] { request.scopes ?? AuthorizationParameters.scopes(request.registration, request.profile) }
+    var scopes: [String] { request.client.scopes(request.scopes) }
 
-    static func scopes(_ registration: ClientRegistration, _ profile: ProviderProfile?) -> [String] {
-        registration.scopes.isEmpty ? profile?.signIn.scopes ?? [] : registration.scopes
-    }
-
-    private var signIn: SignInProfile { request.profile?.signIn ?? SignInProfile() }
+    private var signIn: SignInProfile { request.client.profile?.signIn ?? SignInProfile() }
 
     private var required: [(name: String, value: String)] {
         var fields = [
-            (name: "response_type", value: "code"), ("client_id", request.registration.clientID),
+            (name: "response_type", value: "code"), ("client_id", request.client.registration.clientID),
             ("redirect_uri", request.redirectURI), ("state", request.state.reveal()),
         ]
         if let mode = signIn.responseMode { fields.append(("response_mode", mode.rawValue)) }
@@ -36,7 +32,7 @@ struct AuthorizationParameters {
             break
         }
         if !scopes.isEmpty {
-            let separator = request.profile?.scopeSeparator ?? " "
+            let separator = request.client.profile?.scopeSeparator ?? " "
             fields.append((signIn.scopeParameter ?? "scope", scopes.joined(separator: separator)))
         }
         return fields

@@ -2,12 +2,7 @@ package import RefreshCore
 
 /// What has to be known to send a person's browser to an authorization server (RFC 6749 §4.1.1).
 package struct AuthorizationRequest: Sendable {
-    package var issuer: Issuer
-    /// Nil for a server whose metadata says it all.
-    package var profile: ProviderProfile?
-    package var registration: ClientRegistration
-    /// What an earlier exchange found out; used where the request is pushed.
-    package var basicCredentialEncoding: BasicCredentialEncoding?
+    package var client: RequestingClient
     package var redirectURI: String
     /// Comes back with the answer and binds it to this request (RFC 9700 §2.1).
     package var state: Secret
@@ -27,26 +22,19 @@ package struct AuthorizationRequest: Sendable {
     package var claims: String?
     /// RFC 8707 §2.1; each is a parameter of its own.
     package var resources: [String] = []
-    package var correlationID: String
 
     package init(
-        issuer: Issuer,
-        profile: ProviderProfile? = nil,
-        registration: ClientRegistration,
+        client: RequestingClient,
         redirectURI: String,
         state: Secret,
         nonce: Secret? = nil,
-        codeVerifier: Secret,
-        correlationID: String
+        codeVerifier: Secret
     ) {
-        self.issuer = issuer
-        self.profile = profile
-        self.registration = registration
+        self.client = client
         self.redirectURI = redirectURI
         self.state = state
         self.nonce = nonce
         self.codeVerifier = codeVerifier
-        self.correlationID = correlationID
     }
 }
 

@@ -2,11 +2,7 @@ package import RefreshCore
 
 /// What it takes to turn an authorization code into tokens (RFC 6749 §4.1.3).
 package struct CodeExchange: Sendable {
-    package var issuer: Issuer
-    package var profile: ProviderProfile?
-    package var registration: ClientRegistration
-    /// What an earlier exchange found out; nil lets this one find out.
-    package var basicCredentialEncoding: BasicCredentialEncoding?
+    package var client: RequestingClient
     /// Sent once: a second time would end the grant (RFC 6749 §4.1.2).
     package var code: Secret
     /// As the authorization request had it.
@@ -18,42 +14,23 @@ package struct CodeExchange: Sendable {
     package var maxAge: Duration?
     /// As the authorization request had them; nil for the account's or the profile's.
     package var scopes: [String]?
-    package var correlationID: String
 
     package init(
-        issuer: Issuer,
-        profile: ProviderProfile? = nil,
-        registration: ClientRegistration,
-        basicCredentialEncoding: BasicCredentialEncoding? = nil,
+        client: RequestingClient,
         code: Secret,
         redirectURI: String,
         codeVerifier: Secret,
         nonce: Secret? = nil,
         maxAge: Duration? = nil,
-        scopes: [String]? = nil,
-        correlationID: String
+        scopes: [String]? = nil
     ) {
-        self.issuer = issuer
-        self.profile = profile
-        self.registration = registration
-        self.basicCredentialEncoding = basicCredentialEncoding
+        self.client = client
         self.code = code
         self.redirectURI = redirectURI
         self.codeVerifier = codeVerifier
         self.nonce = nonce
         self.maxAge = maxAge
         self.scopes = scopes
-        self.correlationID = correlationID
-    }
-
-    var client: RequestingClient {
-        RequestingClient(
-            issuer: issuer,
-            profile: profile,
-            registration: registration,
-            basicCredentialEncoding: basicCredentialEncoding,
-            correlationID: correlationID
-        )
     }
 
     /// The body of RFC 6749 §4.1.3. The one place where a code is revealed.
@@ -61,7 +38,7 @@ package struct CodeExchange: Sendable {
         let fields = [
             (name: "grant_type", value: "authorization_code"), ("code", code.reveal()), ("redirect_uri", redirectURI),
         ]
-        switch profile?.signIn.pkce ?? .s256 {
+        switch client.profile?.signIn.pkce ?? .s256 {
         case .s256: return fields + [("code_verifier", codeVerifier.reveal())]
         case .none: return fields
         }

@@ -2,38 +2,16 @@ package import RefreshCore
 
 /// What it takes to ask for a device code (RFC 8628 §3.1).
 package struct DeviceAuthorizationRequest: Sendable {
-    package var issuer: Issuer
-    package var profile: ProviderProfile?
-    package var registration: ClientRegistration
-    package var basicCredentialEncoding: BasicCredentialEncoding?
+    package var client: RequestingClient
     /// Nil asks for the account's, else for the profile's.
     package var scopes: [String]?
-    package var correlationID: String
 
     package init(
-        issuer: Issuer,
-        profile: ProviderProfile? = nil,
-        registration: ClientRegistration,
-        basicCredentialEncoding: BasicCredentialEncoding? = nil,
-        scopes: [String]? = nil,
-        correlationID: String
+        client: RequestingClient,
+        scopes: [String]? = nil
     ) {
-        self.issuer = issuer
-        self.profile = profile
-        self.registration = registration
-        self.basicCredentialEncoding = basicCredentialEncoding
+        self.client = client
         self.scopes = scopes
-        self.correlationID = correlationID
-    }
-
-    var client: RequestingClient {
-        RequestingClient(
-            issuer: issuer,
-            profile: profile,
-            registration: registration,
-            basicCredentialEncoding: basicCredentialEncoding,
-            correlationID: correlationID
-        )
     }
 
     /// Parameters of authorization requests that make sense without a browser. A server must pass over others (RFC 6749 §3.1), but
@@ -41,7 +19,8 @@ package struct DeviceAuthorizationRequest: Sendable {
     private static let extras: Set = ["audience", "resource", "authorization_details", "claims", "acr_values"]
 
     var fields: [(name: String, value: String)] {
-        let scopes = scopes ?? AuthorizationParameters.scopes(registration, profile)
+        let (profile, registration) = (client.profile, client.registration)
+        let scopes = client.scopes(scopes)
         let scope = scopes.joined(separator: profile?.scopeSeparator ?? " ")
         let extra = (profile?.signIn.authorizationParameters ?? [:])
             .merging(registration.authorizationParameters) { _, account in account }
@@ -68,47 +47,25 @@ package struct DeviceAuthorization: Sendable {
 
 /// One question after a device code (RFC 8628 §3.4).
 package struct DevicePoll: Sendable {
-    package var issuer: Issuer
-    package var profile: ProviderProfile?
-    package var registration: ClientRegistration
-    package var basicCredentialEncoding: BasicCredentialEncoding?
+    package var client: RequestingClient
     package var deviceCode: Secret
     /// As they were asked for; nil for the account's or the profile's.
     package var scopes: [String]?
-    package var correlationID: String
 
     package init(
-        issuer: Issuer,
-        profile: ProviderProfile? = nil,
-        registration: ClientRegistration,
-        basicCredentialEncoding: BasicCredentialEncoding? = nil,
+        client: RequestingClient,
         deviceCode: Secret,
-        scopes: [String]? = nil,
-        correlationID: String
+        scopes: [String]? = nil
     ) {
-        self.issuer = issuer
-        self.profile = profile
-        self.registration = registration
-        self.basicCredentialEncoding = basicCredentialEncoding
+        self.client = client
         self.deviceCode = deviceCode
         self.scopes = scopes
-        self.correlationID = correlationID
-    }
-
-    var client: RequestingClient {
-        RequestingClient(
-            issuer: issuer,
-            profile: profile,
-            registration: registration,
-            basicCredentialEncoding: basicCredentialEncoding,
-            correlationID: correlationID
-        )
     }
 
     var fields: [(name: String, value: String)] {
         [
             ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("device_code", deviceCode.reveal()),
-            ("client_id", registration.clientID),
+            ("client_id", client.registration.clientID),
         ]
     }
 }

@@ -9,10 +9,10 @@ extension OAuthClient {
         do throws(RefreshFailure) {
             let client = request.client
             if let name = ReservedParameter.first(
-                in: request.registration.authorizationParameters,
+                in: request.client.registration.authorizationParameters,
                 among: ReservedParameter.authorizationNames
             ) {
-                throw client.misconfigured("an extra parameter has a name that the request itself uses", detail: name)
+                throw client.misconfigured(ReservedParameter.summary, detail: name)
             }
             let metadata = try await metadata(for: client)
             guard let endpoint = metadata.endpoints.authorization else {
@@ -24,14 +24,15 @@ extension OAuthClient {
             let parameters = AuthorizationParameters(request: request).all
             let pushed = try await push(parameters, of: request, metadata)
             let sent =
-                pushed.map { [("client_id", request.registration.clientID), ("request_uri", $0.uri)] } ?? parameters
+                pushed.map { [("client_id", request.client.registration.clientID), ("request_uri", $0.uri)] }
+                ?? parameters
             return .success(
                 AuthorizationURL(
                     url: endpoint.url(adding: sent),
                     host: endpoint.host,
                     expiresIn: pushed?.expiresIn,
                     requiresIssuer: metadata.namesIssuerInResponses,
-                    issuer: request.issuer.url
+                    issuer: request.client.issuer.url
                 )
             )
         } catch {
@@ -60,8 +61,8 @@ extension OAuthClient {
         }
         // A client that proves itself gains by pushing; for a public one it changes little.
         let method = authenticationMethod(
-            of: request.registration,
-            profile: request.profile,
+            of: request.client.registration,
+            profile: request.client.profile,
             offered: metadata.tokenEndpointAuthenticationMethods
         )
         guard isRequired || method != .none else { return nil }
@@ -85,18 +86,6 @@ extension OAuthClient {
         // §2.2 wants 5 to 600 s: a server that does not say gets what is shortest.
         let seconds = body.fields["expires_in"]?.seconds ?? 5
         return PushedRequest(uri: uri, expiresIn: .seconds(Int64(min(max(seconds, 1), 600))))
-    }
-}
-
-extension AuthorizationRequest {
-    var client: RequestingClient {
-        RequestingClient(
-            issuer: issuer,
-            profile: profile,
-            registration: registration,
-            basicCredentialEncoding: basicCredentialEncoding,
-            correlationID: correlationID
-        )
     }
 }
 

@@ -13,10 +13,10 @@ extension OAuthClient {
                 )
             }
             let conclusion = await post(from: request.client, to: endpoint, metadata).run(request.fields) {
-                (200...299).contains($0.status) && DeviceAuthorization($1, from: request.issuer) != nil
+                (200...299).contains($0.status) && DeviceAuthorization($1, from: request.client.issuer) != nil
             }
             if conclusion.row == nil, let body = conclusion.body,
-                let answer = DeviceAuthorization(body, from: request.issuer)
+                let answer = DeviceAuthorization(body, from: request.client.issuer)
             {
                 return .success(answer)
             }
@@ -29,10 +29,14 @@ extension OAuthClient {
     /// Asks once whether the person has confirmed.
     @concurrent package func pollDevice(_ request: DevicePoll) async -> DevicePollOutcome {
         let client = request.client
-        let scopes = request.scopes ?? AuthorizationParameters.scopes(request.registration, request.profile)
         do throws(RefreshFailure) {
             let metadata = try await metadata(for: client)
-            let check = IDTokenCheck(client, IDTokenCheck.Binding(scopes: scopes), metadata, cache: keySets)
+            let check = IDTokenCheck(
+                client,
+                IDTokenCheck.Binding(scopes: client.scopes(request.scopes)),
+                metadata,
+                cache: keySets
+            )
             // The question that is answered with tokens spends the code.
             try await check.prepare()
             let grant = GrantRequest(fields: request.fields, secrets: [request.deviceCode])

@@ -2,33 +2,24 @@ package import RefreshCore
 
 /// What it takes to end a person's session at the server (OpenID Connect RP-Initiated Logout §2).
 package struct EndSessionRequest: Sendable {
-    package var issuer: Issuer
-    package var profile: ProviderProfile?
-    package var clientID: String
+    package var client: RequestingClient
     /// The last id_token of the grant; with it the server need not ask the person.
     package var idTokenHint: Secret?
     /// Where the browser goes afterwards; must be registered.
     package var postLogoutRedirectURI: String?
     /// Comes back with that; sent together with it only.
     package var state: Secret?
-    package var correlationID: String
 
     package init(
-        issuer: Issuer,
-        profile: ProviderProfile? = nil,
-        clientID: String,
+        client: RequestingClient,
         idTokenHint: Secret? = nil,
         postLogoutRedirectURI: String? = nil,
-        state: Secret? = nil,
-        correlationID: String
+        state: Secret? = nil
     ) {
-        self.issuer = issuer
-        self.profile = profile
-        self.clientID = clientID
+        self.client = client
         self.idTokenHint = idTokenHint
         self.postLogoutRedirectURI = postLogoutRedirectURI
         self.state = state
-        self.correlationID = correlationID
     }
 }
 
@@ -45,16 +36,11 @@ extension OAuthClient {
     @concurrent package func endSessionURL(
         for request: EndSessionRequest
     ) async -> Result<EndSessionURL?, RefreshFailure> {
-        let client = RequestingClient(
-            issuer: request.issuer,
-            profile: request.profile,
-            registration: ClientRegistration(clientID: request.clientID),
-            basicCredentialEncoding: nil,
-            correlationID: request.correlationID
-        )
         do throws(RefreshFailure) {
-            guard let endpoint = try await metadata(for: client).endpoints.endSession else { return .success(nil) }
-            var fields = [(name: "client_id", value: request.clientID)]
+            guard let endpoint = try await metadata(for: request.client).endpoints.endSession else {
+                return .success(nil)
+            }
+            var fields = [(name: "client_id", value: request.client.registration.clientID)]
             if let token = request.idTokenHint { fields.append(("id_token_hint", token.reveal())) }
             if let uri = request.postLogoutRedirectURI {
                 fields.append(("post_logout_redirect_uri", uri))

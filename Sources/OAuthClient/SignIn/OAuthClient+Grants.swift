@@ -8,12 +8,11 @@ extension OAuthClient {
     /// afterwards nothing can be tried again. A grant whose id_token cannot be believed is revoked.
     @concurrent package func exchange(_ request: CodeExchange) async -> GrantOutcome {
         let client = request.client
-        let scopes = request.scopes ?? AuthorizationParameters.scopes(request.registration, request.profile)
         let binding = IDTokenCheck.Binding(
             nonce: request.nonce,
             code: request.code,
             maxAge: request.maxAge,
-            scopes: scopes
+            scopes: client.scopes(request.scopes)
         )
         do throws(RefreshFailure) {
             let metadata = try await metadata(for: client)
@@ -102,15 +101,13 @@ extension OAuthClient {
             return outcome(.success(ObtainedGrant(tokens: tokens, subject: claims?.subject, keptFields: kept)))
         } catch {
             // Nobody will use it: the server should know. What comes of it changes nothing here.
+            var known = client
+            known.basicCredentialEncoding = client.basicCredentialEncoding ?? conclusion.foundEncoding
             _ = await revoke(
                 RevocationRequest(
-                    issuer: client.issuer,
-                    profile: client.profile,
-                    registration: client.registration,
-                    basicCredentialEncoding: client.basicCredentialEncoding ?? conclusion.foundEncoding,
+                    client: known,
                     refreshToken: tokens.refreshToken,
-                    accessToken: tokens.accessToken,
-                    correlationID: client.correlationID
+                    accessToken: tokens.accessToken
                 )
             )
             return outcome(.failure(error))

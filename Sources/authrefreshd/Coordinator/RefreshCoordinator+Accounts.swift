@@ -107,13 +107,9 @@ extension RefreshCoordinator {
     ) {
         let account = snapshot.account
         let request = RevocationRequest(
-            issuer: account.issuer,
-            profile: settings.profile(for: account),
-            registration: account.registration,
-            basicCredentialEncoding: account.basicCredentialEncoding,
+            client: requestingClient(of: account, correlationID: Self.newCorrelationID()),
             refreshToken: refreshToken,
-            accessToken: (try? accessToken(of: account.id)) ?? nil,
-            correlationID: Self.newCorrelationID()
+            accessToken: (try? accessToken(of: account.id)) ?? nil
         )
         // It captures this actor, and so runs on its queue, where `answer` belongs.
         Task {

@@ -13,6 +13,17 @@ struct Exchange {
 
 /// The requests to authorization servers.
 extension RefreshCoordinator {
+    /// As whom a request of `account` is made.
+    func requestingClient(of account: Account, correlationID: String) -> RequestingClient {
+        RequestingClient(
+            issuer: account.issuer,
+            profile: settings.profile(for: account),
+            registration: account.registration,
+            basicCredentialEncoding: account.basicCredentialEncoding,
+            correlationID: correlationID
+        )
+    }
+
     /// Spends the refresh token of `lease`, which has been committed.
     ///
     /// - Parameters:
@@ -40,13 +51,9 @@ extension RefreshCoordinator {
             return false
         }
         let request = RefreshRequest(
-            issuer: account.issuer,
-            profile: settings.profile(for: account),
-            registration: account.registration,
-            basicCredentialEncoding: account.basicCredentialEncoding,
+            client: requestingClient(of: account, correlationID: correlationID),
             refreshToken: refreshToken,
             tokenSet: set,
-            correlationID: correlationID,
             hasWorkedBefore: set == nil && record.state.hasRefreshed,
             subject: account.grantFacts.subject
         )

@@ -7,16 +7,11 @@ internal import SignIn
 extension RefreshCoordinator {
     /// Has the server give out a code for the person to type.
     func prepareDevice(_ running: RunningSignIn) {
-        let account = running.account
-        var request = DeviceAuthorizationRequest(
-            issuer: account.issuer,
-            profile: settings.profile(for: account),
-            registration: account.registration,
-            correlationID: running.correlationID
+        let request = DeviceAuthorizationRequest(
+            client: requestingClient(of: running),
+            scopes: running.request.scopes
         )
-        request.basicCredentialEncoding = account.basicCredentialEncoding
-        request.scopes = running.request.scopes
-        Task { [client, request] in
+        Task { [client] in
             switch await client.authorizeDevice(request) {
             case .failure(let failure): self.tell(.preparationFailed(failure), toAttempt: running.id)
             case .success(let device): self.invite(running, device)
@@ -37,17 +32,13 @@ extension RefreshCoordinator {
     /// Asks once whether the person has approved.
     func poll(_ running: RunningSignIn) {
         guard let device = running.invitation?.device else { return }
-        let (account, sentAt) = (running.account, timebase.now())
-        var request = DevicePoll(
-            issuer: account.issuer,
-            profile: settings.profile(for: account),
-            registration: account.registration,
+        let sentAt = timebase.now()
+        let request = DevicePoll(
+            client: requestingClient(of: running),
             deviceCode: device.deviceCode,
-            scopes: running.request.scopes,
-            correlationID: running.correlationID
+            scopes: running.request.scopes
         )
-        request.basicCredentialEncoding = account.basicCredentialEncoding
-        Task { [client, request] in
+        Task { [client] in
             let answer: DevicePollAnswer
             switch await client.pollDevice(request) {
             case .pending: answer = .pending

@@ -49,21 +49,20 @@ extension RefreshCoordinator {
         }
     }
 
+    /// As whom the requests of a sign-in are made.
+    func requestingClient(of running: RunningSignIn) -> RequestingClient {
+        requestingClient(of: running.account, correlationID: running.correlationID)
+    }
+
     private func authorizationRequest(_ running: RunningSignIn, _ redirectURI: String) -> AuthorizationRequest {
-        let account = running.account
-        let profile = settings.profile(for: account)
         let asked = running.request
         var request = AuthorizationRequest(
-            issuer: account.issuer,
-            profile: profile,
-            registration: account.registration,
+            client: requestingClient(of: running),
             redirectURI: redirectURI,
             state: running.secrets.state,
             nonce: nonce(of: running),
-            codeVerifier: running.secrets.codeVerifier,
-            correlationID: running.correlationID
+            codeVerifier: running.secrets.codeVerifier
         )
-        request.basicCredentialEncoding = account.basicCredentialEncoding
         request.scopes = asked.scopes
         request.prompt = asked.prompt
         request.loginHint = asked.loginHint
@@ -75,9 +74,7 @@ extension RefreshCoordinator {
 
     /// OpenID Connect Core §3.1.2.1: it comes back in the ID token, which there is if `openid` was asked for.
     func nonce(of running: RunningSignIn) -> Secret? {
-        let own = running.account.registration.scopes
-        let usual = own.isEmpty ? settings.profile(for: running.account)?.signIn.scopes ?? [] : own
-        return (running.request.scopes ?? usual).contains("openid") ? running.secrets.nonce : nil
+        requestingClient(of: running).scopes(running.request.scopes).contains("openid") ? running.secrets.nonce : nil
     }
 
     private func invite(_ running: RunningSignIn, _ url: AuthorizationURL) {
@@ -97,21 +94,17 @@ extension RefreshCoordinator {
     /// Sends the code to the token endpoint.
     func exchange(_ code: AuthorizationCode, of running: RunningSignIn) {
         signIns[running.account.id]?.keptFields = code.keptFields
-        let (account, sentAt) = (running.account, timebase.now())
-        var request = CodeExchange(
-            issuer: account.issuer,
-            profile: settings.profile(for: account),
-            registration: account.registration,
+        let sentAt = timebase.now()
+        let request = CodeExchange(
+            client: requestingClient(of: running),
             code: code.secret,
             redirectURI: running.redirectURI ?? "",
             codeVerifier: running.secrets.codeVerifier,
             nonce: nonce(of: running),
-            correlationID: running.correlationID
+            maxAge: running.request.maxAge,
+            scopes: running.request.scopes
         )
-        request.basicCredentialEncoding = account.basicCredentialEncoding
-        request.maxAge = running.request.maxAge
-        request.scopes = running.request.scopes
-        Task { [client, request] in
+        Task { [client] in
             let outcome = await client.exchange(request)
             self.obtained(outcome, of: running, sentAt: sentAt)
         }

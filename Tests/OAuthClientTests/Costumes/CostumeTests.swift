@@ -96,12 +96,7 @@ import Testing
     @Test(arguments: try Costume.all().filter { $0.device != nil })
     func `a device code is read`(_ costume: Costume) async throws {
         try await wear(costume) { client, profile, issuer, _ in
-            let request = DeviceAuthorizationRequest(
-                issuer: issuer,
-                profile: profile,
-                registration: costume.registration,
-                correlationID: "correlation-1"
-            )
+            let request = DeviceAuthorizationRequest(client: requestingClient(costume, profile, issuer))
             let codes = try await client.authorizeDevice(request).get()
             #expect(codes.userCode == costume.device?.userCode)
             #expect(codes.verificationURI == costume.device?.verification)
@@ -116,12 +111,22 @@ import Testing
         workedBefore: Bool
     ) -> RefreshRequest {
         RefreshRequest(
+            client: requestingClient(costume, profile, issuer),
+            refreshToken: RefreshToken(Secret("r1")),
+            hasWorkedBefore: workedBefore
+        )
+    }
+
+    private func requestingClient(
+        _ costume: Costume,
+        _ profile: ProviderProfile,
+        _ issuer: Issuer
+    ) -> RequestingClient {
+        RequestingClient(
             issuer: issuer,
             profile: profile,
             registration: costume.registration,
-            refreshToken: RefreshToken(Secret("r1")),
-            correlationID: "correlation-1",
-            hasWorkedBefore: workedBefore
+            correlationID: "correlation-1"
         )
     }
 

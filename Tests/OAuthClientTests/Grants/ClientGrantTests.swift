@@ -13,14 +13,15 @@ struct ClientGrantTests {
         return try await withServer(script) { server in
             try await withClient { client in
                 var request = ClientGrantRequest(
-                    issuer: try Issuer(url: server.origin),
-                    registration: ClientRegistration(
-                        clientID: "client",
-                        authentication: .clientSecretPost,
-                        clientSecret: Secret("client-secret")
+                    client: try requestingClient(
+                        at: server.origin,
+                        registration: ClientRegistration(
+                            clientID: "client",
+                            authentication: .clientSecretPost,
+                            clientSecret: Secret("client-secret")
+                        )
                     ),
-                    grant: grant,
-                    correlationID: "correlation-1"
+                    grant: grant
                 )
                 change(&request)
                 let outcome = await client.obtain(request)

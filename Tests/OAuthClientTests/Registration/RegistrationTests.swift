@@ -150,12 +150,10 @@ struct RegistrationTests {
         try await withServer(Self.server { _ in LoopbackServer.answer(404) }) { server in
             try await withClient { client in
                 let request = EndSessionRequest(
-                    issuer: try Issuer(url: server.origin),
-                    clientID: "client",
+                    client: try requestingClient(at: server.origin),
                     idTokenHint: Secret("id-token"),
                     postLogoutRedirectURI: "http://127.0.0.1/out",
-                    state: Secret("state-2"),
-                    correlationID: "correlation-1"
+                    state: Secret("state-2")
                 )
                 let url = try #require(try await client.endSessionURL(for: request).get())
                 #expect(url.host == "127.0.0.1")
@@ -173,10 +171,7 @@ struct RegistrationTests {
         try await withClient { client in
             let profile = signInProfile(at: "https://as.example")
             let request = EndSessionRequest(
-                issuer: try Issuer(url: "https://as.example"),
-                profile: profile,
-                clientID: "client",
-                correlationID: "correlation-1"
+                client: try requestingClient(at: "https://as.example", profile: profile)
             )
             #expect(try await client.endSessionURL(for: request).get() == nil)
         }

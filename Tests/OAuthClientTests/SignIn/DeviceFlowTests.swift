@@ -8,10 +8,11 @@ import Testing
 struct DeviceFlowTests {
     private func request(_ origin: String, profile: ProviderProfile? = nil) throws -> DeviceAuthorizationRequest {
         DeviceAuthorizationRequest(
-            issuer: try Issuer(url: origin),
-            profile: profile,
-            registration: ClientRegistration(clientID: "client", scopes: ["openid", "mail"]),
-            correlationID: "correlation-1"
+            client: try requestingClient(
+                at: origin,
+                registration: ClientRegistration(clientID: "client", scopes: ["openid", "mail"]),
+                profile: profile
+            )
         )
     }
 
@@ -116,10 +117,11 @@ struct DeviceFlowTests {
             try await withClient { client in
                 await client.pollDevice(
                     DevicePoll(
-                        issuer: try Issuer(url: server.origin),
-                        registration: ClientRegistration(clientID: "client", scopes: ["openid"]),
-                        deviceCode: Secret("d1"),
-                        correlationID: "correlation-1"
+                        client: try requestingClient(
+                            at: server.origin,
+                            registration: ClientRegistration(clientID: "client", scopes: ["openid"])
+                        ),
+                        deviceCode: Secret("d1")
                     )
                 )
             }

@@ -24,13 +24,10 @@ func authorizationRequest(
     _ change: (inout AuthorizationRequest) -> Void = { _ in }
 ) throws -> AuthorizationRequest {
     var request = AuthorizationRequest(
-        issuer: try Issuer(url: origin),
-        profile: profile,
-        registration: registration,
+        client: try requestingClient(at: origin, registration: registration, profile: profile),
         redirectURI: "http://127.0.0.1:1234/",
         state: Secret("state-1"),
-        codeVerifier: Secret(exampleVerifier),
-        correlationID: "correlation-1"
+        codeVerifier: Secret(exampleVerifier)
     )
     change(&request)
     return request

@@ -80,14 +80,11 @@ func codeExchange(
     _ change: (inout CodeExchange) -> Void = { _ in }
 ) throws -> CodeExchange {
     var request = CodeExchange(
-        issuer: try Issuer(url: origin),
-        profile: profile,
-        registration: registration,
+        client: try requestingClient(at: origin, registration: registration, profile: profile),
         code: Secret("code-1"),
         redirectURI: "http://127.0.0.1:1234/",
         codeVerifier: Secret(exampleVerifier),
-        nonce: Secret("nonce-1"),
-        correlationID: "correlation-1"
+        nonce: Secret("nonce-1")
     )
     change(&request)
     return request
