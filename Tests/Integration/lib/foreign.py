@@ -67,10 +67,13 @@ class ForeignServer:
             file.write(self.script("grant"))
         return str(path)
 
-    def refreshes(self):
-        """The recorded refresh requests, oldest first."""
+    def requests(self):
+        """The recorded requests, oldest first."""
         with open(self.requests_file, encoding="utf-8") as file:
-            return [line for line in map(json.loads, file) if line["grant_type"] == "refresh_token"]
+            return [json.loads(line) for line in file]
+
+    def refreshes(self):
+        return [line for line in self.requests() if line["grant_type"] == "refresh_token"]
 
     def spent_tokens(self):
         """What `lib/spent-tokens` lists; empty when every refresh token was sent only while it was the newest."""
@@ -89,14 +92,17 @@ class ForeignServer:
     def accepts(self, access_token, basic_user=None):
         """Whether the server's own introspection or userinfo endpoint takes the token; None when it has neither."""
         if "introspection_endpoint" in self.metadata and basic_user:
-            form = urllib.parse.urlencode({"token": access_token}).encode()
-            basic = base64.b64encode(basic_user.encode()).decode()
-            answer = ask(self.metadata["introspection_endpoint"], form, f"Basic {basic}")
-            return "introspection", answer.get("active") is True
+            return "introspection", self.introspect(access_token, basic_user).get("active") is True
         if "userinfo_endpoint" in self.metadata:
             answer = ask(self.metadata["userinfo_endpoint"], None, f"Bearer {access_token}")
             return "userinfo", "sub" in answer
         return None
+
+    def introspect(self, token, basic_user):
+        """What the server says of a token (RFC 7662)."""
+        form = urllib.parse.urlencode({"token": token}).encode()
+        basic = base64.b64encode(basic_user.encode()).decode()
+        return ask(self.metadata["introspection_endpoint"], form, f"Basic {basic}")
 
 
 def ask(url, form, authorization):

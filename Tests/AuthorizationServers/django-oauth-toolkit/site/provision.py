@@ -1,4 +1,4 @@
-"""Makes the database, the signing key, the user alice, and one confidential client."""
+"""Makes the database, the signing key, the user alice, and a client for each kind of grant."""
 
 import os
 from pathlib import Path
@@ -31,13 +31,22 @@ def fill_database():
     User.objects.create_user(
         "alice", "alice@example.test", os.environ["ALICE_PASSWORD"], last_login=timezone.now()
     )
-    Application.objects.create(
-        name="authrefreshd",
-        client_id=os.environ["CLIENT_ID"],
-        client_secret=Path(os.environ["CLIENT_SECRET_FILE"]).read_text(),
-        client_type=Application.CLIENT_CONFIDENTIAL,
-        authorization_grant_type=Application.GRANT_PASSWORD,
-        algorithm=Application.RS256_ALGORITHM,
+    secret = Path(os.environ["CLIENT_SECRET_FILE"]).read_text()
+    confidential = {"client_type": Application.CLIENT_CONFIDENTIAL, "client_secret": secret}
+    register(Application, os.environ["CLIENT_ID"], Application.GRANT_PASSWORD, **confidential)
+    redirects = os.environ.get("REDIRECTS", "http://127.0.0.1/")
+    code = Application.GRANT_AUTHORIZATION_CODE
+    register(Application, "browser", code, redirect_uris=redirects, **confidential)
+    register(Application, "device", Application.GRANT_DEVICE_CODE, client_type=Application.CLIENT_PUBLIC)
+
+
+def register(application, client_id, grant, **more):
+    application.objects.create(
+        name=client_id,
+        client_id=client_id,
+        authorization_grant_type=grant,
+        algorithm=application.RS256_ALGORITHM,
+        **more,
     )
 
 

@@ -11,7 +11,29 @@ ALLOWED_HOSTS = ["127.0.0.1"]
 ROOT_URLCONF = "urls"
 USE_TZ = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-INSTALLED_APPS = ["django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions", "oauth2_provider"]
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "oauth2_provider",
+]
+MIDDLEWARE = [
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+]
+STATIC_URL = "/static/"
+LOGIN_URL = "/login/"
+CSRF_TRUSTED_ORIGINS = [ROOT]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [Path(__file__).parent],
+        "APP_DIRS": True,
+        "OPTIONS": {"context_processors": ["django.template.context_processors.request"]},
+    }
+]
 DATABASES = {
     "default": {
         "ENGINE": "django.db.backends.sqlite3",
@@ -42,6 +64,12 @@ OAUTH2_PROVIDER = {
     "ROTATE_REFRESH_TOKEN": is_on("ROTATE", "1"),
     "REFRESH_TOKEN_GRACE_PERIOD_SECONDS": int(os.environ.get("GRACE", "0")),
     "REFRESH_TOKEN_REUSE_PROTECTION": is_on("REUSE", "1"),
+    "ALLOWED_REDIRECT_URI_SCHEMES": ["http", "https", "com.example.authrefreshd"],
+    "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
+    "OAUTH_DEVICE_VERIFICATION_URI": ROOT + "/device/",
+    "DEVICE_FLOW_INTERVAL": 1,
+    "OIDC_RP_INITIATED_LOGOUT_ENABLED": True,
+    "OIDC_RP_INITIATED_LOGOUT_ALWAYS_PROMPT": False,
 }
 # Django's own default sends failures by mail.
 LOGGING = {

@@ -1,0 +1,173 @@
+"""A real Chromium with a profile of its own that reaches loopback only, led through WebDriver (W3C Recommendation of 2018)."""
+
+import base64
+import json
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from harness import PATIENCE, Failure
+
+# The key under which WebDriver §11 hands out elements.
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+MISSING = ("no such element", "stale element reference")
+# Every name but this machine's is unknown, whoever in the browser asks for it; and it is not to ask in the background.
+LOOPBACK_ONLY = [
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1, EXCLUDE [::1]",
+    "--no-proxy-server",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--disable-features=OptimizationHints,MediaRouter,Translate",
+    "--no-pings",
+    "--metrics-recording-only",
+]
+QUIET = ["--no-first-run", "--no-default-browser-check", "--disable-dev-shm-usage", "--password-store=basic"]
+
+
+def flags():
+    """What every Chromium of the tests is started with."""
+    # As root there is no sandbox to be had.
+    return [*LOOPBACK_ONLY, *QUIET, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+
+
+class Chromium:
+    """One chromedriver and its browser; `quit` ends both. The profile stays, to be looked at."""
+
+    def __init__(self, folder, environment=None, headless=True, preferences=None):
+        self.profile = Path(folder) / "chromium"
+        self.profile.mkdir(parents=True)
+        self.driver = subprocess.Popen(
+            [program("chromedriver"), "--port=0"],
+            # Crash reports and caches go to $HOME.
+            env={**os.environ, "HOME": str(folder), **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        self.session = None
+        try:
+            self.root = f"http://127.0.0.1:{self.port()}"
+            self.begin([*flags(), *(["--headless=new"] if headless else [])], preferences or {})
+        except Exception:
+            self.quit()
+            raise
+
+    def port(self):
+        for line in self.driver.stdout:
+            if match := re.search(r"started successfully on port (\d+)", line):
+                return int(match[1])
+        raise Failure("chromedriver did not start")
+
+    def begin(self, arguments, preferences):
+        options = {
+            "binary": program("chromium"),
+            "args": [f"--user-data-dir={self.profile}", *arguments],
+            "prefs": preferences,
+        }
+        wanted = {"browserName": "chrome", "goog:chromeOptions": options}
+        answer = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
+        self.session = f"/session/{answer['sessionId']}"
+        # The driver waits for what a page is still to show; nobody here has to look again and again.
+        self.call("POST", "/timeouts", {"implicit": PATIENCE * 1000, "pageLoad": PATIENCE * 1000})
+
+    def ask(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.root + path, data, {"Content-Type": "application/json"}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE * 2) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            value = json.load(error)["value"]
+            raise WebDriverError(value["error"], value["message"].splitlines()[0]) from None
+
+    def call(self, method, path, body=None):
+        return self.ask(method, self.session + path, body)
+
+    # -- What a person does
+
+    def open(self, url):
+        self.call("POST", "/url", {"url": url})
+
+    def find(self, selector):
+        """The element, as soon as it is there: a CSS selector, or an XPath that begins with //."""
+        using = "xpath" if selector.startswith("//") else "css selector"
+        try:
+            return self.call("POST", "/element", {"using": using, "value": selector})[ELEMENT]
+        except WebDriverError as error:
+            if error.kind not in MISSING:
+                raise
+            raise Failure(f"'{selector}' is not on the page {self.url()}: {self.text()[:400]!r}") from None
+
+    def type(self, selector, text):
+        self.call("POST", f"/element/{self.find(selector)}/value", {"text": text})
+
+    def click(self, selector):
+        self.call("POST", f"/element/{self.find(selector)}/click", {})
+
+    # -- What they see
+
+    def url(self):
+        return self.call("GET", "/url")
+
+    def text(self, selector="body"):
+        return self.call("GET", f"/element/{self.find(selector)}/text")
+
+    def run(self, script, *arguments):
+        return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def devtools(self, command, **parameters):
+        return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def look(self, width, scheme):
+        """Makes the window so wide, and the desktop light or dark."""
+        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=700, deviceScaleFactor=1, mobile=False)
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self.devtools("Emulation.setEmulatedMedia", features=[feature])
+
+    def screenshot(self, path):
+        Path(path).write_bytes(base64.b64decode(self.call("GET", "/screenshot")))
+
+    def new_tab(self):
+        handle = self.call("POST", "/window/new", {"type": "tab"})["handle"]
+        self.call("POST", "/window", {"handle": handle})
+
+    # -- The end
+
+    def quit(self):
+        if self.session:
+            session, self.session = self.session, None
+            self.ask("DELETE", session)
+        try:
+            os.killpg(self.driver.pid, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
+        self.driver.wait(PATIENCE)
+        self.driver.stdout.close()
+
+    def history(self):
+        """Every address that the profile remembers; only after `quit`, which writes them down."""
+        with sqlite3.connect(self.profile / "Default" / "History") as database:
+            return [url for (url,) in database.execute("SELECT url FROM urls")]
+
+
+class WebDriverError(Exception):
+    def __init__(self, kind, message):
+        super().__init__(f"{kind}: {message}")
+        self.kind = kind
+
+
+def program(name):
+    path = shutil.which(name)
+    if path is None:
+        raise Failure(f"there is no {name}")
+    return path

@@ -1,0 +1,149 @@
+"""`authctl login` as a person uses it: a terminal, a browser that it opens, and the pages of the server."""
+
+import os
+import queue
+import select
+import signal
+import subprocess
+import threading
+import time
+
+from harness import PATIENCE, Failure
+
+USER, PASSWORD = "alice", "correct-horse"
+
+
+class Opener:
+    """Stands where the user's browser is named, and tells which address it was to open."""
+
+    def __init__(self, folder):
+        self.fifo = folder / "opened"
+        os.mkfifo(self.fifo, 0o600)
+        # Both ends: neither side ever waits for the other to open its own.
+        self.reader = os.open(self.fifo, os.O_RDWR)
+        self.program = folder / "browser"
+        self.program.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$1\" > '{self.fifo}'\n", encoding="utf-8")
+        self.program.chmod(0o700)
+
+    def url(self):
+        """The address that was opened, as soon as one is."""
+        ready, _, _ = select.select([self.reader], [], [], PATIENCE)
+        if not ready:
+            raise Failure("no browser was opened")
+        return os.read(self.reader, 65536).decode().strip()
+
+    def nothing(self):
+        ready, _, _ = select.select([self.reader], [], [], 0)
+        return not ready
+
+    def close(self):
+        os.close(self.reader)
+
+
+class Login:
+    """One `authctl login`; what it says is in `lines`, also after its end."""
+
+    def __init__(self, daemon, account, *arguments, environment):
+        self.process = subprocess.Popen(
+            [daemon.binaries / "authctl", "login", account, *arguments],
+            env={**daemon.environment, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.lines = []
+        self.news = queue.Queue()
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip("\n"))
+            self.news.put(line)
+        self.news.put(None)
+
+    @property
+    def text(self):
+        return "\n".join(self.lines)
+
+    def expect(self, words):
+        """The line that has `words`, as soon as it comes."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                line = self.news.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                line = None
+            if line is None:
+                raise Failure(f"'{words}' was not said, but: {self.text}")
+            if words in line:
+                return line.rstrip("\n")
+
+    def interrupt(self):
+        self.process.send_signal(signal.SIGINT)
+
+    def end(self):
+        """The exit status; everything that was said is there then."""
+        try:
+            status = self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"authctl login does not end; it said: {self.text}") from None
+        while self.news.get(timeout=PATIENCE) is not None:
+            pass
+        self.news.put(None)
+        return status
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+
+class GlewlwydPages:
+    """What a person does on glewlwyd's own pages."""
+
+    def __init__(self, chromium):
+        self.chromium = chromium
+
+    def log_in(self):
+        self.chromium.type("#username", USER)
+        self.chromium.type("#password", PASSWORD)
+        self.chromium.click("#loginbut")
+
+    def allow(self):
+        """The first time; the server asks once for each client."""
+        self.chromium.click("#grant-api")
+        self.chromium.click("//button[text()='Grant access']")
+        self.go_on()
+
+    def go_on(self):
+        self.chromium.click("//button[contains(@class, 'btn-success')][contains(., 'Continue')]")
+
+    def type_code(self, code):
+        self.chromium.type("#code", code)
+        self.chromium.click("//button[contains(@class, 'btn-primary')]")
+
+
+class DjangoPages:
+    """What a person does on the pages of django-oauth-toolkit, and of Django."""
+
+    def __init__(self, chromium):
+        self.chromium = chromium
+
+    def log_in(self):
+        self.chromium.type("#id_username", USER)
+        self.chromium.type("#id_password", PASSWORD)
+        self.chromium.click("//button[text()='Log in']")
+
+    def allow(self):
+        self.chromium.click("[name=allow]")
+
+    def deny(self):
+        self.chromium.click("[type=submit]:not([name=allow])")
+
+    def type_code(self, code):
+        self.chromium.type("#id_user_code", code)
+        self.chromium.click("//button[text()='Verify']")
+
+    def accept(self):
+        self.chromium.click("[name=action][value=accept]")
