@@ -19,9 +19,7 @@ final class Connection {
     private var pending: [ConnectionMachine.Action] = []
     private var isPerforming = false
 
-    /// Written by the service, not yet taken by the kernel.
-    private var output: ArraySlice<UInt8> = []
-    private var isOutputBlocked = false
+    private var output: Outbox
     private var closesWhenSent = false
     private var isInputClosed = false
     /// There is nobody to watch for any more.
@@ -46,6 +44,7 @@ final class Connection {
         self.link = link
         number = link.number
         machine = ConnectionMachine(limits: registry.limits)
+        output = Outbox(highWater: registry.limits.undrainedBytesHighWater)
     }
 
     // MARK: The socket
@@ -95,28 +94,13 @@ final class Connection {
     }
 
     private func flush() {
-        while !output.isEmpty {
-            switch SocketSystem.write(descriptor, output) {
-            case .moved(let count): output = output.dropFirst(count)
-            case .wouldBlock: return noteBacklog()
-            case .failed: return close()
-            }
+        guard output.send(to: descriptor) else { return close() }
+        switch output.crossedMark() {
+        case .upwards: machine.outputBlocked()
+        case .downwards: perform(machine.outputDrained())
+        case nil: break
         }
-        output = []
-        noteBacklog()
-        if closesWhenSent { close() }
-    }
-
-    /// Tells the machine when much waits to be read by the peer, and when that is over.
-    private func noteBacklog() {
-        let highWater = registry.limits.undrainedBytesHighWater
-        if !isOutputBlocked, output.count > highWater {
-            isOutputBlocked = true
-            machine.outputBlocked()
-        } else if isOutputBlocked, output.count <= highWater / 2 {
-            isOutputBlocked = false
-            perform(machine.outputDrained())
-        }
+        if output.isEmpty, closesWhenSent { close() }
     }
 
     // MARK: The end of a turn
@@ -149,12 +133,18 @@ final class Connection {
         if machine.wantsInput, !isInputClosed { interest.insert(.input) }
         if !output.isEmpty { interest.insert(.output) }
         guard interest != watched else { return }
-        if watched == nil {
-            registry.loop.watch(descriptor, key: number, for: interest)
-        } else {
-            registry.loop.change(descriptor, key: number, to: interest)
+        do throws(VarlinkServerError) {
+            if watched == nil {
+                try registry.loop.watch(descriptor, key: number, for: interest)
+            } else {
+                registry.loop.change(descriptor, key: number, to: interest)
+            }
+            watched = interest
+        } catch {
+            // Nobody would tell what it sends, nor that it goes: it is turned away as if it could not have been let in.
+            registry.tellShortage(error)
+            close()
         }
-        watched = interest
     }
 
     /// Closes without waiting for anything.
@@ -163,7 +153,7 @@ final class Connection {
         isOpen = false
         Glibc.close(descriptor)
         link.markDisconnected()
-        output = []
+        output.removeAll()
         deadline = nil
         perform(machine.disconnected())
         registry.remove(self)
@@ -172,6 +162,8 @@ final class Connection {
     // MARK: The responder and the registry
 
     func replied(_ reply: VarlinkReply, to number: ConnectionMachine.CallNumber) {
+        // Else a peer that pipelines small questions with large answers, and does not read them, would have us make them all.
+        if output.isAboveMark { flush() }
         guard isOpen else { return }
         let actions = machine.replied(reply, to: number, undrainedBytes: output.count)
         if number == servedCall, !reply.continues {
@@ -179,6 +171,8 @@ final class Connection {
         }
         perform(actions)
     }
+
+    func hungUp(_ number: ConnectionMachine.CallNumber) { perform(machine.hungUp(number)) }
 
     /// Keeps `action` for the end of call `number`, or does it now if that call has been abandoned.
     func whenAbandoned(_ number: ConnectionMachine.CallNumber, _ action: @escaping @Sendable () -> Void) {
@@ -194,13 +188,9 @@ final class Connection {
         perform(machine.deadlineReached())
     }
 
-    func callsEnded() {
-        perform(machine.callsEnded())
-    }
+    func callsEnded() { perform(machine.callsEnded()) }
 
-    func shutdownRequested() {
-        perform(machine.shutdownRequested())
-    }
+    func shutdownRequested() { perform(machine.shutdownRequested()) }
 
     // MARK: Actions
 
@@ -217,17 +207,17 @@ final class Connection {
         }
         isPerforming = false
         // Replies leave together at the end of the turn, unless they are too many to be kept.
-        if isOpen, output.count > registry.limits.undrainedBytesHighWater { flush() }
+        if isOpen, output.isAboveMark { flush() }
         settleLater()
     }
 
     private func perform(_ action: ConnectionMachine.Action) {
         switch action {
         case .send(let message):
-            write(message)
+            output.append(message)
         case .refuse(let refusal):
             registry.observe(.refused(refusal, peer: link.peer))
-            write(VarlinkReply(registry.service.refusalError(refusal)).message)
+            output.append(VarlinkReply(registry.service.refusalError(refusal)).message)
         case .abandonCall:
             abandonedCall = servedCall
             let actions = abandonActions
@@ -247,22 +237,12 @@ final class Connection {
         }
     }
 
-    private func write(_ message: [UInt8]) {
-        if output.isEmpty { output = message[...] } else { output += message }
-    }
-
     private func setDeadline(_ patience: ConnectionMachine.Patience?) {
         guard let patience, isOpen else {
             deadline = nil
             return
         }
-        let limit =
-            switch patience {
-            case .idle: registry.limits.idleTimeout
-            case .restOfMessage: registry.limits.messageTimeout
-            case .drain: registry.limits.drainTimeout
-            }
-        let end = registry.now + limit
+        let end = registry.now + registry.limits.time(for: patience)
         deadline = end
         registry.deadlineSet(end)
     }

@@ -124,6 +124,12 @@ package struct ConnectionMachine {
         return actions
     }
 
+    /// The service gives the call up: its caller is to turn to whoever serves next, and what it sent meanwhile was never taken up.
+    package mutating func hungUp(_ number: CallNumber) -> [Action] {
+        guard isServing(number) else { return [] }
+        return cut()
+    }
+
     /// So much waits to be read that nothing more should be read from the peer.
     package mutating func outputBlocked() {
         isOutputBlocked = true
@@ -157,10 +163,7 @@ package struct ConnectionMachine {
     package mutating func shutdownRequested() -> [Action] {
         isShuttingDown = true
         guard case .serving(_, wantsMore: true) = phase else { return settle() }
-        phase = .draining
-        var actions: [Action] = [.abandonCall, .closeWhenSent]
-        awaitAnew(&actions)
-        return actions
+        return cut()
     }
 
     /// The connection is gone.
@@ -212,6 +215,13 @@ package struct ConnectionMachine {
         }
     }
 
+    /// Ends the call being served without a last reply, and the connection.
+    private mutating func cut() -> [Action] {
+        var actions: [Action] = [.abandonCall]
+        end(&actions)
+        return actions
+    }
+
     private mutating func end(_ actions: inout [Action]) {
         phase = .draining
         actions.append(.closeWhenSent)
@@ -219,10 +229,8 @@ package struct ConnectionMachine {
     }
 
     private mutating func refuse(_ refusal: Refusal) -> [Action] {
+        if case .serving = phase { return [.refuse(refusal)] + cut() }
         var actions: [Action] = [.refuse(refusal)]
-        if case .serving = phase {
-            actions.append(.abandonCall)
-        }
         end(&actions)
         return actions
     }

@@ -6,6 +6,11 @@ final class ConnectionRegistry {
     let observe: @Sendable (VarlinkServerEvent) -> Void
     private let allowsPeer: @Sendable (PeerCredentials) -> Bool
 
+    /// How long a shortage that was told is not told again: callers that come and go during it would fill the log.
+    private static let silence = Duration.seconds(60)
+    /// When a shortage was told last.
+    private var toldAt: SuspendingClock.Instant?
+
     /// The time of the present turn: a clock that is read once for all that happens in it.
     private(set) var now = SuspendingClock.now
     private var connections: [UInt64: Connection] = [:]
@@ -71,6 +76,13 @@ final class ConnectionRegistry {
             emptied?.resume()
             emptied = nil
         }
+    }
+
+    /// Says that a peer could not be let in, or not kept, for want of descriptors or memory.
+    func tellShortage(_ error: VarlinkServerError) {
+        if let toldAt, now - toldAt < Self.silence { return }
+        toldAt = now
+        if case .cannotAccept(let errno) = error { observe(.acceptFailed(errno: errno)) }
     }
 
     // MARK: Deadlines

@@ -42,7 +42,15 @@ final class Listener {
     }
 
     /// Accepts from `socket` from now on, in place of the one before.
-    func open(_ socket: ListenSocket) {
+    ///
+    /// - Throws: `cannotAccept` if it cannot be watched; it is closed then.
+    func open(_ socket: ListenSocket) throws(VarlinkServerError) {
+        do throws(VarlinkServerError) {
+            try loop.watch(socket.descriptor, key: Self.key, for: isPaused ? [] : .input)
+        } catch {
+            socket.abandon()
+            throw error
+        }
         closeSocket()
         // A passed socket may be a blocking one; nobody else accepts from it.
         let flags = fcntl(socket.descriptor, F_GETFL)
@@ -51,7 +59,6 @@ final class Listener {
         path = socket.path
         identity = socket.identity
         ownsPath = socket.ownsPath
-        loop.watch(socket.descriptor, key: Self.key, for: isPaused ? [] : .input)
         watchPath()
     }
 
@@ -89,7 +96,7 @@ final class Listener {
 
     private func bindAnew(_ path: String) {
         do throws(VarlinkServerError) {
-            open(try ListenSocket.bound(to: path, backlog: backlog))
+            try open(ListenSocket.bound(to: path, backlog: backlog))
             observe(.pathRestored(path))
         } catch {
             identity = nil

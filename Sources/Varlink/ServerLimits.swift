@@ -57,3 +57,14 @@ package struct ServerLimits: Sendable {
 
     package init() {}
 }
+
+extension ServerLimits {
+    /// How long is waited for what a connection waits for.
+    func time(for patience: ConnectionMachine.Patience) -> Duration {
+        switch patience {
+        case .idle: idleTimeout
+        case .restOfMessage: messageTimeout
+        case .drain: drainTimeout
+        }
+    }
+}

@@ -58,11 +58,10 @@ final class SocketLoop: SerialExecutor {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
         guard epoll >= 0, bell >= 0 else {
-            let number = errno
-            for descriptor in [epoll, bell] where descriptor >= 0 { close(descriptor) }
-            throw .cannotListen(errno: number)
+            throw .cannotListen(errno: errno)
         }
-        watch(bell, key: Self.bellKey, for: .input)
+        let number = add(bell, key: Self.bellKey, for: .input)
+        guard number == 0 else { throw .cannotListen(errno: number) }
     }
 
     deinit {
@@ -112,23 +111,31 @@ final class SocketLoop: SerialExecutor {
     /// Watches `descriptor` until it is closed.
     ///
     /// - Parameter key: tells it from the others; 1 or more.
-    func watch(_ descriptor: Int32, key: UInt64, for interest: Interest) {
-        control(EPOLL_CTL_ADD, descriptor, key, interest)
+    /// - Throws: `cannotAccept` if the kernel has no memory for it, or has none left for this user (`fs.epoll.max_user_watches`).
+    func watch(_ descriptor: Int32, key: UInt64, for interest: Interest) throws(VarlinkServerError) {
+        let number = add(descriptor, key: key, for: interest)
+        guard number == 0 else { throw .cannotAccept(errno: number) }
     }
 
     func change(_ descriptor: Int32, key: UInt64, to interest: Interest) {
-        control(EPOLL_CTL_MOD, descriptor, key, interest)
+        let number = control(EPOLL_CTL_MOD, descriptor, key, interest)
+        precondition(number == 0, "what is watched can be watched for something else")
     }
 
     /// Tells nothing of `descriptor` any more, not even that it hangs up.
     func forget(_ descriptor: Int32) {
-        control(EPOLL_CTL_DEL, descriptor, Self.bellKey, [])
+        let number = control(EPOLL_CTL_DEL, descriptor, Self.bellKey, [])
+        precondition(number == 0, "what is watched can be forgotten")
     }
 
-    private func control(_ operation: Int32, _ descriptor: Int32, _ key: UInt64, _ interest: Interest) {
+    private func add(_ descriptor: Int32, key: UInt64, for interest: Interest) -> Int32 {
+        control(EPOLL_CTL_ADD, descriptor, key, interest)
+    }
+
+    /// - Returns: 0, or the error's number.
+    private func control(_ operation: Int32, _ descriptor: Int32, _ key: UInt64, _ interest: Interest) -> Int32 {
         var event = unsafe epoll_event(events: interest.rawValue, data: epoll_data(u64: key))
-        let status = unsafe epoll_ctl(epoll, operation, descriptor, &event)
-        precondition(status == 0, "epoll_ctl(2) fails for wrong descriptors, and for want of kernel memory")
+        return unsafe epoll_ctl(epoll, operation, descriptor, &event) == 0 ? 0 : errno
     }
 
     // MARK: The thread

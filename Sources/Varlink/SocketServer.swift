@@ -14,12 +14,8 @@ actor SocketServer {
     /// How long nobody is let in when there is no descriptor for them, unless a connection ends before: descriptors may become free
     /// elsewhere in the process, and nobody tells of that.
     private static let longestPause = Duration.seconds(1)
-    /// How long a shortage that was told is not told again: callers that come and go during it would fill the log.
-    private static let silence = Duration.seconds(60)
     /// Until when nobody is let in, and how many were in when that began; nil if everybody is.
     private var pause: (end: SuspendingClock.Instant, connections: Int)?
-    /// When a shortage was told last.
-    private var toldAt: SuspendingClock.Instant?
 
     init(configuration: VarlinkServerConfiguration, service: VarlinkService, loop: SocketLoop) {
         self.loop = loop
@@ -41,12 +37,14 @@ actor SocketServer {
     // MARK: The listening socket
 
     /// Accepts from `socket` from now on.
-    func open(_ socket: ListenSocket) {
+    ///
+    /// - Throws: `cannotAccept` if it cannot be watched; it is closed then.
+    func open(_ socket: ListenSocket) throws(VarlinkServerError) {
         listener.enter = { [weak self] body in
             guard let self else { return }
             loop.execute { self.assumeIsolated { body($0.listener) } }
         }
-        listener.open(socket)
+        try listener.open(socket)
     }
 
     var isPathIntact: Bool { listener.isPathIntact }
@@ -98,9 +96,7 @@ actor SocketServer {
     private func beginPause(because error: VarlinkServerError) {
         listener.isPaused = true
         pause = (registry.now + Self.longestPause, registry.count)
-        if let toldAt, registry.now - toldAt < Self.silence { return }
-        toldAt = registry.now
-        if case .cannotAccept(let errno) = error { registry.observe(.acceptFailed(errno: errno)) }
+        registry.tellShortage(error)
     }
 
     private func endPause() {

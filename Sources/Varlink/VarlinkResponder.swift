@@ -43,6 +43,12 @@ package struct VarlinkResponder: Sendable {
         send(VarlinkReply(error))
     }
 
+    /// Ends the call and the connection without a last reply. To a caller that is as if the server had gone, and a reason to ask
+    /// whoever serves next; for a server that is about to end, and cannot do what was asked for before.
+    package func hangUp() {
+        link.onThread { [number] connection in connection?.hungUp(number) }
+    }
+
     /// Sends a reply made before; for one that goes to many subscribers.
     package func send(_ reply: VarlinkReply) {
         guard isConnected else { return }

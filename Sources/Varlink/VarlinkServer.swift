@@ -33,8 +33,13 @@ package actor VarlinkServer {
             socket.abandon()
             throw error
         }
+        do throws(VarlinkServerError) {
+            try await server.open(socket)
+        } catch {
+            server.loop.end()
+            throw error
+        }
         self.server = server
-        await server.open(socket)
     }
 
     /// Whether a peer that connects to the path reaches us; true for a passed socket without a path.

@@ -63,6 +63,7 @@ extension ConnectionError {
         case .pathTooLong: "authctl.SocketPathTooLong"
         case .unusablePath: "authctl.SocketPathUnusable"
         case .ended: "authctl.ConnectionEnded"
+        case .endedAndThen(let error): error.name
         case .noAnswer: "authctl.NoAnswer"
         case .unreadableReply: "authctl.UnreadableReply"
         }

@@ -10,6 +10,8 @@ enum ConnectionError: Error, Hashable, Sendable {
     case unusablePath(socket: String)
     /// The daemon went away before its answer was complete.
     case ended
+    /// The same, and what came of asking once more.
+    indirect case endedAndThen(ConnectionError)
     /// The daemon took the call and said nothing for `seconds`.
     case noAnswer(seconds: Int32)
     /// The answer is not what the interface says.
@@ -48,6 +50,8 @@ extension ConnectionError {
                 message: "the daemon ended the connection",
                 hints: ["systemctl --user status authrefreshd"]
             )
+        case .endedAndThen(let error):
+            error.report.following("the daemon ended the connection; it was asked once more")
         case .noAnswer(let seconds):
             Report(
                 status: .tryAgainLater,

@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import FoundationEssentials
+internal import Glibc
 internal import VarlinkClient
 
 /// A connection to the daemon that speaks in the interface's wire types.
@@ -11,6 +12,7 @@ struct DaemonConnection: ~Copyable {
 
     /// For the methods of this type only.
     var connection: VarlinkConnection
+    private let path: String
 
     /// - Parameter socket: the value of `--socket`, if given.
     init(socket: String?) throws(AuthctlError) {
@@ -20,6 +22,7 @@ struct DaemonConnection: ~Copyable {
         } catch {
             throw .connection(ConnectionError(error, patience: 0))
         }
+        self.path = path
     }
 
     /// Calls a method and waits for its reply.
@@ -36,14 +39,61 @@ struct DaemonConnection: ~Copyable {
     }
 
     /// Calls a method with parameters in JSON; needs neither Codable nor Foundation.
+    ///
+    /// A daemon that is being restarted hangs up on the calls that it cannot serve any more. It accepts no others by then: the
+    /// next one waits in the socket for its successor, which is asked, once, if no harm can come of asking twice.
     mutating func ask(_ method: Method, json: String, patience: Int32) throws(AuthctlError) -> JSONText {
+        let start = Self.clock
         let reply: VarlinkConnection.Reply
-        do throws(VarlinkClientError) {
-            reply = try connection.call(method.rawValue, parameters: json, timeoutMilliseconds: patience * 1000)
+        do throws(ConnectionError) {
+            reply = try call(method, json, patience)
+        } catch .ended where Self.harmless.contains(method) {
+            reply = try askSuccessor(method, json, patience - (Self.clock - start))
         } catch {
-            throw .connection(ConnectionError(error, patience: patience))
+            throw .connection(error)
         }
         return try Self.parameters(of: reply)
+    }
+
+    private mutating func askSuccessor(
+        _ method: Method,
+        _ json: String,
+        _ patience: Int32
+    ) throws(AuthctlError) -> VarlinkConnection.Reply {
+        do throws(ConnectionError) {
+            do throws(VarlinkClientError) {
+                connection = try VarlinkConnection(path: path)
+            } catch {
+                throw ConnectionError(error, patience: 0)
+            }
+            return try call(method, json, max(patience, 1))
+        } catch {
+            throw .connection(.endedAndThen(error))
+        }
+    }
+
+    private mutating func call(
+        _ method: Method,
+        _ json: String,
+        _ patience: Int32
+    ) throws(ConnectionError) -> VarlinkConnection.Reply {
+        do throws(VarlinkClientError) {
+            return try connection.call(method.rawValue, parameters: json, timeoutMilliseconds: patience * 1000)
+        } catch {
+            throw ConnectionError(error, patience: patience)
+        }
+    }
+
+    /// What may be asked twice.
+    private static var harmless: [Method] {
+        [.acquireToken, .refresh, .getInfo, .getStatus, .listAccounts, .listProviders]
+    }
+
+    /// Seconds of a clock that nobody steps.
+    private static var clock: Int32 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int32(clamping: time.tv_sec)
     }
 
     /// Calls a method that tells how it gets on, and hands over each reply; the last one ends the call.

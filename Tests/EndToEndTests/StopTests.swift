@@ -30,6 +30,35 @@ struct StopTests {
         }
     }
 
+    @Test func `a caller that a daemon can serve no more is hung up on, and not refused`() async throws {
+        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(600))) { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await stage.add("work", issuer: url, grant: grant)
+            try await stage.acquire("work")
+            let sequence = await issuer.lastSequence
+            try await issuer.script(.delayAfter(.seconds(2)))
+            async let forced = stage.acquire("work", force: true)
+            _ = try await issuer.waitForRequest(after: sequence) { $0.path == "/token" }
+            // It wants another request, which has to wait for the one that is under way. An answer to whoever asks after it shows
+            // that it waits.
+            let waiting = try RawConnection(stage.socket)
+            let parameters = #"{"account":"work","scopes":["other"]}"#
+            try waiting.send(#"{"method":"io.authrefresh.AcquireToken","parameters":\#(parameters)}"# + "\0")
+            _ = try await stage.status("work")
+            #expect(try await daemon.terminate() == .exited(0))
+            // What was under way is still answered.
+            _ = try await forced
+            #expect(try await onOwnThread { try waiting.receive() }.isEmpty)
+            #expect(await issuer.counters.tokenRequests == 2)
+
+            let successor = try await stage.start()
+            try await stage.acquire("work")
+            #expect(try await successor.terminate() == .exited(0))
+        }
+    }
+
     @Test func `a daemon that cannot listen stores the answers of what it began before it ends`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()

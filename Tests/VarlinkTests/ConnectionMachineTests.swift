@@ -73,6 +73,15 @@ import Varlink
         #expect(told(machine.deadlineReached()) == ["close"])
     }
 
+    @Test mutating func `a call that is given up ends without a reply, and those behind it are not taken up`() {
+        _ = machine.accepted()
+        #expect(receive(plain + plain) == ["await nothing", "dispatch a.B 1"])
+        #expect(told(machine.hungUp(2)) == [])
+        #expect(told(machine.hungUp(1)) == ["abandon", "closeWhenSent", "await drain"])
+        #expect(answer(reply, 1) == [])
+        #expect(!machine.wantsInput)
+    }
+
     @Test mutating func `a call being served has no time limit`() {
         _ = machine.accepted()
         _ = receive(plain)

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Glibc
+import Synchronization
 import Varlink
 
 @testable import VarlinkClient
@@ -8,7 +9,7 @@ import Varlink
 /// A server on a socket in a folder of its own, with a service that does what the tests need.
 ///
 /// `test.echo.Echo` replies at once; `EchoLater` replies from another queue; `Hold` never does, and its responder is handed
-/// to the test; `Stream` sends `count` numbered replies of `bytes` each.
+/// to the test; `Large` replies at once with `bytes`; `Stream` sends `count` numbered replies of `bytes` each.
 final class ServedFolder: Sendable {
     let folder: String
     let path: String
@@ -17,9 +18,15 @@ final class ServedFolder: Sendable {
     let events: AsyncStream<VarlinkServerEvent>
     /// The responders of `Hold`, in the order of the calls.
     let held: AsyncStream<VarlinkResponder>
+    /// How many answers of `Large` were made.
+    let largeAnswers = Count()
 
     private struct Echo: Codable {
         let text: String
+    }
+
+    private struct LargeRequest: Decodable {
+        let bytes: Int
     }
 
     private struct StreamRequest: Decodable {
@@ -46,11 +53,9 @@ final class ServedFolder: Sendable {
         let queue = DispatchQueue(label: "service")
         let info = ServiceInfo(vendor: "Test", product: "Served", version: "1", url: "https://service.example/")
         let service = VarlinkService(info: info, interfaces: ["test.echo": "interface test.echo\n"]) {
-            call,
-            _,
-            responder in
+            [largeAnswers] call, _, responder in
             do throws(VarlinkError) {
-                try Self.serve(call, responder, queue, holding)
+                try Self.serve(call, responder, queue, holding, largeAnswers)
             } catch {
                 responder.fail(error)
             }
@@ -62,7 +67,8 @@ final class ServedFolder: Sendable {
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
         _ queue: DispatchQueue,
-        _ holding: AsyncStream<VarlinkResponder>.Continuation
+        _ holding: AsyncStream<VarlinkResponder>.Continuation,
+        _ largeAnswers: Count
     ) throws(VarlinkError) {
         switch call.method {
         case "test.echo.Echo":
@@ -72,6 +78,10 @@ final class ServedFolder: Sendable {
             queue.async { responder.reply(echo) }
         case "test.echo.Hold":
             holding.yield(responder)
+        case "test.echo.Large":
+            let request = try call.decodeParameters(as: LargeRequest.self)
+            largeAnswers.increase()
+            responder.reply(["filler": String(repeating: "x", count: request.bytes)])
         case "test.echo.Stream":
             let request = try call.decodeParameters(as: StreamRequest.self)
             guard call.wantsMore else { throw .expectedMore }
@@ -111,6 +121,15 @@ final class ServedFolder: Sendable {
     static func freshFolder() -> String {
         NSTemporaryDirectory() + "varlink-" + UUID().uuidString.prefix(8)
     }
+}
+
+/// Counts on any thread.
+final class Count: Sendable {
+    private let count = Atomic<Int>(0)
+
+    var value: Int { count.load(ordering: .acquiring) }
+
+    func increase() { count.wrappingAdd(1, ordering: .releasing) }
 }
 
 /// A peer that says what it likes, byte by byte.

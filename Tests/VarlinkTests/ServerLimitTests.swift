@@ -51,6 +51,25 @@ extension SocketTests {
             }
         }
 
+        @Test func `a peer that does not read has no more answers made for it than may wait`() async throws {
+            try await ServedFolder.serving { served in
+                let peer = try RawPeer(served.path)
+                var calls = served.held.makeAsyncIterator()
+                try peer.write(#"{"method":"test.echo.Hold"}"# + "\0")
+                let responder = await calls.next()
+                // All of them are there when the first answer is made; a socket takes some hundred kilobytes.
+                let count = 100
+                let call = #"{"method":"test.echo.Large","parameters":{"bytes":100000}}"# + "\0"
+                try peer.write(String(repeating: call, count: count))
+                responder?.reply(["text": "go"])
+                // Answered on the server's thread, after all that it made at once.
+                #expect(try echo(served).error == nil)
+                #expect(served.largeAnswers.value < 10)
+                #expect(peer.messages(count + 1).count == count + 1)
+                #expect(served.largeAnswers.value == count)
+            }
+        }
+
         @Test func `a peer of another user is refused`() async throws {
             try await ServedFolder.serving({ $0.allowsPeer = { _ in false } }) { served in
                 let reply = try echo(served)

@@ -173,6 +173,24 @@ extension SocketTests {
             }
         }
 
+        @Test func `a caller that is hung up on gets no reply, and those who answer it are told`() async throws {
+            try await ServedFolder.serving { served in
+                let (gone, telling) = AsyncStream<Void>.makeStream()
+                var calls = served.held.makeAsyncIterator()
+                var client = try VarlinkConnection(path: served.path)
+                try client.send("test.echo.Hold", parameters: "{}", mode: .one)
+                let responder = await calls.next()
+                responder?.onDisconnect { telling.yield() }
+                responder?.hangUp()
+                #expect(throws: VarlinkClientError.connectionClosed) {
+                    _ = try client.receive(timeoutMilliseconds: 10_000)
+                }
+                var endings = gone.makeAsyncIterator()
+                await endings.next()
+                responder?.reply(["text": "too late"])
+            }
+        }
+
         @Test func `after its last reply a call is not abandoned`() async throws {
             try await ServedFolder.serving { served in
                 let (gone, telling) = AsyncStream<Int>.makeStream()

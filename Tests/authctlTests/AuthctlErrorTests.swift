@@ -33,6 +33,8 @@ import Testing
         (.connection(.unusablePath(socket: "")), .usage),
         (.connection(.ended), .daemonUnreachable),
         (.connection(.noAnswer(seconds: 30)), .tryAgainLater),
+        (.connection(.endedAndThen(.noAnswer(seconds: 30))), .tryAgainLater),
+        (.connection(.endedAndThen(.unreachable(socket: "s", errno: ENOENT))), .daemonUnreachable),
         (.connection(.unreadableReply), .badData),
         (.notRevoked(account: "a", summary: "s"), .tryAgainLater),
         (.cannotStartAgent(path: "/p", errno: ENOENT), .misconfigured),

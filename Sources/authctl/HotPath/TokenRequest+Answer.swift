@@ -9,15 +9,7 @@ extension TokenRequest {
     /// Acquires the token; the text for standard output.
     func answer() throws(AuthctlError) -> String {
         if format.needsUser { _ = try saslUser() }
-        let reply: JSONText
-        do throws(AuthctlError) {
-            reply = try ask()
-        } catch .connection(.ended) {
-            // A daemon that is being restarted closes connections whose call it has not taken up. It accepts no others by then:
-            // the next one waits in the socket for its successor. Asking for a token twice does no harm.
-            reply = try ask()
-        }
-        let token = try AcquiredToken(reply: reply)
+        let token = try AcquiredToken(reply: ask())
         let text = try token.text(for: self)
         warnIfShort(token)
         return text

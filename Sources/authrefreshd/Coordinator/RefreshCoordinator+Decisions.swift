@@ -159,10 +159,7 @@ extension RefreshCoordinator {
         if let trouble {
             answerWaiters(of: arrival.account, with: .storeFailed(trouble))
         } else if isStopping {
-            answerWaiters(
-                of: arrival.account,
-                with: .notNow("the daemon is stopping", snapshot(of: record, at: timebase.now()))
-            )
+            answerWaiters(of: arrival.account, with: .stopping)
         } else if !isOnline && !record.account.issuer.isLoopback {
             answerWaiters(
                 of: arrival.account,

@@ -88,6 +88,9 @@ extension RefreshCoordinator {
             let continuation = stopped
         else { return }
         stopped = nil
+        // Those at an issuer's gate.
+        for account in Array(waiters.keys) { answerWaiters(of: account, with: .stopping) }
+        isOver = true
         timer = nil
         watches = []
         endRekeying(with: .failure(.interrupted))

@@ -63,6 +63,8 @@ actor RefreshCoordinator {
     /// Where the walk over the accounts that a restored network concerns has come to; nil if there is none.
     var connectivityCursor: AccountID?
     var isStopping = false
+    /// Whether the store is closed, and nothing can be answered any more.
+    var isOver = false
     /// Resumed when nothing is under way any more.
     var stopped: CheckedContinuation<Void, Never>?
     let startedAt: Timestamp

@@ -52,6 +52,8 @@ enum WaitOutcome: Sendable {
     case removed
     /// No attempt is made now, for a reason that is none of the account's; this is where it stands.
     case notNow(String, AccountSnapshot)
+    /// No attempt is made any more: the daemon ends, and whoever comes after it is to be asked.
+    case stopping
     /// Its row in the store cannot be read.
     case damaged(DamagedAccount)
     /// The store could not be read or written.
@@ -63,7 +65,7 @@ extension WaitOutcome {
     var snapshot: AccountSnapshot? {
         switch self {
         case .settled(let snapshot), .notNow(_, let snapshot), .tokenSetFailed(_, let snapshot): snapshot
-        case .timedOut, .removed, .damaged, .storeFailed: nil
+        case .timedOut, .removed, .stopping, .damaged, .storeFailed: nil
         }
     }
 }

@@ -34,6 +34,7 @@ extension AuthRefreshService {
         wait(for: purpose, of: snapshot.account.id, after: .tokenNeeded, responder, on: coordinator) {
             [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
+                if case .stopping = outcome { return responder.hangUp() }
                 // Without an outcome, it still stands somewhere, if it stands at all.
                 guard let after = outcome.snapshot ?? (try? account(asked.account, on: coordinator)) else {
                     return refuse(outcome, asked.account, responder)
@@ -214,6 +215,7 @@ extension AuthRefreshService {
             responder.fail(.tokenSet(failed: failure, name, retryAt: snapshot.at.wall + wait))
         case .notNow(let reason, _):
             responder.fail(VarlinkError(TemporarilyUnavailableError(account: name, reason: reason)))
+        case .stopping: responder.hangUp()
         case .removed: responder.fail(VarlinkError(NoSuchAccountError(account: name)))
         case .damaged(let account): responder.fail(VarlinkError(account))
         case .storeFailed(let trouble): responder.fail(VarlinkError(trouble.error))

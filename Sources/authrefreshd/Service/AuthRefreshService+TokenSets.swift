@@ -72,6 +72,7 @@ extension AuthRefreshService {
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
     ) {
+        if case .stopping = outcome { return responder.hangUp() }
         do {
             let after = try outcome.snapshot ?? account(name, on: coordinator)
             let held = try coordinator.tokenSet(call.set, of: after.account.id)

@@ -21,6 +21,8 @@ struct AuthRefreshService: Sendable {
         from caller: Caller,
         on coordinator: isolated RefreshCoordinator
     ) {
+        // A call that took its time to get here. Whoever comes after us answers it.
+        guard !coordinator.isOver else { return responder.hangUp() }
         guard let method = Method(rawValue: call.method) else {
             return responder.fail(.methodNotFound(call.method))
         }
