@@ -54,9 +54,7 @@ struct IDTokenCheck: Sendable {
     ) async throws(RefreshFailure) -> IDToken? {
         guard demand != .ignored else { return nil }
         guard let token = tokens.idToken else {
-            // A server that says that it did not grant openid owes no id_token.
-            let isGranted = tokens.scopes.map { $0.contains("openid") } ?? true
-            guard demand == .optional || client.profile?.signIn.idToken == nil && !isGranted else {
+            guard demand == .optional || client.profile?.signIn.idToken == nil && !isOwed(with: tokens) else {
                 throw client.misconfigured("the answer has no id_token, which was asked for")
             }
             return nil
@@ -70,6 +68,14 @@ struct IDTokenCheck: Sendable {
             guard error.failureClass == .misconfigured || isWanted else { return nil }
             throw error
         }
+    }
+
+    /// Whether a server that was asked for openid has to answer with an id_token.
+    private func isOwed(with tokens: TokenResponse) -> Bool {
+        // OpenID Connect Core §3.1.3.3 promises one for a code. RFC 8628 knows none: django-oauth-toolkit 3.4 gives devices none.
+        guard binding.code != nil else { return false }
+        // A server that says that it did not grant openid owes none.
+        return tokens.scopes.map { $0.contains("openid") } ?? true
     }
 
     private func validated(

@@ -137,6 +137,16 @@ struct DeviceFlowTests {
         #expect(outcome.grant?.tokens.refreshToken?.secret == Secret("r1"))
     }
 
+    @Test func `a device is owed no id_token`() async throws {
+        let tokens = LoopbackServer.json(200, #"{"access_token":"a1","refresh_token":"r1","scope":"openid"}"#)
+        guard case .obtained(let outcome) = try await poll(tokens) else {
+            Issue.record("no tokens")
+            return
+        }
+        #expect(outcome.grant?.tokens.refreshToken?.secret == Secret("r1"))
+        #expect(outcome.grant?.subject == nil)
+    }
+
     @Test func `an id_token for another client refuses the grant here, too`() async throws {
         guard case .obtained(let outcome) = try await poll(nil, claims: ["aud": .string("other")]) else {
             Issue.record("not answered")
