@@ -59,11 +59,13 @@ package struct AuthorizationResponse: Equatable, Sendable {
         // RFC 9207 §2.4: byte for byte, and before anything else is believed, an error included.
         if let issuer = parameters["iss"] {
             guard issuer.utf8.elementsEqual(expected.issuer.utf8) else { return .untrusted(.wrongIssuer) }
-        } else if expected.requiresIssuer {
+        } else if expected.requiresIssuer, !codes.isEmpty {
             return .untrusted(.noIssuer)
         }
         if let error {
             guard codes.isEmpty else { return .untrusted(.codeAndError) }
+            // Without an issuer too, as django-oauth-toolkit 3.4 sends errors: whoever it comes from, it ends the sign-in, and has
+            // nothing that could be misused.
             return .error(ServerRefusal(error: error, description: self["error_description"]))
         }
         guard codes.count == 1, let code = codes.first, AuthorizationCode.isPossible(code) else {

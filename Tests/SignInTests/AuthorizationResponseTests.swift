@@ -70,8 +70,13 @@ import Testing
 
     @Test func `a server that says it names itself has to`() throws {
         #expect(try verdict("code=x&state=\(Samples.state)", requiresIssuer: true) == .untrusted(.noIssuer))
+        let both = "code=x&error=access_denied&state=\(Samples.state)"
+        #expect(try verdict(both, requiresIssuer: true) == .untrusted(.noIssuer))
+    }
+
+    @Test func `an error counts without an issuer, too`() throws {
         let error = "error=access_denied&state=\(Samples.state)"
-        #expect(try verdict(error, requiresIssuer: true) == .untrusted(.noIssuer))
+        #expect(try verdict(error, requiresIssuer: true) == .error(ServerRefusal(error: "access_denied")))
     }
 
     // MARK: codes and errors
