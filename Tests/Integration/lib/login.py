@@ -79,6 +79,10 @@ class Login:
             if words in line:
                 return line.rstrip("\n")
 
+    def address(self):
+        """The one that it shows; it stands before the code."""
+        return next(line.strip() for line in self.lines if line.startswith("  http"))
+
     def interrupt(self):
         self.process.send_signal(signal.SIGINT)
 
@@ -120,8 +124,8 @@ class GlewlwydPages:
         self.chromium.click("//button[contains(@class, 'btn-success')][contains(., 'Continue')]")
 
     def type_code(self, code):
-        self.chromium.type("#code", code)
-        self.chromium.click("//button[contains(@class, 'btn-primary')]")
+        self.chromium.type(".card-body input", code)
+        self.chromium.click("//div[contains(@class, 'card-body')]//button[contains(., 'OK')]")
 
 
 class DjangoPages:
