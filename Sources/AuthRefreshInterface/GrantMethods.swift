@@ -149,28 +149,3 @@ package enum Refresh {
         }
     }
 }
-
-/// The wire types of `SignOut`.
-package enum SignOut {
-    /// What it is called with.
-    package struct Parameters: Codable, Hashable, Sendable {
-        package var account: String
-        package var revoke: Bool?
-
-        package init(account: String, revoke: Bool? = nil) {
-            self.account = account
-            self.revoke = revoke
-        }
-    }
-
-    /// What it answers.
-    package struct Reply: Codable, Hashable, Sendable {
-        package var revoked: Bool
-        package var failure: Failure?
-
-        package init(revoked: Bool, failure: Failure? = nil) {
-            self.revoked = revoked
-            self.failure = failure
-        }
-    }
-}

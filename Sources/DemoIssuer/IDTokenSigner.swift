@@ -51,6 +51,26 @@ struct IDTokenSigner: Sendable {
         return signed + "." + Self.base64URL(signature.rawRepresentation)
     }
 
+    /// The client that a token of ours was made for, also after its end; nil if it is not ours.
+    func audience(of token: String) -> String? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let body = Self.bytes(parts[1]), let raw = Self.bytes(parts[2]),
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: raw),
+            key.publicKey.isValidSignature(signature, for: Array("\(parts[0]).\(parts[1])".utf8))
+        else { return nil }
+        return try? JSONDecoder().decode(Audience.self, from: body).aud
+    }
+
+    private struct Audience: Decodable {
+        let aud: String
+    }
+
+    /// RFC 7515 §2; nil for what is not written so.
+    private static func bytes(_ text: Substring) -> Data? {
+        let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        return Data(base64Encoded: text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : String($0) }.joined() + padding)
+    }
+
     /// The key set that clients check the signatures by (RFC 7517 §5).
     var keySet: Answer {
         let point = key.publicKey.rawRepresentation

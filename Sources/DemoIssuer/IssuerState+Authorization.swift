@@ -59,6 +59,19 @@ extension IssuerState {
         return sendBack(request, [("code", code)])
     }
 
+    /// Ends a person's session (OpenID Connect RP-Initiated Logout §2). Strict: without a token of ours nobody knows whose it is.
+    mutating func sessionEnd(_ admission: Admission, at now: Duration) -> Answer {
+        let form = FormFields(admission.request.query.utf8)
+        var draft = admission.draft
+        draft.clientID = form?["client_id"].flatMap(client)?.id
+        guard let hint = form?["id_token_hint"], let audience = signer.audience(of: hint), audience == draft.clientID else {
+            note(draft, .malformed, at: now)
+            return DemoPages.refusal("This server does not know whose session that is.")
+        }
+        note(draft, .sessionEnded, at: now)
+        return DemoPages.notice("You are signed out")
+    }
+
     /// Exchanges a code (RFC 6749 §4.1.3).
     mutating func exchange(_ form: FormFields, _ client: DemoClient, _ draft: RequestLog.Draft, at now: Duration)
         -> Answer

@@ -9,6 +9,7 @@ extension IssuerState {
         let authorizationEndpoint: String
         let deviceAuthorizationEndpoint: String
         let jwksUri: String
+        let endSessionEndpoint: String
         let grantTypesSupported = [
             "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code",
         ]
@@ -46,7 +47,8 @@ extension IssuerState {
                 userinfoEndpoint: issuer + "/userinfo",
                 authorizationEndpoint: issuer + "/authorize",
                 deviceAuthorizationEndpoint: issuer + "/device_authorization",
-                jwksUri: issuer + "/jwks"
+                jwksUri: issuer + "/jwks",
+                endSessionEndpoint: issuer + "/end_session"
             )
         )
     }

@@ -105,6 +105,8 @@ struct IssuerState {
             return method == .GET ? authorization(admission, at: now) : .methodNotAllowed(allowed: "GET")
         case "/authorize/decision":
             return method == .POST ? decision(admission, at: now) : .methodNotAllowed(allowed: "POST")
+        case "/end_session":
+            return method == .GET ? sessionEnd(admission, at: now) : .methodNotAllowed(allowed: "GET")
         case "/device_authorization":
             return method == .POST ? deviceAuthorization(admission, at: now) : .methodNotAllowed(allowed: "POST")
         case "/device":

@@ -33,6 +33,8 @@ package struct LogEntry: Sendable, Equatable, Codable {
         /// The code is unknown, has ended, or belongs to another request.
         case unknownCode = "unknown-code"
         case spentCodeUsed = "spent-code-used"
+        /// A browser came with a token of ours, and its session has ended.
+        case sessionEnded = "session-ended"
         case revoked = "revoked"
         case introspected = "introspected"
         case accessAccepted = "access-accepted"
@@ -105,7 +107,7 @@ struct RequestLog {
             .clientRefused,
             .malformed,
             .notServed, .revoked, .introspected, .accessAccepted, .accessRefused, .asked, .approved, .denied, .pending,
-            .opened, .unknownCode, .spentCodeUsed:
+            .opened, .unknownCode, .spentCodeUsed, .sessionEnded:
             break
         }
         lastSequence += 1

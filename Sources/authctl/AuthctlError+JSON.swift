@@ -30,7 +30,7 @@ extension AuthctlError {
         case .refused(let refusal), .nameTaken(let refusal): refusal.name
         case .notFresh: "authctl.NotFresh"
         case .keptButNotFresh(_, let cause): cause.name
-        case .notRevoked: "authctl.NotRevoked"
+        case .signOutFailed: "authctl.SignOutStepFailed"
         case .reported: ""
         case .cannotStartAgent: "authctl.CannotStartAgent"
         case .noPrivateWindow: "authctl.NoPrivateWindow"
@@ -45,7 +45,7 @@ extension AuthctlError {
         case .keptButNotFresh(_, let cause): cause.parameters
         case .notFresh(let status): JSONText.object([("status", WireText.encode(status))])
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
-            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .notRevoked, .reported,
+            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .signOutFailed, .reported,
             .cannotStartAgent, .noPrivateWindow,
             .cancelled:
             nil

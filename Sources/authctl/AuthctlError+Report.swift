@@ -33,11 +33,11 @@ extension AuthctlError {
         case .notFresh(let status): RefreshOutcome.report(on: status)
         case .keptButNotFresh(let done, let cause):
             cause.report.following(done)
-        case .notRevoked(let account, let summary):
+        case .signOutFailed(let account, let step, let reason):
             Report(
                 status: .tryAgainLater,
-                message: "'\(account)' is signed out here, but its grant was not revoked: \(summary)",
-                hints: ["the tokens are erased; end the grant on the authorization server's own pages"]
+                message: "'\(account)': \(SignOutText.failure(of: step)): \(reason)",
+                hints: [SignOutText.hint(for: step, of: account)]
             )
         case .cannotStartAgent(let path, let number):
             Report(
@@ -56,7 +56,7 @@ extension AuthctlError {
         switch self {
         case .refused, .nameTaken, .notFresh: true
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
-            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .keptButNotFresh, .notRevoked,
+            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .keptButNotFresh, .signOutFailed,
             .cannotStartAgent, .noPrivateWindow, .reported, .cancelled:
             false
         }

@@ -26,8 +26,8 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
     case notFresh(AccountStatus)
     /// The account was changed, but its first refresh did not succeed. `done` tells the change.
     case keptButNotFresh(done: String, cause: AuthctlError)
-    /// Signed out here; the authorization server did not confirm the revocation.
-    case notRevoked(account: String, summary: String)
+    /// One step of a sign-out was not done; those after it were.
+    case signOutFailed(account: String, step: String, reason: String)
     /// The failures were told one by one; only the status is left to say.
     case reported(ExitStatus)
     /// The program that notifies is not where it should be.

@@ -24,8 +24,8 @@ import Testing
     @Test func `types agree with their wire types`() throws {
         #expect(
             description.members(.type).map(\.name) == [
-                "Failure", "TokenSetStatus", "AccountStatus", "AccountSettings", "ProviderProfile", "StoreFinding",
-                "Finding",
+                "Failure", "TokenSetStatus", "AccountStatus", "AccountSettings", "ProviderProfile", "SignOutStep",
+                "StoreFinding", "Finding",
             ]
         )
         for member in description.members(.type) {
@@ -34,6 +34,7 @@ import Testing
             case "TokenSetStatus": try shape.check(TokenSetStatus.self, member.fields, member.name)
             case "AccountStatus": try shape.check(AccountStatus.self, member.fields, member.name)
             case "ProviderProfile": try shape.check(ProviderDescription.self, member.fields, member.name)
+            case "SignOutStep": try shape.check(SignOutStep.self, member.fields, member.name)
             case "StoreFinding": try shape.check(StoreFinding.self, member.fields, member.name)
             case "Finding": try shape.check(Finding.self, member.fields, member.name)
             case "AccountSettings": try shape.check(AccountSettings.self, member.fields, member.name)

@@ -82,41 +82,6 @@ struct AccountTests {
         }
     }
 
-    @Test func `logout --revoke ends the grant at the server, and the tokens here`() async throws {
-        try await withIssuer { issuer, url in
-            let stage = try DaemonStage()
-            let daemon = try await stage.start()
-            let grant = try await issuer.issueGrant(clientID: "app")
-            try await stage.add("work", issuer: url, grant: grant)
-            try await stage.acquire("work")
-            let outcome = try await stage.authctl("logout", "work", "--revoke")
-            #expect(outcome.end == .exited(0), "\(outcome.errors)")
-            #expect(await issuer.grant(grant.family)?.revokedBy == .client)
-            let refusal = try await stage.refusal(of: "work", as: SignedOutError.self)
-            #expect(refusal.hint.contains("authctl login work"))
-            #expect(try await stage.status("work").state == "signed-out")
-            #expect(try await stage.authctl("token", "work").end == .exited(5))
-            #expect(try await daemon.terminate() == .exited(0))
-        }
-    }
-
-    @Test func `a revocation that cannot be delivered now keeps the tokens`() async throws {
-        let stage = try DaemonStage()
-        let daemon = try await stage.start()
-        let feed = try await ChangeFeed(stage)
-        var token = ""
-        try await withIssuer { issuer, url in
-            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
-            try await feed.next("token-refreshed", of: "work")
-            token = try await stage.acquire("work").accessToken
-        }
-        let outcome = try await stage.authctl("logout", "work", "--revoke")
-        #expect(outcome.end == .exited(75), "\(outcome)")
-        #expect(outcome.errors.contains("the tokens were not revoked, and are kept"), "\(outcome.errors)")
-        #expect(try await stage.acquire("work").accessToken == token)
-        #expect(try await daemon.terminate() == .exited(0))
-    }
-
     @Test func `a token that a resource server refused is replaced`() async throws {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(60))) { issuer, url in
             let stage = try DaemonStage()
@@ -132,34 +97,6 @@ struct AccountTests {
             #expect(young.status.generation == 2)
             #expect(try await stage.acquire("work") == token)
             #expect(await issuer.counters.tokenRequests == 1)
-            #expect(try await daemon.terminate() == .exited(0))
-        }
-    }
-
-    @Test func `a grant that is imported during a revocation is kept`() async throws {
-        try await withIssuer { issuer, url in
-            let held = try HeldEndpoint()
-            let stage = try DaemonStage()
-            let profile = """
-                name: slow
-                issuer: \(url)
-                token_endpoint: \(url)/token
-                revocation_endpoint: http://127.0.0.1:\(held.port)/revoke
-                """
-            try stage.folder.write(profile, to: "config/authrefreshd/providers.d/slow.yaml")
-            let daemon = try await stage.start()
-            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
-            try await stage.acquire("work")
-
-            async let logout = stage.authctl("logout", "work", "--revoke")
-            let connection = try await held.request()
-            try await stage.importGrant(try await issuer.issueGrant(clientID: "app"), into: "work")
-            held.answer(connection)
-            let outcome = try await logout
-            #expect(outcome.end == .exited(75), "\(outcome)")
-            #expect(outcome.errors.contains("the new one is kept"), "\(outcome.errors)")
-            try await stage.acquire("work")
-            #expect(try await stage.status("work").state == "fresh")
             #expect(try await daemon.terminate() == .exited(0))
         }
     }

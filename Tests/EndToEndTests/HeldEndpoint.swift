@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// An HTTP endpoint on loopback that answers one request, when it is told to.
+/// An HTTP endpoint on loopback that answers when it is told to.
 struct HeldEndpoint {
     private let listener: Int32
     let port: UInt16
@@ -28,11 +28,13 @@ struct HeldEndpoint {
         try await onOwnThread { [listener] in accept(listener, nil, nil) }
     }
 
-    /// Answers with 200 and no body, and takes no more requests.
-    func answer(_ connection: Int32) {
+    /// Answers with 200 and no body.
+    ///
+    /// - Parameter isLast: whether no more requests are taken.
+    func answer(_ connection: Int32, isLast: Bool = true) {
         let text = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         _ = unsafe write(connection, text, text.utf8.count)
         close(connection)
-        close(listener)
+        if isLast { close(listener) }
     }
 }

@@ -36,7 +36,7 @@ import Testing
         (.connection(.endedAndThen(.noAnswer(seconds: 30))), .tryAgainLater),
         (.connection(.endedAndThen(.unreachable(socket: "s", errno: ENOENT))), .daemonUnreachable),
         (.connection(.unreadableReply), .badData),
-        (.notRevoked(account: "a", summary: "s"), .tryAgainLater),
+        (.signOutFailed(account: "a", step: "revoke", reason: "s"), .tryAgainLater),
         (.cannotStartAgent(path: "/p", errno: ENOENT), .misconfigured),
         (.noPrivateWindow(.noDisplay), .usage),
         (.noPrivateWindow(.unknownDefault(name: "surf")), .usage),

@@ -3,50 +3,143 @@ internal import AuthRefreshInterface
 
 /// `authctl logout`.
 struct LogoutCommand: ParsableCommand {
+    /// Seconds. Twice the daemon's own limit for a request: the grant is revoked, and the server's addresses may be asked for.
+    private static let patience: Int32 = 120
+
     static let configuration = CommandConfiguration(
         commandName: "logout",
         abstract: "Erase an account's tokens; its settings stay.",
         discussion: """
-            With --revoke the authorization server is told first (RFC 7009). If it cannot be asked now, the tokens stay, \
-            so that you can try again; if it refuses, they are erased all the same. The exit status is 75 in either case.
+            What is asked for is done in this order, and each step is told: --revoke has the server end the grant (RFC 7009), \
+            --end-session opens the server's own page that ends your session there, the tokens are erased here, and --forget \
+            removes the account. A step that fails keeps none of the others from being done; the exit status is 75 then.
+
+            --all signs every account out, and asks before it does; where nobody can be asked, it takes --yes.
 
             Examples:
 
               authctl logout work
+              authctl logout work --revoke --end-session
               authctl logout work --revoke --forget
+              authctl logout --all --revoke --yes
             """
     )
 
     @Argument(help: "The account.", completion: DaemonCompletion.accounts)
-    var account: String
+    var account: String?
 
     @Flag(help: "Revoke the grant at the authorization server.")
     var revoke = false
 
+    @Flag(help: "End your session at the authorization server too, in the browser.")
+    var endSession = false
+
     @Flag(help: "Remove the account afterwards.")
     var forget = false
+
+    @Flag(help: "Open nothing; show the address.")
+    var noOpen = false
+
+    @Flag(help: "Sign out of all accounts.")
+    var all = false
+
+    @Flag(help: "Do not ask.")
+    var yes = false
 
     @OptionGroup var output: OutputOptions
 
     @OptionGroup var connection: ConnectionOptions
 
+    func validate() throws {
+        guard all != (account != nil) else { throw ValidationError("name an account, or say '--all'") }
+        guard !yes || all else { throw ValidationError("'--yes' answers what '--all' asks") }
+        guard !noOpen || endSession else { throw ValidationError("'--no-open' needs '--end-session'") }
+    }
+
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
-        let asked = SignOut.Parameters(account: account, revoke: revoke ? true : nil)
-        let reply = try daemon.ask(.signOut, asked, for: SignOut.Reply.self, patience: DaemonConnection.refreshPatience)
-        if forget {
-            _ = try daemon.ask(
-                .removeAccount,
-                RemoveAccount.Parameters(account: account),
-                for: RemoveAccount.Reply.self
-            )
+        var accounts: [String] = []
+        if let account { accounts = [account] } else { accounts = try confirmed(daemon.allStatuses(accounts: []).map(\.account)) }
+        var answer = LogoutAnswer(accounts: [])
+        var worst = ExitStatus.success
+        for account in accounts {
+            do throws(AuthctlError) {
+                let parameters = SignOut.Parameters(
+                    account: account,
+                    revoke: revoke ? true : nil,
+                    endSession: endSession ? true : nil,
+                    forget: forget ? true : nil
+                )
+                let reply = try daemon.ask(.signOut, parameters, for: SignOut.Reply.self, patience: Self.patience)
+                answer.accounts.append(try tell(reply, of: account, &worst))
+            } catch {
+                guard all, error.isOutcome else { throw error }
+                StandardError.tell(error)
+                worst = .worst(worst, error.report.status)
+            }
         }
-        guard reply.revoked || !revoke else {
-            let summary = reply.failure.map { Wording.joined($0.summary, $0) } ?? "the server gives no reason"
-            throw .notRevoked(account: account, summary: summary)
+        if output.json { try output.print(answer, or: "") }
+        guard worst == .success else { throw .reported(worst) }
+    }
+
+    /// - Throws: `cancelled` if the person says no; `usage` if nobody can be asked.
+    private func confirmed(_ accounts: [String]) throws(AuthctlError) -> [String] {
+        guard !accounts.isEmpty, !yes else { return accounts }
+        guard Question.canBeAsked else {
+            throw .usage(message: "'--all' asks first, and nobody is here to be asked", hint: "add --yes")
         }
-        let done = (reply.revoked ? "revoked, " : "") + "signed out" + (forget ? ", removed" : "")
-        let answer = LogoutAnswer(account: account, revoked: reply.revoked, removed: forget)
-        try output.print(answer, or: "\(account): \(done)\n")
+        let names = accounts.prefix(10).map(PlainText.line).joined(separator: ", ") + (accounts.count > 10 ? ", …" : "")
+        let noun = accounts.count == 1 ? "account" : "accounts"
+        guard try Question.confirm("Sign out of \(accounts.count) \(noun) (\(names))?") else { throw .cancelled }
+        return accounts
+    }
+
+    private func tell(
+        _ reply: SignOut.Reply,
+        of account: String,
+        _ worst: inout ExitStatus
+    ) throws(AuthctlError) -> LogoutAnswer.Account {
+        var told = LogoutAnswer.Account(account: account, steps: reply.steps)
+        for (index, step) in reply.steps.enumerated() {
+            var text = SignOutText(account: account, step: step)
+            if step.step == "end-session", step.outcome == "done" {
+                told.endSessionHost = reply.endSessionHost
+                let reason = try endSession(reply, of: account, &told)
+                told.steps[index] = reason.map { Self.failedStep(step, $0) } ?? step
+                text = SignOutText(account: account, step: told.steps[index])
+            }
+            if let line = text.line, !output.json { try StandardOutput.show(line) }
+            if let error = text.error {
+                StandardError.tell(error)
+                worst = .worst(worst, error.report.status)
+            }
+        }
+        return told
+    }
+
+    /// Opens the page that ends the session, or shows where it is.
+    ///
+    /// - Returns: why the browser has not come there; nil if it has, or is the person's to open.
+    private func endSession(
+        _ reply: SignOut.Reply,
+        of account: String,
+        _ told: inout LogoutAnswer.Account
+    ) throws(AuthctlError) -> String? {
+        guard let link = reply.endSessionUrl.flatMap(WebLink.init) else { throw .connection(.unreadableReply) }
+        let place = SignInPlace(.real)
+        let browser = noOpen || place != .desktop ? nil : Browser.usual(in: .real)
+        let name = PlainText.line(account)
+        guard let browser else {
+            told.endSessionUrl = link.text
+            let why = place.reason.map { " (\($0))" } ?? ""
+            StandardError.show("\(name): to end the session at \(link.host), open this address\(why)\n\n  \(link.text)\n")
+            return nil
+        }
+        StandardError.show("\(name): opening \(link.host) in \(browser.name), where the session ends\n")
+        return SessionEnd(link: link).open(in: browser)
+    }
+
+    private static func failedStep(_ step: SignOutStep, _ reason: String) -> SignOutStep {
+        SignOutStep(step: step.step, outcome: "failed", failure: Failure(summary: reason))
     }
 }

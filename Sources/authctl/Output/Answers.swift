@@ -29,9 +29,15 @@ struct RemoveAnswer: Encodable {
 
 /// Of `authctl logout`.
 struct LogoutAnswer: Encodable {
-    let account: String
-    let revoked: Bool
-    let removed: Bool
+    var accounts: [Account]
+
+    struct Account: Encodable {
+        let account: String
+        var steps: [SignOutStep]
+        var endSessionHost: String?
+        /// Nil if it was opened.
+        var endSessionUrl: String?
+    }
 }
 
 /// Of commands that make a file.

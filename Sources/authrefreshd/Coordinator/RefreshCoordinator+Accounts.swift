@@ -1,5 +1,4 @@
 internal import AccountStorage
-internal import OAuthClient
 internal import RefreshCore
 internal import SignIn
 
@@ -95,26 +94,6 @@ extension RefreshCoordinator {
     func refreshToken(of snapshot: AccountSnapshot) throws(StoreError) -> RefreshToken? {
         if let kept = unsaved[snapshot.account.id]?.arrivedTokens?.refreshToken { return kept }
         return try store.refreshToken(of: snapshot.account.id, generation: snapshot.state.generation)
-    }
-
-    /// Asks the server to revoke an account's tokens (RFC 7009); `answer` is called on the coordinator's queue.
-    ///
-    /// A refresh that is under way meanwhile is not waited for: revoking the grant makes its answer worthless.
-    func revoke(
-        _ refreshToken: RefreshToken,
-        of snapshot: AccountSnapshot,
-        answer: @escaping @Sendable (Result<Void, RevocationFailure>) -> Void
-    ) {
-        let account = snapshot.account
-        let request = RevocationRequest(
-            client: requestingClient(of: account, correlationID: Self.newCorrelationID()),
-            refreshToken: refreshToken,
-            accessToken: (try? accessToken(of: account.id)) ?? nil
-        )
-        // It captures this actor, and so runs on its queue, where `answer` belongs.
-        Task {
-            answer(await self.client.revoke(request))
-        }
     }
 
     /// A name for one attempt: 16 hexadecimal digits.

@@ -1,7 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import Dispatch
-internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
@@ -99,57 +98,6 @@ extension AuthRefreshService {
             clientKey: snapshot.account.registration.clientKey?.reveal(),
             refreshToken: try coordinator.refreshToken(of: snapshot)?.secret.reveal()
         )
-    }
-
-    func signOut(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws
-    {
-        let asked = try call.decodeParameters(as: SignOut.Parameters.self)
-        let snapshot = try account(asked.account, on: coordinator)
-        let id = snapshot.account.id
-        guard asked.revoke ?? false, let refreshToken = try coordinator.refreshToken(of: snapshot) else {
-            try coordinator.signOut(id)
-            return responder.reply(SignOut.Reply(revoked: false))
-        }
-        coordinator.revoke(refreshToken, of: snapshot) { [coordinator] result in
-            coordinator.assumeIsolated { coordinator in
-                finishSignOut(of: snapshot, after: result, responder, on: coordinator)
-            }
-        }
-    }
-
-    /// Erases the tokens, unless the server may take the revocation later: then they are needed for that.
-    private func finishSignOut(
-        of snapshot: AccountSnapshot,
-        after result: Result<Void, RevocationFailure>,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
-    ) {
-        let name = snapshot.account.name.text
-        var failure: Failure?
-        if case .failure(let reason) = result {
-            failure = Failure(reason.detail)
-            guard !reason.isTransient else {
-                let error = TemporarilyUnavailableError(
-                    account: name,
-                    reason: "the tokens were not revoked, and are kept",
-                    failure: failure
-                )
-                return responder.fail(VarlinkError(error))
-            }
-        }
-        do {
-            // Imported or rotated meanwhile: what is held now was not revoked.
-            if try account(name, on: coordinator).state.generation != snapshot.state.generation {
-                let reason = "the grant changed while it was being revoked; the new one is kept"
-                return responder.fail(VarlinkError(TemporarilyUnavailableError(account: name, reason: reason)))
-            }
-            try coordinator.signOut(snapshot.account.id)
-            responder.reply(SignOut.Reply(revoked: failure == nil, failure: failure))
-        } catch let error as StoreError {
-            responder.fail(VarlinkError(error))
-        } catch {
-            responder.fail(VarlinkError(NoSuchAccountError(account: name)))
-        }
     }
 
     /// Has `event` decided on, and replies with where the account stands when that has settled.

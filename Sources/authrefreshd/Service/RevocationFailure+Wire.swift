@@ -10,17 +10,4 @@ extension RevocationFailure {
         case .accessTokenNotRevoked(let failure), .failed(let failure): failure.detail
         }
     }
-
-    /// Whether the grant stands, and trying again may end it: its tokens are needed for that.
-    var isTransient: Bool {
-        switch self {
-        case .unsupported, .accessTokenNotRevoked: false
-        case .stillValid: true
-        case .failed(let failure):
-            switch failure.failureClass {
-            case .unreachable, .unanswered, .unavailable: true
-            case .misconfigured, .rejected, .grantEnded, .userRequired: false
-            }
-        }
-    }
 }

@@ -1,0 +1,165 @@
+import AuthRefreshInterface
+import DemoIssuer
+import Glibc
+import TestSupport
+import Testing
+
+/// Signing out, at the server and here.
+struct SignOutTests {
+    @Test func `logout --revoke ends the grant at the server, and the tokens here`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await stage.add("work", issuer: url, grant: grant)
+            try await stage.acquire("work")
+            let outcome = try await stage.authctl("logout", "work", "--revoke")
+            #expect(outcome.end == .exited(0), "\(outcome.errors)")
+            #expect(await issuer.grant(grant.family)?.revokedBy == .client)
+            let refusal = try await stage.refusal(of: "work", as: SignedOutError.self)
+            #expect(refusal.hint.contains("authctl login work"))
+            #expect(try await stage.status("work").state == "signed-out")
+            #expect(try await stage.authctl("token", "work").end == .exited(5))
+            // There is nothing left to do, and that is no failure.
+            let again = try await stage.authctl("logout", "work", "--revoke")
+            #expect(again.end == .exited(0), "\(again.errors)")
+            #expect(again.output.contains("there is no grant to revoke"))
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `the tokens are erased though the server cannot be told`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        let feed = try await ChangeFeed(stage)
+        try await withIssuer { issuer, url in
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            try await feed.next("token-refreshed", of: "work")
+        }
+        let outcome = try await stage.authctl("logout", "work", "--revoke")
+        #expect(outcome.end == .exited(75), "\(outcome)")
+        #expect(outcome.errors.contains("the grant was not revoked: "), "\(outcome.errors)")
+        #expect(outcome.output.contains("the tokens are erased"), "\(outcome.output)")
+        #expect(try await stage.status("work").state == "signed-out")
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
+    @Test func `the browser ends the session with the id_token, which no process is shown`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            var settings = AccountSettings(name: "work", issuer: url, clientId: "app")
+            settings.scopes = ["openid", "offline_access"]
+            _ = try await stage.ask(.addAccount, AddAccount.Parameters(settings: settings), for: AddAccount.Reply.self)
+            let call = try SignInCall(stage, StartSignIn.Parameters(account: "work"))
+            let location = try await Person().decide(at: try #require(try await call.started().url))
+            _ = try await RawWeb.get(location)
+            _ = try await call.completed()
+
+            let pipe = stage.folder.path + "/opened"
+            #expect(unsafe mkfifo(pipe, 0o600) == 0)
+            try stage.folder.write("#!/bin/sh\necho \"$*\" > '\(pipe)'\n", to: "browser")
+            #expect(unsafe chmod(stage.folder.path + "/browser", 0o700) == 0)
+            let environment = stage.environment.merging(["BROWSER": stage.folder.path + "/browser"]) { $1 }
+            let logout = try Program(
+                "authctl",
+                ["logout", "work", "--revoke", "--end-session", "--forget"],
+                environment: environment
+            )
+            let reader = try Program("/bin/cat", [pipe], environment: [:])
+            #expect(try await reader.ended() == .exited(0))
+            let shown = reader.outputText
+            #expect(shown.hasPrefix("http://127.0.0.1:"))
+            #expect(!shown.contains("id_token"))
+            // Whoever does not know the address learns nothing.
+            let port = shown.split(separator: "/", omittingEmptySubsequences: false)[2]
+            let other = try await RawWeb.get("http://\(port)/")
+            #expect(other.status == 404)
+            #expect(!other.headers.values.contains { $0.contains("id_token") })
+
+            let onward = try await RawWeb.get(shown)
+            #expect(onward.status == 303)
+            let page = try await RawWeb.get(try #require(onward.headers["location"]))
+            #expect(page.body.contains("You are signed out"))
+            #expect(try await logout.ended() == .exited(0), "\(logout.errorText)")
+            #expect(await issuer.entries().last?.outcome == .sessionEnded)
+            #expect(
+                logout.outputText.split(separator: "\n") == [
+                    "work: the grant is revoked", "work: signed out, the tokens are erased", "work: removed",
+                ]
+            )
+            // It led there once.
+            await #expect(throws: TestFault.self) { try await RawWeb.get(shown) }
+            #expect(try await stage.authctl("account", "show", "work").end == .exited(4))
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `a server that names no address for it leaves the session open, and says so`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let profile = "name: bare\nissuer: \(url)\ntoken_endpoint: \(url)/token\n"
+            try stage.folder.write(profile, to: "config/authrefreshd/providers.d/bare.yaml")
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            let outcome = try await stage.authctl("logout", "work", "--end-session")
+            #expect(outcome.end == .exited(75), "\(outcome)")
+            #expect(outcome.errors.contains("names no address at which a session ends"), "\(outcome.errors)")
+            #expect(try await stage.status("work").state == "signed-out")
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    // MARK: what comes meanwhile
+
+    @Test func `a grant that is imported during a revocation is kept, and the account with it`() async throws {
+        try await withHeldRevocation { issuer, stage, held in
+            async let logout = stage.authctl("logout", "work", "--revoke", "--forget")
+            let connection = try await held.request()
+            try await stage.importGrant(try await issuer.issueGrant(clientID: "app"), into: "work")
+            held.answer(connection)
+            let outcome = try await logout
+            #expect(outcome.end == .exited(75), "\(outcome)")
+            #expect(outcome.errors.contains("the new one is kept"), "\(outcome.errors)")
+            try await stage.acquire("work")
+            #expect(try await stage.status("work").state == "fresh")
+        }
+    }
+
+    @Test func `a refresh token that is rotated during a revocation is revoked too, and erased`() async throws {
+        try await withHeldRevocation { issuer, stage, held in
+            async let logout = stage.authctl("logout", "work", "--revoke")
+            let first = try await held.request()
+            let refreshed = try await stage.authctl("refresh", "work")
+            #expect(refreshed.end == .exited(0), "\(refreshed)")
+            held.answer(first, isLast: false)
+            // The access token that goes with it, then both that came instead.
+            for number in 1...3 { held.answer(try await held.request(), isLast: number == 3) }
+            let outcome = try await logout
+            #expect(outcome.end == .exited(0), "\(outcome)")
+            #expect(try await stage.status("work").state == "signed-out")
+        }
+    }
+
+    /// A daemon with a fresh account whose server does not answer revocations by itself.
+    private func withHeldRevocation(
+        _ body: (DemoIssuer, DaemonStage, HeldEndpoint) async throws -> Void
+    ) async throws {
+        try await withIssuer { issuer, url in
+            let held = try HeldEndpoint()
+            let stage = try DaemonStage()
+            let profile = """
+                name: slow
+                issuer: \(url)
+                token_endpoint: \(url)/token
+                revocation_endpoint: http://127.0.0.1:\(held.port)/revoke
+                """
+            try stage.folder.write(profile, to: "config/authrefreshd/providers.d/slow.yaml")
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            try await stage.acquire("work")
+            try await body(issuer, stage, held)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+}
