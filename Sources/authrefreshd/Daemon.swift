@@ -34,8 +34,7 @@ struct Daemon {
     /// Serves until SIGTERM or SIGINT.
     mutating func run() async throws(DaemonError) {
         let (happenings, happened) = AsyncStream.makeStream(of: Happening.self)
-        let signals = SignalWatch { happened.yield(.signal($0)) }
-        defer { withExtendedLifetime(signals) {} }
+        Task { for await signal in SignalWatch.signals { happened.yield(.signal(signal)) } }
         do {
             try ProcessHardening.apply()
         } catch {

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CSwiftRuntime
-internal import Dispatch
 internal import Glibc
 internal import StandardDescriptors
 
@@ -8,9 +7,10 @@ internal import StandardDescriptors
 @main
 enum Main {
     static func main() {
+        SignalWatch.hold()
         StandardDescriptors.fillGaps()
         authrefresh_run_tasks_on_own_queue()
-        Task {
+        Task { @concurrent in
             do {
                 try await AuthRefreshDaemon.parse().run()
                 exit(0)
@@ -18,6 +18,6 @@ enum Main {
                 AuthRefreshDaemon.end(with: error)
             }
         }
-        dispatchMain()
+        SignalWatch.run()
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import RefreshCore
+import TestSupport
 import Testing
 
 @testable import AccountStorage
@@ -16,8 +17,8 @@ struct DiskTests {
         try FileManager.default.createDirectory(atPath: mounted, withIntermediateDirectories: false)
     }
 
-    @Test func `a full disk refuses the write, and takes it when there is room again`() throws {
-        try withTemporaryMount(at: mounted, size: "1m") {
+    @Test func `a full disk refuses the write, and takes it when there is room again`() async throws {
+        try await withTemporaryMount(at: mounted, size: "1m") {
             let path = "\(mounted)/accounts.sqlite"
             let store = try AccountStore(path: path, key: Sample.key())
             let id = try store.add(Sample.scheduled("a", due: 1)).account.id
@@ -47,18 +48,18 @@ struct DiskTests {
         }
     }
 
-    @Test func `a store cannot be made on a full disk, which says so`() throws {
-        try withTemporaryMount(at: mounted, size: "64k") {
+    @Test func `a store cannot be made on a full disk, which says so`() async throws {
+        try await withTemporaryMount(at: mounted, size: "64k") {
             fill(URL(fileURLWithPath: "\(mounted)/filler"))
             let path = "\(mounted)/accounts.sqlite"
             #expect(throws: StoreError.diskFull(path: path)) { try AccountStore(path: path, key: Sample.key()) }
         }
     }
 
-    @Test func `a backup onto a full disk leaves no file and the store as it was`() throws {
+    @Test func `a backup onto a full disk leaves no file and the store as it was`() async throws {
         let store = try folder.open()
         _ = try store.add((0..<200).map { try Sample.scheduled("a\($0)", due: 1) })
-        try withTemporaryMount(at: mounted, size: "64k") {
+        try await withTemporaryMount(at: mounted, size: "64k") {
             let path = "\(mounted)/backup"
             #expect(throws: StoreError.diskFull(path: path)) { try store.backup(to: path) }
             let left = try FileManager.default.contentsOfDirectory(atPath: mounted)
@@ -67,8 +68,8 @@ struct DiskTests {
         try store.rename(AccountID(1), to: Sample.name("still-works"))
     }
 
-    @Test func `a read-only folder is refused`() throws {
-        try withTemporaryMount(at: mounted, size: "1m") {
+    @Test func `a read-only folder is refused`() async throws {
+        try await withTemporaryMount(at: mounted, size: "1m") {
             let path = "\(mounted)/accounts.sqlite"
             try AccountStore(path: path, key: Sample.key()).close()
             try remountReadOnly(mounted)

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RefreshCore
+import TestSupport
 import Testing
 
 @testable import AccountStorage

@@ -173,7 +173,7 @@ struct MetadataCacheTests {
             let outcome = try await withClient { await $0.refresh(try Self.request(server)) }
             #expect(outcome.failure?.failureClass == refusal.failureClass)
             #expect(outcome.failure?.retryAfter == refusal.retryAfter)
-            #expect(outcome.failure?.detail.correlationID == "1")
+            #expect(outcome.failure?.detail.correlationID == "correlation-1")
             #expect(lines(server, "POST") == 0)
         }
     }

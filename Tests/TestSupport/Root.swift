@@ -1,7 +1,13 @@
+import Foundation
 import Glibc
 
 /// Whether the tests run as root, as some of what they arrange needs.
 package let isRoot = geteuid() == 0
+
+/// Gives a symbolic link itself, not what it points to, to another user.
+package func changeOwner(ofLink path: String, to user: UInt32) throws(TestFault) {
+    guard unsafe lchown(path, user, user) == 0 else { throw .system("lchown", errno: errno) }
+}
 
 /// Mounts a tmpfs of `size` (as mount(8) writes it) for the time of `body`.
 package func withTemporaryMount(at path: String, size: String, _ body: () async throws -> Void) async throws {
@@ -11,14 +17,24 @@ package func withTemporaryMount(at path: String, size: String, _ body: () async 
     do {
         try await body()
     } catch {
-        _ = unsafe umount2(path, Int32(MNT_DETACH))
+        unmount(path)
         throw error
     }
-    _ = unsafe umount2(path, Int32(MNT_DETACH))
+    unmount(path)
 }
 
-/// Makes the mount at `path` read-only.
+/// Makes the folder `path` of a temporary mount read-only for all who open files there from now on.
+///
+/// By a mount of its own above it: that has no writers yet, while a program that is just being started elsewhere may hold a file of
+/// the other open for a moment longer.
 package func remountReadOnly(_ path: String) throws(TestFault) {
-    let flags = UInt(MS_REMOUNT | MS_RDONLY)
-    guard unsafe mount("tmpfs", path, "tmpfs", flags, nil) == 0 else { throw .system("mount", errno: errno) }
+    let bind = UInt(MS_BIND)
+    guard unsafe mount(path, path, nil, bind, nil) == 0,
+        unsafe mount(nil, path, nil, bind | UInt(MS_REMOUNT | MS_RDONLY), nil) == 0
+    else { throw .system("mount", errno: errno) }
+}
+
+/// Takes away all that is mounted at `path`.
+private func unmount(_ path: String) {
+    while unsafe umount2(path, Int32(MNT_DETACH)) == 0 {}
 }
