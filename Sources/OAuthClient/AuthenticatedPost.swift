@@ -64,9 +64,11 @@ struct AuthenticatedPost: Sendable {
             // All forms refused: the standard one's answer is the one to show.
             let shown = first ?? conclusion
             first = shown
-            // A refusal that may mean the grant is a reason to try the raw secret only.
+            // A refusal that may mean the grant is a reason to try the raw secret, or whom an assertion names, only.
             let isPlain = conclusion.row?.consequence == .tryOtherCredentials
-            let isWorthTrying = { (next: ClientCredentials) in isPlain || next.encoding != knownEncoding ?? .formEncoded
+            let audience = credentials.audience
+            let isWorthTrying = { (next: ClientCredentials) in
+                isPlain || next.encoding != knownEncoding ?? .formEncoded || next.audience != audience
             }
             guard let next = alternatives.firstIndex(where: isWorthTrying) else { return shown }
             credentials = alternatives.remove(at: next)

@@ -45,7 +45,7 @@ struct CredentialRehearsal: Sendable {
     }
 
     /// How Basic credentials have to be written, found out at the token endpoint with a made-up code; nil if that was not needed or
-    /// gave no answer. The method and the place of `client_id` are remembered.
+    /// gave no answer. The method, the place of `client_id` and the audience of assertions are remembered.
     ///
     /// A code is sent once, so the guessing that a refused refresh allows has to be over before. A server that knows the client
     /// answers `invalid_grant` to a code that it does not know (RFC 6749 §5.2).
@@ -63,7 +63,13 @@ struct CredentialRehearsal: Sendable {
         )
         let isChosen = client.registration.authentication != nil || client.profile?.authentication != nil
         let isEncodingOpen = guess.differsByEncoding && client.basicCredentialEncoding == nil
-        guard guess.method == .clientSecretBasic, !isChosen || isEncodingOpen else { return nil }
+        let isOpen =
+            switch guess.method {
+            case .clientSecretBasic: !isChosen || isEncodingOpen
+            case .clientSecretJWT, .privateKeyJWT: client.profile?.assertionAudience == nil
+            case .none, .clientSecretPost, .tlsClientAuth, .selfSignedTLSClientAuth: false
+            }
+        guard isOpen else { return nil }
         let place = MetadataCache.ClientAt(endpoint: metadata.tokenEndpoint, clientID: client.registration.clientID)
         let learned = await cache.learnedForm(of: place)
         guard isEncodingOpen || learned == nil else { return nil }
@@ -79,7 +85,8 @@ struct CredentialRehearsal: Sendable {
             correlationID: client.correlationID,
             workedBefore: false,
             deadline: ContinuousClock.now + configuration.totalTimeout / 4,
-            format: client.profile?.bodyFormat ?? .form
+            format: client.profile?.bodyFormat ?? .form,
+            metadata: metadata
         )
         let madeUp = "rehearsal-" + client.correlationID
         let fields = [

@@ -55,7 +55,7 @@ struct FailureRow: Sendable {
         case forgetMetadata
         /// The server does not know this client: other forms of the credentials are tried.
         case tryOtherCredentials
-        /// The server may mean the client or the grant: the other form of the secret is tried, if it differs.
+        /// The server may mean the client or the grant: the other form of the secret, or of an assertion, is tried.
         case tryOtherSecretForm
     }
 }

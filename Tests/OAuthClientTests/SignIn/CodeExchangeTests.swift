@@ -1,7 +1,9 @@
+import Crypto
 import Foundation
 import RefreshCore
 import Testing
 
+@testable import JOSE
 @testable import OAuthClient
 
 struct CodeExchangeTests {
@@ -89,6 +91,23 @@ struct CodeExchangeTests {
         }
         #expect(seen.outcome.grant?.subject == "alice")
         #expect(seen.outcome.basicCredentialEncoding == .raw)
+        #expect(seen.requests.filter { $0.fields["code"] == ["code-1"] }.count == 1)
+    }
+
+    @Test func `whom an assertion has to name is found out with a made-up code, too`() async throws {
+        let key = Secret(P256.Signing.PrivateKey().pemRepresentation)
+        let registration = ClientRegistration(clientID: "client", clientKey: key, scopes: ["openid"])
+        let seen = try await exchange(registration: registration) { request, signer in
+            guard request.line == "POST /token" else { return nil }
+            let assertion = try CompactJWS(Secret(request.fields["client_assertion"]?.first ?? ""))
+            // As glewlwyd answers: with no body.
+            guard assertion.payload.text("aud") == request.origin + "/token" else { return LoopbackServer.answer(403) }
+            guard request.fields["code"] == ["code-1"] else {
+                return LoopbackServer.json(403, #"{"error":"invalid_code"}"#)
+            }
+            return try Self.grant(request.origin, signer)
+        }
+        #expect(seen.outcome.grant?.subject == "alice")
         #expect(seen.requests.filter { $0.fields["code"] == ["code-1"] }.count == 1)
     }
 
