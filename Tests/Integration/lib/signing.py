@@ -184,6 +184,12 @@ def free_port():
         return listener.getsockname()[1]
 
 
+def private_file(path, text):
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+    return str(path)
+
+
 def claims(token):
     """The claims of a JWT; nobody here doubts its signature."""
     part = token.split(".")[1]
