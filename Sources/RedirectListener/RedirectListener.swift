@@ -17,6 +17,9 @@ package struct RedirectListener: Sendable {
     private let channels: [any Channel]
     private let connections: NIOLoopBound<RedirectConnections>
 
+    /// One for all: what is opened there after something was closed finds its port free.
+    private static let loop = MultiThreadedEventLoopGroup.singleton.next()
+
     /// How often a free port is looked for that both loopback addresses have.
     private static let attempts = 8
 
@@ -31,7 +34,6 @@ package struct RedirectListener: Sendable {
         limits: RedirectLimits = RedirectLimits(),
         deliver: @escaping Deliver
     ) async throws(RedirectListenerError) -> RedirectListener {
-        let loop = MultiThreadedEventLoopGroup.singleton.next()
         let screen = RequestScreen(path: path)
         let connections = try? await loop.submit {
             NIOLoopBound(RedirectConnections(limits: limits, screen: screen, deliver: deliver), eventLoop: loop)

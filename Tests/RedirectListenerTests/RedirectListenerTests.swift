@@ -33,6 +33,16 @@ import Testing
         }
     }
 
+    @Test func `the port is free again for whom the one before made room`() async throws {
+        var listener = try await RedirectListener.open(port: nil, path: "/") { _, _ in }
+        // Now and then they would meet, if they met.
+        for _ in 0..<100 {
+            listener.close()
+            listener = try await RedirectListener.open(port: listener.port, path: "/") { _, _ in }
+        }
+        listener.close()
+    }
+
     @Test func `a form is delivered like a query`() async throws {
         try await listening { listener, deliveries in
             let reply = try await RawWeb.post("http://127.0.0.1:\(listener.port)/callback", "code=x&state=y")
