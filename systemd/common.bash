@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Where `install` puts things and `uninstall` finds them again; sourced by both.
+# Where `install` puts things and `uninstall` finds them again; sourced by both, and by the tests.
 # shellcheck disable=SC2034  # used by the scripts that source this
 
 # Else bash 5.2 takes a "&" in the name of a folder for what was replaced.
@@ -41,6 +41,19 @@ set_prefix() { # DIR
     [[ $1 =~ ^/[A-Za-z0-9._/+@-]+$ ]] ||
         fail 64 "--prefix needs an absolute path of letters, digits and ._/+@-, not \"$1\""
     prefix=${1%/}
+}
+
+# The path stands there in full: a desktop starts programs without the shell's PATH. set_prefix keeps it free of what Exec= would
+# take for more than itself; a home folder may need quotes. Where none are needed there are none: xdg-utils 1.1.3, on desktops
+# that they do not know, take them for a part of the name.
+install_desktop_entry() {
+    mkdir -p "${desktop_entry%/*}"
+    local text executable=$prefix/bin/authctl
+    [[ $executable =~ ^[A-Za-z0-9._/+@-]+$ ]] || executable=\"$executable\"
+    text=$(< "$source_dir/systemd/authctl-callback.desktop")
+    printf '%s\n' "${text//@bin@\/authctl/$executable}" > "$desktop_entry.new"
+    mv -f "$desktop_entry.new" "$desktop_entry"
+    say "installed $desktop_entry"
 }
 
 # The pages of all our commands, of this version and of those before it.
