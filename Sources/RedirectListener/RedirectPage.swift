@@ -107,13 +107,13 @@ enum PageStyle {
         * { box-sizing: border-box; }
         body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem; background: var(--paper);
           color: var(--ink); font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, Ubuntu, sans-serif; }
-        main { width: 100%; max-width: 32rem; padding: 2.5rem 2rem 1.75rem; background: var(--card);
+        main { width: 100%; max-width: 32rem; padding: 2.5rem clamp(1.25rem, 6vw, 2rem) 1.75rem; background: var(--card);
           border: 1px solid var(--line); border-radius: 1rem; overflow-wrap: anywhere; }
         svg { display: block; fill: none; stroke: var(--mood); stroke-width: 1.6; stroke-linecap: round;
           stroke-linejoin: round; }
         h1 { margin: 1rem 0 .5rem; font-size: 1.5rem; line-height: 1.25; }
         p { margin: .5rem 0; }
-        pre { margin: 1rem 0 0; padding: .75rem 1rem; background: var(--paper); border-radius: .5rem; overflow-x: auto; }
+        pre { margin: 1rem 0 0; padding: .75rem 1rem; background: var(--paper); border-radius: .5rem; white-space: pre-wrap; }
         code { font: .95rem/1.4 ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }
         footer { margin-top: 2rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft);
           font-size: .875rem; }

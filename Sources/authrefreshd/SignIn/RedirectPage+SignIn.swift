@@ -18,7 +18,7 @@ extension RedirectPage {
             self.init(
                 .failure,
                 title: "The sign-in was declined",
-                text: "The server says “\(refusal.words)”. The account “\(account)” stands as it did.",
+                text: "The server says “\(refusal.words)”. The account “\(account)” is unchanged.",
                 advice: "To try again, type:",
                 command: "authctl login \(account)"
             )
@@ -42,14 +42,14 @@ extension RedirectPage {
             self.init(
                 .notice,
                 title: "The sign-in was cancelled",
-                text: "It was ended on this machine before it was over. The account “\(account)” stands as it did.",
+                text: "It was ended on this machine before it was over. The account “\(account)” is unchanged.",
                 advice: "You can close this window."
             )
         case .failed(let failure):
             self.init(
                 .failure,
                 title: "The sign-in did not succeed",
-                text: "The account “\(account)” stands as it did, because \(failure.sentence).",
+                text: "The account “\(account)” is unchanged, because \(failure.sentence).",
                 advice: failure.kind.advice,
                 command: "authctl login \(account)"
             )
