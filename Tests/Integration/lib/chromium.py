@@ -41,9 +41,10 @@ def flags():
 class Chromium:
     """One chromedriver and its browser; `quit` ends both. The profile stays, to be looked at."""
 
-    def __init__(self, folder, environment=None, headless=True, preferences=None):
+    def __init__(self, folder, environment=None, headless=True, preferences=None, running=None):
+        """`running`: the DevTools port of a browser that somebody else has started, and ends."""
         self.profile = Path(folder) / "chromium"
-        self.profile.mkdir(parents=True)
+        self.profile.mkdir(parents=True, exist_ok=running is not None)
         self.driver = subprocess.Popen(
             [program("chromedriver"), "--port=0"],
             # Crash reports and caches go to $HOME.
@@ -57,7 +58,12 @@ class Chromium:
         self.session = None
         try:
             self.root = f"http://127.0.0.1:{self.port()}"
-            self.begin([*flags(), *(["--headless=new"] if headless else [])], preferences or {})
+            options = {
+                "binary": program("chromium"),
+                "args": [f"--user-data-dir={self.profile}", *flags(), *(["--headless=new"] if headless else [])],
+                "prefs": preferences or {},
+            }
+            self.begin({"debuggerAddress": f"127.0.0.1:{running}"} if running else options)
         except Exception:
             self.quit()
             raise
@@ -68,12 +74,7 @@ class Chromium:
                 return int(match[1])
         raise Failure("chromedriver did not start")
 
-    def begin(self, arguments, preferences):
-        options = {
-            "binary": program("chromium"),
-            "args": [f"--user-data-dir={self.profile}", *arguments],
-            "prefs": preferences,
-        }
+    def begin(self, options):
         wanted = {"browserName": "chrome", "goog:chromeOptions": options}
         answer = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
         self.session = f"/session/{answer['sessionId']}"

@@ -5,14 +5,19 @@ import hashlib
 import json
 import os
 import re
+import select
+import signal
 import socket
+import subprocess
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
+import looks
 from chromium import Chromium
 from foreign import ForeignServer
-from harness import Daemon, Report
+from harness import PATIENCE, Daemon, Report
 from login import PASSWORD, USER, DjangoPages, GlewlwydPages, Login, Opener
 
 ACCOUNT = "work"
@@ -71,12 +76,15 @@ class Case:
         self.check = self.report.check
         self.folder = Path(folder)
         self.folder.mkdir(mode=0o700)
+        self.screenshots = options.screenshots
         self.servers = servers
         self.glewlwyd, self.django = servers[GLEWLWYD], servers[DJANGO]
         self.daemon = Daemon(options.binaries, self.folder)
         self.profile("glewlwyd", f"redirect_uri: {servers.loopback}")
         self.opener = Opener(self.folder)
         self.logins, self.chromium = [], None
+        # What else is to be ended, the last first.
+        self.ends = ExitStack()
 
     def profile(self, name, *lines):
         """A provider profile of the user's own."""
@@ -145,6 +153,8 @@ class Case:
         self.chromium.find(f"//h1[text()='{title}']")
         text = self.chromium.text("main")
         self.check(f"the browser shows '{title}'", all(word in text for word in words), text)
+        found = looks.faults(self.chromium, self.screenshots, title.lower().replace(" ", "-"))
+        self.check("which can be read on any screen", not found, "; ".join(found))
 
     # -- What came of it
 
@@ -173,6 +183,27 @@ class Case:
             self.chromium.quit()
         self.opener.close()
         self.daemon.stop()
+        self.ends.close()
+
+
+class Display:
+    """A screen that nobody sees, for a Chromium that has windows."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            ["Xvfb", "-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        # It says its number once it takes clients.
+        self.name = f":{self.process.stdout.readline().strip()}"
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+        self.process.stdout.close()
 
 
 # -- Small things
@@ -182,6 +213,17 @@ def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
+
+
+def end(pid):
+    """Ends a process that was not started here, and waits until it has ended."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    os.kill(pid, signal.SIGTERM)
+    select.select([descriptor], [], [], PATIENCE)
+    os.close(descriptor)
 
 
 def private_file(path, text):

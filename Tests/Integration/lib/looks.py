@@ -1,0 +1,53 @@
+"""Whether a page of ours can be read: at the width of a telephone and of a desk, light and dark."""
+
+# WCAG 2.2 §1.4.10 names the width that a page has to do with, §1.4.3 the contrast of its text.
+WIDTHS = (320, 1280)
+SCHEMES = ("light", "dark")
+LEAST_CONTRAST = 4.5
+
+# What is asked of the page: how wide it is, what it loaded from elsewhere, and the contrast of its text (WCAG 2.2 §1.4.3).
+MEASURE = """
+const parse = (color) => color.match(/[\\d.]+/g).slice(0, 3).map(Number);
+const luminance = (color) => parse(color)
+    .map((part) => part / 255)
+    .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0);
+const style = (element) => getComputedStyle(element);
+const background = (element) => {
+    while (element && style(element).backgroundColor.replace(/ /g, "") === "rgba(0,0,0,0)") element = element.parentElement;
+    return style(element || document.body).backgroundColor;
+};
+const contrast = (element) => {
+    const [dark, light] = [style(element).color, background(element)].map(luminance).sort((one, other) => one - other);
+    return (light + 0.05) / (dark + 0.05);
+};
+const texts = [...document.querySelectorAll("h1, p, code, footer")];
+return {
+    width: document.documentElement.scrollWidth,
+    loaded: performance.getEntriesByType("resource").map((entry) => entry.name),
+    contrast: Math.min(...texts.map(contrast)),
+    paper: style(document.body).backgroundColor,
+};
+"""
+
+
+def faults(chromium, shots, name):
+    """What is wrong with the page that the browser shows, a sentence each; pictures go to the folder `shots`, if there is one."""
+    found, papers = [], {}
+    for width in WIDTHS:
+        for scheme in SCHEMES:
+            chromium.look(width, scheme)
+            seen = chromium.run(MEASURE)
+            papers[scheme] = seen["paper"]
+            if seen["width"] > width:
+                found.append(f"it is {seen['width']} px wide where there are {width}")
+            if seen["contrast"] < LEAST_CONTRAST:
+                found.append(f"its contrast is {seen['contrast']:.2f} when {scheme}")
+            if seen["loaded"]:
+                found.append(f"it loads {seen['loaded']}")
+            if shots:
+                chromium.screenshot(shots / f"{name}-{width}-{scheme}.png")
+    if len(set(papers.values())) < len(SCHEMES):
+        found.append(f"it is the same for light and dark desktops: {papers}")
+    chromium.look(max(WIDTHS), "light")
+    return found
