@@ -9,6 +9,7 @@ enum AccountColumns {
         "name", "provider", "client_id", "authentication", "client_secret", "scopes", "refresh_parameters",
         "basic_encoding", "lead_time_usec", "rotation_grace_usec", "refresh_token_lifetime_usec",
         "allowed_callers", "subject", "kept_fields", "client_key", "client_key_id", "team_id", "dpop_key",
+        "registration_uri", "registration_token", "redirect_uri", "redirect_port", "redirect_scheme",
     ]
 
     /// Everything that makes a `Record`, in the order `record(from:)` reads.
@@ -40,6 +41,11 @@ enum AccountColumns {
             registration.clientKeyID,
             registration.teamID,
             try seal(registration.dpopKey, .dpopKey),
+            registration.management?.uri,
+            try seal(registration.management?.accessToken, .registrationToken),
+            registration.redirect.uri,
+            registration.redirect.port,
+            registration.redirect.scheme,
         ]
     }
 
@@ -79,6 +85,9 @@ enum AccountColumns {
         let clientKeyID = reader.text()
         let teamID = reader.text()
         let dpopKey = try secret(.dpopKey, of: id, from: &reader, sealer)
+        let managementURI = reader.text()
+        let managementToken = try secret(.registrationToken, of: id, from: &reader, sealer)
+        let redirect = RegisteredRedirect(uri: reader.text(), port: try reader.port(), scheme: reader.text())
         let registration = ClientRegistration(
             clientID: clientID,
             authentication: authentication,
@@ -88,7 +97,11 @@ enum AccountColumns {
             teamID: teamID,
             dpopKey: dpopKey,
             scopes: scopes.split(separator: "\n").map(String.init),
-            refreshParameters: try reader.required(JSONColumn.map(from: parameters), "refresh_parameters", .notJSON)
+            refreshParameters: try reader.required(JSONColumn.map(from: parameters), "refresh_parameters", .notJSON),
+            redirect: redirect,
+            management: managementURI.flatMap { uri in
+                managementToken.map { RegistrationManagement(uri: uri, accessToken: $0) }
+            }
         )
         return Account(
             id: id,

@@ -59,6 +59,7 @@ extension AccountStore {
     /// The secrets in a row of `accountsToReseal`: where each stands, what it is, and how it is put back.
     private static let registrationSecrets: [(index: Int, column: SealedColumn, statement: StoreStatement)] = [
         (1, .clientSecret, .resealClientSecret), (2, .clientKey, .resealClientKey), (3, .dpopKey, .resealDPoPKey),
+        (4, .registrationToken, .resealRegistrationToken),
     ]
 
     private func resealNext(_ limit: Int, in db: Database) throws -> ResealedBatch {

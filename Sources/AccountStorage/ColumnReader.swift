@@ -60,6 +60,10 @@ struct ColumnReader {
         return Int(count)
     }
 
+    mutating func port() throws(StoreError) -> Int? {
+        try integer(in: 1...65_535).map(Int.init)
+    }
+
     mutating func flag() -> Bool? {
         integer().map { $0 != 0 }
     }

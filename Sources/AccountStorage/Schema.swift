@@ -7,7 +7,7 @@ enum Schema {
     /// `application_id` of our files ("ARFR"): tells them from another program's.
     static let applicationID = 0x4152_4652
     /// `user_version` after the last migration.
-    static let latest = 6
+    static let latest = 7
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -29,6 +29,10 @@ enum Schema {
         migrator.registerMigration("client keys") { db in
             try db.execute(sql: clientKeys)
             try db.execute(sql: "PRAGMA user_version = 6")
+        }
+        migrator.registerMigration("client registration") { db in
+            try db.execute(sql: clientRegistration)
+            try db.execute(sql: "PRAGMA user_version = 7")
         }
         return migrator
     }
@@ -162,6 +166,15 @@ enum Schema {
         ALTER TABLE account ADD COLUMN client_key_id TEXT;
         ALTER TABLE account ADD COLUMN team_id TEXT;
         ALTER TABLE account ADD COLUMN dpop_key BLOB;        -- sealed
+        """
+
+    /// Clients that registered themselves (RFC 7591), and what redirect URIs clients are registered with.
+    private static let clientRegistration = """
+        ALTER TABLE account ADD COLUMN registration_uri TEXT;
+        ALTER TABLE account ADD COLUMN registration_token BLOB;  -- sealed
+        ALTER TABLE account ADD COLUMN redirect_uri TEXT;
+        ALTER TABLE account ADD COLUMN redirect_port INTEGER;
+        ALTER TABLE account ADD COLUMN redirect_scheme TEXT;
         """
 
     /// One for each question of the schedule; `StoreStatement` asks them, and a test reads its plans.

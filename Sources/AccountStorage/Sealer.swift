@@ -8,6 +8,7 @@ package enum SealedColumn: String, Hashable, Sendable, CaseIterable {
     case clientSecret = "account.client_secret"
     case clientKey = "account.client_key"
     case dpopKey = "account.dpop_key"
+    case registrationToken = "account.registration_token"
     case refreshToken = "token.refresh"
     case accessToken = "token.access"
     case idToken = "token.id"

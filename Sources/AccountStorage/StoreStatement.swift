@@ -12,7 +12,8 @@ enum StoreStatement: CaseIterable {
     case meta
     case commit, grantFacts, setAside, unschedule, reschedule, rename, remove
     case replaceToken, eraseTokens, eraseTokensOfKind, pruneRefreshTokens
-    case accountsToReseal, tokensToReseal, resealClientSecret, resealClientKey, resealDPoPKey, resealToken
+    case accountsToReseal, tokensToReseal, resealClientSecret, resealClientKey, resealDPoPKey, resealRegistrationToken,
+        resealToken
     case tokenSet, tokenSets, eraseTokenSet, eraseTokenSets, eraseOldTokenSets
     case asideAmong, tokenSetsAmong
 
@@ -81,7 +82,10 @@ enum StoreStatement: CaseIterable {
         case .pruneRefreshTokens:
             "DELETE FROM token WHERE account_id = ? AND kind = 'refresh' AND generation NOT IN (?, ?)"
         case .accountsToReseal:
-            "SELECT id, client_secret, client_key, dpop_key FROM account WHERE id > ? ORDER BY id LIMIT ?"
+            """
+            SELECT id, client_secret, client_key, dpop_key, registration_token FROM account
+            WHERE id > ? ORDER BY id LIMIT ?
+            """
         case .tokensToReseal:
             """
             SELECT rowid, account_id, kind, target, generation, sealed FROM token
@@ -90,6 +94,7 @@ enum StoreStatement: CaseIterable {
         case .resealClientSecret: "UPDATE account SET client_secret = ? WHERE id = ?"
         case .resealClientKey: "UPDATE account SET client_key = ? WHERE id = ?"
         case .resealDPoPKey: "UPDATE account SET dpop_key = ? WHERE id = ?"
+        case .resealRegistrationToken: "UPDATE account SET registration_token = ? WHERE id = ?"
         case .resealToken: "UPDATE token SET sealed = ? WHERE rowid = ?"
         case .tokenSet: StoreStatement.tokenSetText
         case .tokenSets: StoreStatement.tokenSetsText

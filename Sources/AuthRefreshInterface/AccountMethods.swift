@@ -27,38 +27,6 @@ package enum ListAccounts {
     }
 }
 
-/// The wire types of `AddAccount`.
-package enum AddAccount {
-    /// What it is called with.
-    package struct Parameters: Codable, Hashable, Sendable {
-        package var settings: AccountSettings
-        package var clientSecret: String?
-        package var clientKey: String?
-        package var refreshToken: String?
-
-        package init(
-            settings: AccountSettings,
-            clientSecret: String? = nil,
-            clientKey: String? = nil,
-            refreshToken: String? = nil
-        ) {
-            self.settings = settings
-            self.clientSecret = clientSecret
-            self.clientKey = clientKey
-            self.refreshToken = refreshToken
-        }
-    }
-
-    /// What it answers.
-    package struct Reply: Codable, Hashable, Sendable {
-        package var status: AccountStatus
-
-        package init(status: AccountStatus) {
-            self.status = status
-        }
-    }
-}
-
 /// The wire types of `UpdateAccount`.
 package enum UpdateAccount {
     /// What it is called with.
@@ -75,6 +43,9 @@ package enum UpdateAccount {
         package var teamId: String?
         package var scopes: [String]?
         package var refreshParameters: [String: String]?
+        package var redirectUri: String?
+        package var redirectPort: Int64?
+        package var redirectScheme: String?
         package var leadTimeSec: Int64?
         package var rotationGraceSec: Int64?
         package var refreshTokenLifetimeSec: Int64?
@@ -94,6 +65,9 @@ package enum UpdateAccount {
             teamId: String? = nil,
             scopes: [String]? = nil,
             refreshParameters: [String: String]? = nil,
+            redirectUri: String? = nil,
+            redirectPort: Int64? = nil,
+            redirectScheme: String? = nil,
             leadTimeSec: Int64? = nil,
             rotationGraceSec: Int64? = nil,
             refreshTokenLifetimeSec: Int64? = nil,
@@ -112,6 +86,9 @@ package enum UpdateAccount {
             self.teamId = teamId
             self.scopes = scopes
             self.refreshParameters = refreshParameters
+            self.redirectUri = redirectUri
+            self.redirectPort = redirectPort
+            self.redirectScheme = redirectScheme
             self.leadTimeSec = leadTimeSec
             self.rotationGraceSec = rotationGraceSec
             self.refreshTokenLifetimeSec = refreshTokenLifetimeSec

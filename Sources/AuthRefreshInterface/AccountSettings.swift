@@ -10,6 +10,9 @@ package struct AccountSettings: Codable, Hashable, Sendable {
     package var dpop: Bool?
     package var scopes: [String]?
     package var refreshParameters: [String: String]?
+    package var redirectUri: String?
+    package var redirectPort: Int64?
+    package var redirectScheme: String?
     package var leadTimeSec: Int64?
     package var rotationGraceSec: Int64?
     package var refreshTokenLifetimeSec: Int64?
@@ -27,6 +30,9 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         dpop: Bool? = nil,
         scopes: [String]? = nil,
         refreshParameters: [String: String]? = nil,
+        redirectUri: String? = nil,
+        redirectPort: Int64? = nil,
+        redirectScheme: String? = nil,
         leadTimeSec: Int64? = nil,
         rotationGraceSec: Int64? = nil,
         refreshTokenLifetimeSec: Int64? = nil,
@@ -43,6 +49,9 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         self.dpop = dpop
         self.scopes = scopes
         self.refreshParameters = refreshParameters
+        self.redirectUri = redirectUri
+        self.redirectPort = redirectPort
+        self.redirectScheme = redirectScheme
         self.leadTimeSec = leadTimeSec
         self.rotationGraceSec = rotationGraceSec
         self.refreshTokenLifetimeSec = refreshTokenLifetimeSec

@@ -22,6 +22,10 @@ package struct DemoClient: Sendable, Equatable {
 
     package let id: String
     package let authentication: Authentication
+    /// The redirect URIs that it was registered with; nil takes what `takes` says for everybody.
+    var redirectURIs: [String]?
+    /// What it shows to delete its registration (RFC 7592 §3); nil if it was not registered by itself.
+    var registrationToken: String?
 
     package init(id: String, authentication: Authentication = .none) {
         self.id = id
@@ -31,6 +35,21 @@ package struct DemoClient: Sendable, Equatable {
     /// Whether a browser may be sent back there: to a loopback address (RFC 8252 §7.3), or to a private-use scheme (§7.1). Nothing
     /// else is this server's business, which stands on loopback itself.
     func takes(redirectURI uri: String) -> Bool {
+        if let redirectURIs { return redirectURIs.contains { Self.isMatch(uri, $0) } }
+        return Self.isSafe(redirectURI: uri)
+    }
+
+    /// RFC 8252 §7.3: the port of a loopback address is the client's choice, unless one is registered.
+    private static func isMatch(_ uri: String, _ registered: String) -> Bool {
+        if uri == registered { return true }
+        let hosts = ["http://127.0.0.1", "http://[::1]"]
+        guard let host = hosts.first(where: { uri.hasPrefix($0 + ":") && registered.hasPrefix($0 + "/") }) else {
+            return false
+        }
+        return uri.dropFirst(host.count + 1).drop(while: \.isNumber) == registered.dropFirst(host.count)
+    }
+
+    static func isSafe(redirectURI uri: String) -> Bool {
         guard let colon = uri.firstIndex(of: ":"), !uri.contains("#") else { return false }
         if uri[..<colon].contains(".") { return true }
         let hosts = ["http://127.0.0.1", "http://localhost", "http://[::1]"]

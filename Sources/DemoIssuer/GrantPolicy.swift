@@ -16,12 +16,22 @@ package struct GrantPolicy: Sendable, Equatable {
     package var knownTargets: Set<String>?
     /// Whether a sign-in brings a refresh token; GitHub's classic apps get none.
     package var issuesRefreshTokens = true
+    /// Whether clients may register themselves (RFC 7591), and with what they have to show that they may.
+    package var registration = Registration.open
     /// Whether authorization requests need a code challenge (RFC 7636).
     package var requiresProofKey = true
     /// What devices have to wait between two polls, in whole seconds (RFC 8628 §3.2).
     package var deviceInterval = Duration.seconds(5)
     /// How long a person may take to type a device's code.
     package var deviceCodeLifetime = Duration.seconds(600)
+
+    /// Who may register a client.
+    package enum Registration: Sendable, Equatable {
+        case closed
+        case open
+        /// Whoever has the initial access token (RFC 7591 §3).
+        case byToken(String)
+    }
 
     package init(
         accessTokenLifetime: Duration = .seconds(3600),

@@ -10,6 +10,7 @@ extension IssuerState {
         let deviceAuthorizationEndpoint: String
         let jwksUri: String
         let endSessionEndpoint: String
+        let registrationEndpoint: String?
         let grantTypesSupported = [
             "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code",
         ]
@@ -48,7 +49,8 @@ extension IssuerState {
                 authorizationEndpoint: issuer + "/authorize",
                 deviceAuthorizationEndpoint: issuer + "/device_authorization",
                 jwksUri: issuer + "/jwks",
-                endSessionEndpoint: issuer + "/end_session"
+                endSessionEndpoint: issuer + "/end_session",
+                registrationEndpoint: ledger.policy.registration == .closed ? nil : issuer + "/register"
             )
         )
     }

@@ -14,7 +14,7 @@ struct IssuerState {
     /// The issuer identifier (RFC 8414 §2), known once the port is.
     var issuer = ""
     let isAdministrable: Bool
-    private let clients: [String: DemoClient]
+    var clients: [String: DemoClient]
     /// The numbers of the token requests in flight, by family.
     private var inFlight: [Int: Set<Int>] = [:]
     private var lastAdmission = 0
@@ -111,6 +111,10 @@ struct IssuerState {
             return method == .POST ? deviceAuthorization(admission, at: now) : .methodNotAllowed(allowed: "POST")
         case "/device":
             return devicePage(admission, at: now)
+        case "/register":
+            return method == .POST ? registration(admission, at: now) : .methodNotAllowed(allowed: "POST")
+        case let path where path.hasPrefix("/register/"):
+            return method == .DELETE ? deregistration(admission, at: now) : .methodNotAllowed(allowed: "DELETE")
         case "/token":
             return method == .POST ? token(admission, at: now) : .methodNotAllowed(allowed: "POST")
         case "/revoke":

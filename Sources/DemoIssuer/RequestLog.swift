@@ -35,6 +35,10 @@ package struct LogEntry: Sendable, Equatable, Codable {
         case spentCodeUsed = "spent-code-used"
         /// A browser came with a token of ours, and its session has ended.
         case sessionEnded = "session-ended"
+        /// A client was registered.
+        case registered = "registered"
+        /// A client has deleted its registration.
+        case deregistered = "deregistered"
         case revoked = "revoked"
         case introspected = "introspected"
         case accessAccepted = "access-accepted"
@@ -107,7 +111,8 @@ struct RequestLog {
             .clientRefused,
             .malformed,
             .notServed, .revoked, .introspected, .accessAccepted, .accessRefused, .asked, .approved, .denied, .pending,
-            .opened, .unknownCode, .spentCodeUsed, .sessionEnded:
+            .opened, .unknownCode, .spentCodeUsed, .sessionEnded, .registered,
+            .deregistered:
             break
         }
         lastSequence += 1

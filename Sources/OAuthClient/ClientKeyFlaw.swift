@@ -28,4 +28,10 @@ extension OAuthClient {
     package static func newDPoPKey() -> Secret {
         DPoPKey().secret
     }
+
+    /// The public half of a client's key as a key set (RFC 7517 §5), to be registered; nil if it cannot be read.
+    package static func keySet(ofClientKey key: Secret, keyID: String?) -> String? {
+        guard let key = try? PrivateKey(key) else { return nil }
+        return "{\"keys\":[\(key.publicJWK(keyID: keyID))]}"
+    }
 }

@@ -22,6 +22,10 @@ package struct ClientRegistration: Equatable, Sendable {
     package var refreshParameters: [String: String]
     /// Parameters added to authorization requests: `access_type`, `audience`, `authorization_details` (RFC 9396).
     package var authorizationParameters: [String: String]
+    /// Where browsers may be sent back to; what it does not say, the provider profile does.
+    package var redirect: RegisteredRedirect
+    /// How the registration is changed and deleted; nil for a client that was registered by hand, or may not do that.
+    package var management: RegistrationManagement?
 
     package init(
         clientID: String,
@@ -33,7 +37,9 @@ package struct ClientRegistration: Equatable, Sendable {
         dpopKey: Secret? = nil,
         scopes: [String] = [],
         refreshParameters: [String: String] = [:],
-        authorizationParameters: [String: String] = [:]
+        authorizationParameters: [String: String] = [:],
+        redirect: RegisteredRedirect = RegisteredRedirect(),
+        management: RegistrationManagement? = nil
     ) {
         self.clientID = clientID
         self.authentication = authentication
@@ -45,6 +51,21 @@ package struct ClientRegistration: Equatable, Sendable {
         self.scopes = scopes
         self.refreshParameters = refreshParameters
         self.authorizationParameters = authorizationParameters
+        self.redirect = redirect
+        self.management = management
+    }
+}
+
+/// How a client manages its own registration (RFC 7592 §3).
+package struct RegistrationManagement: Equatable, Sendable {
+    /// `registration_client_uri`.
+    package var uri: String
+    /// `registration_access_token`.
+    package var accessToken: Secret
+
+    package init(uri: String, accessToken: Secret) {
+        self.uri = uri
+        self.accessToken = accessToken
     }
 }
 

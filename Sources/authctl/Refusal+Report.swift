@@ -19,6 +19,7 @@ extension Refusal {
         case PermissionDeniedError.name: row(PermissionDeniedError.self, Self.permissionDenied)
         case SubscriberFellBehindError.name: row(SubscriberFellBehindError.self, Self.subscriberFellBehind)
         case LimitExceededError.name: row(LimitExceededError.self, Self.limitExceeded)
+        case ClientNotRegisteredError.name: row(ClientNotRegisteredError.self, Self.clientNotRegistered)
         case SignInCancelledError.name: row(SignInCancelledError.self, Self.signInCancelled)
         case SignInDeniedError.name: row(SignInDeniedError.self, Self.signInDenied)
         case SignInTimedOutError.name: row(SignInTimedOutError.self, Self.signInTimedOut)
@@ -142,6 +143,15 @@ extension Refusal {
             message: "'\(error.account)' cannot be refreshed as it is set up: "
                 + Wording.joined(error.reason, error.failure),
             hints: [error.hint] + journal(error.failure?.correlationId)
+        )
+    }
+
+    private static func clientNotRegistered(_ error: ClientNotRegisteredError) -> Report {
+        Report(
+            status: error.kind == "unavailable" ? .tryAgainLater : .misconfigured,
+            message: "'\(error.account)' was not added, as no client was registered: "
+                + Wording.joined(error.reason, error.failure),
+            hints: [error.hint]
         )
     }
 

@@ -30,6 +30,8 @@ struct MigrationTests {
         #expect(try store.idToken(of: work.account.id) == Secret("id"))
         #expect(try store.record(named: Sample.name("idle"))?.state == RefreshState())
         #expect(try store.counts() == StateSamples.counts(of: [StateSamples.full, RefreshState()]))
+        #expect(work.account.registration.redirect == RegisteredRedirect())
+        #expect(work.account.registration.management == nil)
         let version = try store.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") }
         #expect(version == Schema.latest)
     }

@@ -95,6 +95,7 @@ import Testing
         try check(TemporarilyUnavailableError.self)
         try check(MisconfiguredError.self)
         try check(TokenSetRefusedError.self)
+        try check(ClientNotRegisteredError.self)
         try check(SignInCancelledError.self)
         try check(SignInDeniedError.self)
         try check(SignInTimedOutError.self)

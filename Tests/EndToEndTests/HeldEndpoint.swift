@@ -23,6 +23,13 @@ struct HeldEndpoint {
         port = UInt16(bigEndian: address.sin_port)
     }
 
+    /// A port that nobody listens on, as far as can be told.
+    static func freePort() throws -> UInt16 {
+        let endpoint = try HeldEndpoint()
+        close(endpoint.listener)
+        return endpoint.port
+    }
+
     /// Waits for a request to come in; the connection it came by.
     func request() async throws -> Int32 {
         try await onOwnThread { [listener] in accept(listener, nil, nil) }

@@ -15,6 +15,14 @@ import Testing
         ),
         (SignedOutError.name, #"{"account":"a","hint":"h"}"#, .signedOut),
         (TemporarilyUnavailableError.name, #"{"account":"a","reason":"r"}"#, .tryAgainLater),
+        (
+            ClientNotRegisteredError.name,
+            #"{"account":"a","kind":"refused","reason":"r","failure":{"summary":"s"},"hint":"h"}"#, .misconfigured
+        ),
+        (
+            ClientNotRegisteredError.name,
+            #"{"account":"a","kind":"unavailable","reason":"r","failure":{"summary":"s"},"hint":"h"}"#, .tryAgainLater
+        ),
         (MisconfiguredError.name, #"{"account":"a","reason":"r","hint":"h"}"#, .misconfigured),
         (
             TokenSetRefusedError.name,

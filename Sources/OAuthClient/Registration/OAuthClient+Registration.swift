@@ -15,6 +15,10 @@ extension OAuthClient {
                     "the server registers no clients by itself: its administrator has to, and gives the client id"
                 )
             }
+            var request = request
+            if request.authentication == nil, metadata.tokenEndpointAuthenticationMethods?.contains("none") == true {
+                request.authentication = ClientAuthentication.none
+            }
             let message = HTTPExchange.Request(
                 endpoint: endpoint,
                 headers: registrationHeaders(request.initialAccessToken, request.profile),
@@ -34,21 +38,16 @@ extension OAuthClient {
     /// Deletes a client's own registration (RFC 7592 §2.3). One that is gone already is as good as deleted.
     @concurrent package func deregister(
         _ management: RegistrationManagement,
-        issuer: Issuer,
-        profile: ProviderProfile?,
-        correlationID: String
+        of client: RequestingClient
     ) async -> Result<Void, RefreshFailure> {
-        let client = RequestingClient(
-            issuer: issuer,
-            profile: profile,
-            registration: ClientRegistration(clientID: ""),
-            correlationID: correlationID
-        )
+        guard let endpoint = Endpoint(management.uri) else {
+            return .failure(client.misconfigured("the address of the client's registration is none"))
+        }
         let message = HTTPExchange.Request(
-            endpoint: management.endpoint,
+            endpoint: endpoint,
             method: .DELETE,
-            headers: registrationHeaders(management.accessToken, profile),
-            caFile: profile?.caFile
+            headers: registrationHeaders(management.accessToken, client.profile),
+            caFile: client.profile?.caFile
         )
         do throws(RefreshFailure) {
             _ = try await reply(to: message, of: client, hiding: management.accessToken) { answer, body in
@@ -102,25 +101,23 @@ extension OAuthClient {
     private func registered(_ fields: [String: JSONValue], for request: RegistrationRequest) -> RegisteredClient {
         let secret = fields["client_secret"]?.text.flatMap { $0.isEmpty ? nil : Secret($0) }
         let method = fields["token_endpoint_auth_method"]?.text.flatMap(ClientAuthentication.init)
+        let endpoint = fields["registration_client_uri"]?.text.flatMap(Endpoint.init)
+        let token = fields["registration_access_token"]?.text.flatMap { $0.isEmpty ? nil : Secret($0) }
+        // The token must not go to whatever listens on this machine.
+        let place = endpoint.flatMap { !$0.isLoopback || request.issuer.isLoopback ? $0.url : nil }
         let registration = ClientRegistration(
             clientID: fields["client_id"]?.text ?? "",
             // §3.2.1: the server may have changed what was asked for.
             authentication: method ?? request.authentication,
             clientSecret: secret,
-            scopes: fields["scope"]?.text?.split(separator: " ").map(String.init) ?? request.scopes
+            scopes: fields["scope"]?.text?.split(separator: " ").map(String.init) ?? request.scopes,
+            management: place.flatMap { uri in token.map { RegistrationManagement(uri: uri, accessToken: $0) } }
         )
         // 0 means that it does not end.
         let expiry = fields["client_secret_expires_at"]?.seconds.flatMap { $0 > 0 && $0 < 1e11 ? $0 : nil }
-        let endpoint = fields["registration_client_uri"]?.text.flatMap(Endpoint.init)
-        let token = fields["registration_access_token"]?.text.flatMap { $0.isEmpty ? nil : Secret($0) }
-        // The token must not go to whatever listens on this machine.
-        let isUsable = endpoint.map { !$0.isLoopback || request.issuer.isLoopback } ?? false
         return RegisteredClient(
             registration: registration,
-            secretExpiresAt: expiry.map { Timestamp(microseconds: Int64($0) * 1_000_000) },
-            management: isUsable
-                ? endpoint.flatMap { place in token.map { RegistrationManagement(endpoint: place, accessToken: $0) } }
-                : nil
+            secretExpiresAt: expiry.map { Timestamp(microseconds: Int64($0) * 1_000_000) }
         )
     }
 }

@@ -8,7 +8,7 @@ package struct RegistrationRequest: Sendable {
     package var clientName: String
     package var redirectURIs: [String]
     package var grantTypes: [String] = ["authorization_code", "refresh_token"]
-    /// Nil lets the server choose, which means Basic (RFC 7591 §2).
+    /// Nil is none at all, which suits a native client (RFC 8252 §8.4), where the server offers that, and else leaves it to the server.
     package var authentication: ClientAuthentication?
     package var scopes: [String] = []
     package var postLogoutRedirectURIs: [String] = []
@@ -65,20 +65,8 @@ package struct RegistrationRequest: Sendable {
 
 /// What the server made of it (RFC 7591 §3.2.1).
 package struct RegisteredClient: Sendable {
+    /// With what changes and deletes it later, if the server lets clients do that.
     package let registration: ClientRegistration
     /// When the secret ends, and the client has to be registered anew; nil if it does not.
     package let secretExpiresAt: Timestamp?
-    /// What changes and deletes the registration later; nil if the server does not let clients do that.
-    package let management: RegistrationManagement?
-}
-
-/// How a client manages its own registration (RFC 7592 §3).
-package struct RegistrationManagement: Sendable {
-    package let endpoint: Endpoint
-    package let accessToken: Secret
-
-    package init(endpoint: Endpoint, accessToken: Secret) {
-        self.endpoint = endpoint
-        self.accessToken = accessToken
-    }
 }

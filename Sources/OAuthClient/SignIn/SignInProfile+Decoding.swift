@@ -1,3 +1,5 @@
+import RefreshCore
+
 extension SignInProfile {
     enum Key: String, CaseIterable {
         case authorizationParameters = "authorization_parameters"
@@ -39,28 +41,15 @@ extension SignInProfile {
     }
 
     private mutating func readRedirect(_ fields: StrictFields) throws {
-        redirectURI = try fields.converted(Key.redirectURI.rawValue, "is no absolute URI without a fragment") { text in
-            // RFC 6749 §3.1.2.
-            let isURI = text.isWord && text.contains(":") && text.first?.isLetter == true && !text.contains("#")
-            return isURI ? text : nil
+        redirectURI = try fields.converted(Key.redirectURI.rawValue, "is no absolute URI without a fragment") {
+            RegisteredRedirect.isURI($0) ? $0 : nil
         }
         redirectPort = try fields.optional(Key.redirectPort.rawValue)
-        if let port = redirectPort, !(1...65_535).contains(port) {
+        if let port = redirectPort, !RegisteredRedirect.isPort(port) {
             throw fields.error(Key.redirectPort.rawValue, "is no port")
         }
-        redirectScheme = try fields.converted(Key.redirectScheme.rawValue, "is no URI scheme of one's own") { text in
-            // RFC 3986 §3.1; RFC 8252 §7.1 wants a domain name in reverse, so at least one dot: `http` has none.
-            let isScheme =
-                text.first?.isLetter == true && text.contains(".")
-                && text.utf8.allSatisfy { byte in
-                    switch byte {
-                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                        UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "+"):
-                        true
-                    default: false
-                    }
-                }
-            return isScheme ? text : nil
+        redirectScheme = try fields.converted(Key.redirectScheme.rawValue, "is no URI scheme of one's own") {
+            RegisteredRedirect.isScheme($0) ? $0 : nil
         }
     }
 }

@@ -1,3 +1,5 @@
+package import RefreshCore
+
 /// What a provider profile says about signing in.
 package struct SignInProfile: Hashable, Sendable {
     /// Added to authorization requests; the account's own parameters win.
@@ -25,6 +27,17 @@ package struct SignInProfile: Hashable, Sendable {
     package var idToken: IDTokenDemand?
 
     package init() {}
+
+    /// The same for a client that was registered with redirect URIs of its own.
+    package func registered(with redirect: RegisteredRedirect) -> SignInProfile {
+        guard redirect != RegisteredRedirect() else { return self }
+        var own = self
+        // The profile's URI stands for all three: whoever registered another port or scheme does not use it.
+        own.redirectURI = redirect.uri
+        own.redirectPort = redirect.port ?? redirectPort
+        own.redirectScheme = redirect.scheme ?? redirectScheme
+        return own
+    }
 }
 
 /// How the code is bound to this client (RFC 7636).

@@ -10,6 +10,9 @@ struct AccountAddCommand: ParsableCommand {
             With a refresh token the daemon refreshes at once, and this command waits for the outcome; if that fails \
             the account stays added, and the exit status tells why: 3, 75 or 78.
 
+            With --register the server is asked for a client (RFC 7591): it has to offer that. 'authctl logout --forget' has \
+            it deleted again.
+
             Secrets are read from a file of mode 0600, from standard input ('-'), or typed on the terminal ('-'), \
             where they are not shown.
 
@@ -17,6 +20,7 @@ struct AccountAddCommand: ParsableCommand {
 
               authctl account add work --issuer https://login.example.com \\
                 --client-id mail --scope offline_access --refresh-token-file token.txt
+              authctl account add wiki --issuer https://as.example.org --register
               authctl account add home --provider google --client-id ID \\
                 --client-secret-file secret.txt --refresh-token-file -
             """
@@ -36,6 +40,18 @@ struct AccountAddCommand: ParsableCommand {
     )
     var refreshTokenFile: String?
 
+    @Flag(help: "Have the server register a client for this account (RFC 7591), instead of --client-id.")
+    var register = false
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with what the server gives to those who may register; '-' as above.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var initialAccessTokenFile: String?
+
     @Flag(help: "Do not wait for the first refresh.")
     var noWait = false
 
@@ -47,8 +63,12 @@ struct AccountAddCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
-        guard let clientId = options.clientId else {
-            throw .usage(message: "'--client-id' is missing", hint: "see 'authctl account add --help'")
+        guard (options.clientId != nil) != register else {
+            let message = register ? "'--register' brings a client id of its own" : "'--client-id' is missing"
+            throw .usage(message: message, hint: "see 'authctl account add --help'")
+        }
+        guard !register || refreshTokenFile == nil && options.clientSecretFile == nil else {
+            throw .usage(message: "a new client has neither a secret nor a grant yet", hint: "authctl login \(name) follows")
         }
         guard options.issuer != nil || options.provider != nil else {
             throw .usage(message: "'--issuer' or '--provider' is missing", hint: "see 'authctl account add --help'")
@@ -60,13 +80,16 @@ struct AccountAddCommand: ParsableCommand {
             name: name,
             issuer: options.issuer,
             provider: options.provider,
-            clientId: clientId,
+            clientId: options.clientId ?? "",
             clientAuthentication: options.clientAuth,
             clientKeyId: options.clientKeyId,
             teamId: options.teamId,
             dpop: dpop ? true : nil,
             scopes: options.scopes,
             refreshParameters: try options.refreshParameters(),
+            redirectUri: options.redirectUri,
+            redirectPort: options.redirectPort,
+            redirectScheme: options.redirectScheme,
             leadTimeSec: options.leadTime?.seconds,
             rotationGraceSec: options.rotationGrace?.seconds,
             refreshTokenLifetimeSec: options.refreshTokenLifetime?.seconds,
@@ -77,13 +100,36 @@ struct AccountAddCommand: ParsableCommand {
             settings: settings,
             clientSecret: try options.clientSecret(account: name)?.reveal(),
             clientKey: try options.clientKey()?.reveal(),
-            refreshToken: try refreshToken()
+            refreshToken: try refreshToken(),
+            register: register ? true : nil,
+            initialAccessToken: try initialAccessToken()
         )
         var daemon = try connection.connect()
-        let status = try daemon.ask(.addAccount, parameters, for: AddAccount.Reply.self).status
+        let reply = try daemon.ask(
+            .addAccount,
+            parameters,
+            for: AddAccount.Reply.self,
+            patience: register ? DaemonConnection.refreshPatience : DaemonConnection.patience
+        )
+        let status = reply.status
         let isRefreshing = parameters.refreshToken != nil && !noWait
         let outcome = isRefreshing ? try daemon.settle(status, done: "'\(status.account)' was added") : status
-        try output.print(AddAccount.Reply(status: outcome), or: RefreshOutcome.line(for: outcome))
+        if let clientId = reply.clientId {
+            StandardError.note("the server has registered a client for it: \(PlainText.line(clientId))")
+        }
+        try output.print(
+            AddAccount.Reply(status: outcome, clientId: reply.clientId),
+            or: RefreshOutcome.line(for: outcome)
+        )
+    }
+
+    private func initialAccessToken() throws(AuthctlError) -> String? {
+        guard let initialAccessTokenFile else { return nil }
+        guard register else {
+            throw .usage(message: "'--initial-access-token-file' needs '--register'", hint: nil)
+        }
+        return try SecretFile(name: initialAccessTokenFile, purpose: .initialAccessToken)
+            .readLine(prompt: "initial access token for '\(PlainText.line(name))': ").reveal()
     }
 
     private func refreshToken() throws(AuthctlError) -> String? {

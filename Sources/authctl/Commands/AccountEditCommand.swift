@@ -8,8 +8,8 @@ struct AccountEditCommand: ParsableCommand {
         abstract: "Change an account's settings; what is not named stays.",
         discussion: """
             --scope, --param, --allow-unit and --allow-executable replace all of their kind. --clear empties a \
-            setting: issuer, provider, client-secret, client-auth, scope, param, lead-time, rotation-grace, \
-            refresh-token-lifetime, allow-unit, allow-executable.
+            setting: issuer, provider, client-secret, client-auth, scope, param, redirect-uri, \
+            redirect-port, redirect-scheme, lead-time, rotation-grace, refresh-token-lifetime, allow-unit, allow-executable.
 
             An account with allowed units or executables can be edited and exported by those alone, and its tokens \
             are theirs alone; without, every process of yours may.
@@ -53,6 +53,9 @@ struct AccountEditCommand: ParsableCommand {
             teamId: options.teamId,
             scopes: options.scopes,
             refreshParameters: try options.refreshParameters(),
+            redirectUri: options.redirectUri,
+            redirectPort: options.redirectPort,
+            redirectScheme: options.redirectScheme,
             leadTimeSec: options.leadTime?.seconds,
             rotationGraceSec: options.rotationGrace?.seconds,
             refreshTokenLifetimeSec: options.refreshTokenLifetime?.seconds,

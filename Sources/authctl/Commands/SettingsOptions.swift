@@ -69,6 +69,22 @@ struct SettingsOptions: ParsableArguments {
     )
     var param: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "The redirect URI that the client is registered with: on loopback, a page of yours, or with a scheme of yours.",
+            valueName: "uri"
+        )
+    )
+    var redirectUri: String?
+
+    @Option(help: ArgumentHelp("The loopback port that the client is registered with. Without: any.", valueName: "port"))
+    var redirectPort: Int64?
+
+    @Option(
+        help: ArgumentHelp("The URI scheme that the client is registered with: org.example.mail.", valueName: "scheme")
+    )
+    var redirectScheme: String?
+
     @Option(help: ArgumentHelp("Refresh this long before the access token ends: 5m.", valueName: "time"))
     var leadTime: LengthOfTime?
 

@@ -3,6 +3,7 @@ enum SecretPurpose: String, Sendable {
     case refreshToken = "refresh token"
     case clientSecret = "client secret"
     case clientKey = "client key"
+    case initialAccessToken = "initial access token"
     case document = "document"
     case redirect = "redirected address"
 }

@@ -10,6 +10,9 @@ enum SettingName: String, CaseIterable, Sendable {
     case clientAuthentication
     case scopes
     case refreshParameters
+    case redirectUri
+    case redirectPort
+    case redirectScheme
     case leadTimeSec
     case rotationGraceSec
     case refreshTokenLifetimeSec
@@ -29,6 +32,9 @@ enum SettingName: String, CaseIterable, Sendable {
         case .clientAuthentication: "client-auth"
         case .scopes: "scope"
         case .refreshParameters: "param"
+        case .redirectUri: "redirect-uri"
+        case .redirectPort: "redirect-port"
+        case .redirectScheme: "redirect-scheme"
         case .leadTimeSec: "lead-time"
         case .rotationGraceSec: "rotation-grace"
         case .refreshTokenLifetimeSec: "refresh-token-lifetime"
@@ -50,11 +56,15 @@ enum SettingName: String, CaseIterable, Sendable {
         case .clientAuthentication: "the client's way of authentication"
         case .scopes: "the scope"
         case .refreshParameters: "a parameter"
+        case .redirectUri: "the redirect URI"
+        case .redirectPort: "the redirect port"
+        case .redirectScheme: "the redirect scheme"
         case .leadTimeSec: "the lead time"
         case .rotationGraceSec: "the rotation grace"
         case .refreshTokenLifetimeSec: "the refresh token's lifetime"
         case .allowedUnits: "an allowed unit"
         case .allowedExecutables: "an allowed executable"
+        case nil where field == "register": "a new client"
         case nil where field == "resources": "a resource"
         case nil where field == "redirect": "the redirected address"
         case nil where field == "audience": "the audience"

@@ -22,6 +22,9 @@ struct SettingsView {
         ]
         lines += NamedLines.members("param", settings?.refreshParameters)
         lines += [
+            ("redirect uri", settings?.redirectUri),
+            ("redirect port", settings?.redirectPort.map { String($0) }),
+            ("redirect scheme", settings?.redirectScheme),
             ("lead time", settings?.leadTimeSec.map(LocalTime.length)),
             ("rotation grace", settings?.rotationGraceSec.map(LocalTime.length)),
             ("refresh token", settings?.refreshTokenLifetimeSec.map { "lives \(LocalTime.length($0)) unused" }),

@@ -13,6 +13,7 @@ struct SignOutText {
             case ("revoke", "done"): "the grant is revoked"
             case ("revoke", _): "there is no grant to revoke"
             case ("erase", _): "signed out, the tokens are erased"
+            case ("deregister", _): "the client is deregistered"
             case ("remove", _): "removed"
             // A newer daemon may know more of them.
             default: "\(PlainText.line(step.step)): \(PlainText.line(step.outcome))"
@@ -33,6 +34,7 @@ struct SignOutText {
         case "revoke": "the grant was not revoked"
         case "end-session": "the session at the server was not ended"
         case "erase": "the tokens were not erased"
+        case "deregister": "the client was not deregistered"
         case "remove": "the account was not removed"
         default: "'\(PlainText.line(step))' was not done"
         }
@@ -44,6 +46,7 @@ struct SignOutText {
         case "revoke": "the tokens are erased here; end the grant on the authorization server's own pages"
         case "end-session": "sign out on the authorization server's own pages"
         case "erase": "authctl logout \(account)"
+        case "deregister": "the server's administrator can delete it; its registration token is gone with the account"
         case "remove": "authctl account remove \(account)"
         default: ""
         }

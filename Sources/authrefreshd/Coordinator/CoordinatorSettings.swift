@@ -13,6 +13,11 @@ struct CoordinatorSettings: Sendable {
         profiles.profile(provider: account.provider, issuer: account.issuer)
     }
 
+    /// How people sign in to `account`: what its client is registered with goes before what the provider takes.
+    func signIn(for account: Account) -> SignInProfile {
+        (profile(for: account)?.signIn ?? SignInProfile()).registered(with: account.registration.redirect)
+    }
+
     /// The account's own policy; where it says nothing, its provider's.
     func policy(of policy: RefreshPolicy, provider: String?, issuer: Issuer) -> RefreshPolicy {
         let profile = profiles.profile(provider: provider, issuer: issuer)

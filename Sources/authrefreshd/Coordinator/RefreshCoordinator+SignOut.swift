@@ -22,6 +22,9 @@ extension RefreshCoordinator {
         let erasure = outcome(of: { () throws(StoreError) in try eraseTokens(of: snapshot) })
         report.note(.erase, erasure)
         guard request.forgets, case .done = erasure else { return report }
+        if let management = snapshot.account.registration.management {
+            report.note(.deregister, await deregister(management, of: snapshot.account))
+        }
         report.note(.remove, outcome(of: { () throws(StoreError) in try forget(snapshot.account.id) }))
         return report
     }
@@ -80,6 +83,15 @@ extension RefreshCoordinator {
                 return .failure(RefreshFailure(.misconfigured, detail: detail))
             }
             return .success(url)
+        }
+    }
+
+    /// Has the server delete the client that was registered for this account alone (RFC 7592 §2.3).
+    private func deregister(_ management: RegistrationManagement, of account: Account) async -> SignOutReport.Outcome {
+        let asking = requestingClient(of: account, correlationID: Self.newCorrelationID())
+        switch await client.deregister(management, of: asking) {
+        case .success: return .done
+        case .failure(let failure): return .failed(failure.detail)
         }
     }
 

@@ -5,7 +5,7 @@ internal import RefreshCore
 struct SignOutRequest: Sendable {
     var revokes = false
     var endsSession = false
-    /// Whether the account is removed afterwards.
+    /// Whether its client is deregistered, and the account removed, afterwards.
     var forgets = false
 }
 
@@ -15,7 +15,7 @@ struct SignOutReport: Sendable {
     enum Step: String, Sendable {
         case revoke
         case endSession = "end-session"
-        case erase, remove
+        case erase, deregister, remove
     }
 
     enum Outcome: Sendable {

@@ -51,28 +51,6 @@ extension AuthRefreshService {
         return reply
     }
 
-    func add(
-        _ call: VarlinkCall,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
-    ) throws -> AddAccount.Reply {
-        let asked = try call.decodeParameters(as: AddAccount.Parameters.self)
-        try checkVisibility(of: asked.settings.allowedExecutables, from: caller)
-        let grant = try asked.refreshToken.map { try RefreshToken(checked(secret: $0, field: "refreshToken")) }
-        if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
-        if let key = asked.clientKey { _ = try checked(secret: key, field: "clientKey") }
-        let settings = coordinator.settings
-        let draft = try SettingsReader(profiles: settings.profiles).draft(
-            asked.settings,
-            clientSecret: asked.clientSecret,
-            clientKey: asked.clientKey
-        )
-        guard try coordinator.overview().accounts < settings.maxAccounts else {
-            throw VarlinkError(LimitExceededError(.accounts, maximum: settings.maxAccounts))
-        }
-        return AddAccount.Reply(status: try coordinator.add(draft, grant: grant).wireStatus)
-    }
-
     func update(
         _ call: VarlinkCall,
         from caller: Caller,

@@ -31,7 +31,7 @@ struct AuthRefreshService: Sendable {
             case .getInfo: responder.reply(try info(call, on: coordinator))
             case .getStatus: responder.reply(try status(call, on: coordinator))
             case .listAccounts: responder.reply(try list(call, on: coordinator))
-            case .addAccount: responder.reply(try add(call, from: caller, on: coordinator))
+            case .addAccount: try add(call, responder, from: caller, on: coordinator)
             case .updateAccount: responder.reply(try update(call, from: caller, on: coordinator))
             case .renameAccount: responder.reply(try rename(call, on: coordinator))
             case .removeAccount: responder.reply(try remove(call, on: coordinator))

@@ -11,7 +11,9 @@ extension SettingsReader {
         _ clientKey: String?,
         _ dpopKey: Secret?
     ) throws(VarlinkError) -> ClientRegistration {
-        guard !settings.clientId.isEmpty else { throw invalid("clientId", "it is empty", nil) }
+        guard settings.clientId.isEmpty == isRegistering else {
+            throw invalid("clientId", isRegistering ? "a server that registers a client gives it" : "it is empty", nil)
+        }
         if clientSecret?.isEmpty == true { throw invalid("clientSecret", "it is empty", nil) }
         let key = clientKey.map { Secret($0) }
         let method = try authentication(settings, hasSecret: clientSecret != nil, key)
@@ -28,8 +30,32 @@ extension SettingsReader {
             teamID: settings.teamId,
             dpopKey: dpopKey ?? (settings.dpop == true ? OAuthClient.newDPoPKey() : nil),
             scopes: settings.scopes ?? [],
-            refreshParameters: parameters
+            refreshParameters: parameters,
+            redirect: try redirect(settings)
         )
+    }
+
+    /// What the server knows of redirect URIs.
+    private func redirect(_ settings: AccountSettings) throws(VarlinkError) -> RegisteredRedirect {
+        if let uri = settings.redirectUri {
+            // A page in the clear would show the code to the network; loopback never reaches it.
+            let isSafe = !uri.lowercased().hasPrefix("http:") || LoopbackURI(uri) != nil
+            guard RegisteredRedirect.isURI(uri), isSafe else {
+                throw invalid(
+                    "redirectUri",
+                    "'\(uri)' is no redirect URI",
+                    "http://127.0.0.1:PORT/PATH, https://…, or org.example.mail:/callback"
+                )
+            }
+        }
+        let port = settings.redirectPort.flatMap(Int.init(exactly:))
+        guard settings.redirectPort == nil || port.map(RegisteredRedirect.isPort) == true else {
+            throw invalid("redirectPort", "it is no port", "1 to 65535")
+        }
+        if let scheme = settings.redirectScheme, !RegisteredRedirect.isScheme(scheme) {
+            throw invalid("redirectScheme", "'\(scheme)' is no URI scheme of one's own", "a domain name in reverse: org.example.mail")
+        }
+        return RegisteredRedirect(uri: settings.redirectUri, port: port, scheme: settings.redirectScheme)
     }
 
     /// The method that was chosen, if what it needs is there; nil leaves it to the client.
@@ -54,7 +80,7 @@ extension SettingsReader {
             method = known
         }
         switch method?.means {
-        case .secret where !hasSecret && settings.teamId == nil:
+        case .secret where !hasSecret && settings.teamId == nil && !isRegistering:
             throw missing("a client secret", for: method, "--client-secret-file FILE")
         case .key where key == nil:
             throw missing("the client's key", for: method, "--client-key-file FILE")

@@ -7,6 +7,8 @@ internal import Varlink
 /// Turns the settings of the wire into an account's, or says what is wrong with them.
 struct SettingsReader {
     let profiles: ProviderProfiles
+    /// Whether the server is yet to be asked for a client: it has no id and no secret until then.
+    var isRegistering = false
 
     /// - Parameter dpopKey: the key that the account has already; nil makes one if the settings want it.
     func draft(
@@ -57,6 +59,9 @@ struct SettingsReader {
         settings.teamId = change.teamId ?? settings.teamId
         settings.scopes = change.scopes ?? settings.scopes
         settings.refreshParameters = change.refreshParameters ?? settings.refreshParameters
+        settings.redirectUri = change.redirectUri ?? settings.redirectUri
+        settings.redirectPort = change.redirectPort ?? settings.redirectPort
+        settings.redirectScheme = change.redirectScheme ?? settings.redirectScheme
         settings.leadTimeSec = change.leadTimeSec ?? settings.leadTimeSec
         settings.rotationGraceSec = change.rotationGraceSec ?? settings.rotationGraceSec
         settings.refreshTokenLifetimeSec = change.refreshTokenLifetimeSec ?? settings.refreshTokenLifetimeSec
@@ -64,12 +69,15 @@ struct SettingsReader {
         settings.allowedExecutables = change.allowedExecutables ?? settings.allowedExecutables
         let isMoved = settings.issuer != account.issuer.url || settings.provider != account.provider
         // The secret is known to the server it was made for; another one must not see it, nor what the key signs.
-        let draft = try draft(
+        var draft = try draft(
             settings,
             clientSecret: change.clientSecret ?? (isMoved ? nil : secret?.reveal()),
             clientKey: change.clientKey ?? (isMoved ? nil : key?.reveal()),
             dpopKey: account.registration.dpopKey
         )
+        if !isMoved, draft.registration.clientID == account.registration.clientID {
+            draft.registration.management = account.registration.management
+        }
         return Account(
             id: account.id,
             name: account.name,
@@ -89,6 +97,9 @@ struct SettingsReader {
         case "teamId": settings.teamId = nil
         case "scopes": settings.scopes = nil
         case "refreshParameters": settings.refreshParameters = nil
+        case "redirectUri": settings.redirectUri = nil
+        case "redirectPort": settings.redirectPort = nil
+        case "redirectScheme": settings.redirectScheme = nil
         case "leadTimeSec": settings.leadTimeSec = nil
         case "rotationGraceSec": settings.rotationGraceSec = nil
         case "refreshTokenLifetimeSec": settings.refreshTokenLifetimeSec = nil
@@ -155,7 +166,8 @@ struct SettingsReader {
 extension AccountSettings {
     /// What its texts take, in bytes; an empty one counts too, or a list could have any number of them.
     fileprivate var byteCount: Int {
-        let texts = [name, issuer, provider, clientId, clientAuthentication, clientKeyId, teamId].compactMap { $0 }
+        let texts = [name, issuer, provider, clientId, clientAuthentication, clientKeyId, teamId, redirectUri, redirectScheme]
+            .compactMap { $0 }
         let lists = (scopes ?? []) + (allowedUnits ?? []) + (allowedExecutables ?? [])
         let parameters = (refreshParameters ?? [:]).flatMap { [$0.key, $0.value] }
         return (texts + lists + parameters).reduce(0) { $0 + $1.utf8.count + 1 }

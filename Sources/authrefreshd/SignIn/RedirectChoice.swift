@@ -8,17 +8,16 @@ enum RedirectChoice: Hashable {
     /// A redirect URI that is registered as it stands.
     case fixed(String)
 
-    /// What `profile` has for `flow`.
+    /// What a client that is registered as `signIn` says has for `flow`.
     ///
     /// - Throws: `SignInFailure` if it has nothing.
-    init(for flow: SignInFlow, profile: ProviderProfile?) throws(SignInFailure) {
-        let signIn = profile?.signIn ?? SignInProfile()
+    init(for flow: SignInFlow, _ signIn: SignInProfile) throws(SignInFailure) {
         let registered = signIn.redirectURI.map(LoopbackURI.init)
         switch flow {
         case .browser:
             if let text = signIn.redirectURI {
                 guard let uri = LoopbackURI(text) else {
-                    throw SignInFailure(.misconfigured, "the provider's redirect URI is not on this machine: \(text)")
+                    throw SignInFailure(.misconfigured, "the redirect URI is not on this machine: \(text)")
                 }
                 self = .loopback(host: uri.host, port: uri.port ?? signIn.redirectPort, path: uri.path)
                 return
@@ -31,7 +30,7 @@ enum RedirectChoice: Hashable {
                 // RFC 8252 §7.1: one slash, as there is no authority.
                 self = .fixed("\(scheme):/callback")
             } else {
-                throw SignInFailure(.misconfigured, "no URI scheme is registered for the client: redirect_scheme")
+                throw SignInFailure(.misconfigured, "no URI scheme is registered for the client")
             }
         case .paste:
             if let text = signIn.redirectURI {
@@ -47,11 +46,21 @@ enum RedirectChoice: Hashable {
     }
 
     /// The way that a sign-in goes if nobody says which.
-    static func flow(for profile: ProviderProfile?) -> SignInFlow {
-        guard let signIn = profile?.signIn else { return .browser }
-        if let text = signIn.redirectURI { return LoopbackURI(text) == nil ? .paste : .browser }
+    static func flow(for signIn: SignInProfile) -> SignInFlow {
+        if let text = signIn.redirectURI {
+            return LoopbackURI(text) != nil ? .browser : text.hasPrefix("http") ? .paste : .scheme
+        }
         let isOpen = signIn.redirects.isEmpty || signIn.redirects.contains { $0 == .loopback || $0 == .loopbackByName }
         return isOpen ? .browser : .paste
+    }
+
+    /// The redirect URIs that a client registers (RFC 7591 §2): all that a sign-in of it may use.
+    static func registered(as signIn: SignInProfile) -> [String] {
+        if let text = signIn.redirectURI { return [text] }
+        let port = signIn.redirectPort.map { ":\($0)" } ?? ""
+        // RFC 8252 §7.3: without a port any port will do.
+        let loopback = "http://\(host(signIn.redirects))\(port)/"
+        return [loopback] + (signIn.redirectScheme.map { ["\($0):/callback"] } ?? [])
     }
 
     /// RFC 8252 §7.3 wants the address, which no name resolution can lead astray; some providers insist on the name.

@@ -22,8 +22,8 @@ extension RefreshCoordinator {
         if signIns[account.id] == nil {
             guard !isStopping else { throw .failed(SignInFailure(.unavailable, "the daemon is stopping")) }
             guard !signIns.isFull else { throw .tooMany }
-            let profile = settings.profile(for: account)
-            let flow = request.flow ?? RedirectChoice.flow(for: profile)
+            let signIn = settings.signIn(for: account)
+            let flow = request.flow ?? RedirectChoice.flow(for: signIn)
             let plan = SignInPlan(
                 flow: flow,
                 storedSubject: account.grantFacts.subject,
@@ -36,7 +36,7 @@ extension RefreshCoordinator {
                 prepareDevice(running)
             } else {
                 let choice: RedirectChoice
-                do { choice = try RedirectChoice(for: flow, profile: profile) } catch { throw .failed(error) }
+                do { choice = try RedirectChoice(for: flow, signIn) } catch { throw .failed(error) }
                 signIns[account.id] = running
                 prepare(running, sendingBackTo: choice)
             }

@@ -72,8 +72,8 @@ struct RegistrationTests {
         #expect(client.registration.authentication == .clientSecretPost)
         #expect(client.registration.scopes == ["openid", "mail"])
         #expect(client.secretExpiresAt == Timestamp(microseconds: 2_000_000_000_000_000))
-        #expect(client.management?.accessToken == Secret("rat"))
-        #expect(client.management?.endpoint.path == "/register/c1")
+        #expect(client.registration.management?.accessToken == Secret("rat"))
+        #expect(client.registration.management?.uri.hasSuffix("/register/c1") == true)
         let request = try #require(sent.first)
         #expect(sent.count == 1)
         #expect(request.header("authorization") == "Bearer initial")
@@ -99,7 +99,7 @@ struct RegistrationTests {
         let client = try result.get()
         #expect(client.registration.clientSecret == nil)
         #expect(client.secretExpiresAt == nil)
-        #expect(client.management == nil)
+        #expect(client.registration.management == nil)
     }
 
     @Test(arguments: [
@@ -117,13 +117,12 @@ struct RegistrationTests {
         try await withServer(Self.server { _ in answer }) { server in
             try await withClient { client in
                 let result = await client.deregister(
-                    RegistrationManagement(
-                        endpoint: try #require(Endpoint(server.origin + "/register/c1")),
-                        accessToken: Secret("rat")
-                    ),
-                    issuer: try Issuer(url: server.origin),
-                    profile: nil,
-                    correlationID: "correlation-1"
+                    RegistrationManagement(uri: server.origin + "/register/c1", accessToken: Secret("rat")),
+                    of: RequestingClient(
+                        issuer: try Issuer(url: server.origin),
+                        registration: ClientRegistration(clientID: "c1"),
+                        correlationID: "correlation-1"
+                    )
                 )
                 let request = try #require(server.requests.first)
                 #expect(request.line == "DELETE /register/c1")

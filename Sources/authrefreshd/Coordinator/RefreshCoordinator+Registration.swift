@@ -1,0 +1,55 @@
+internal import AccountStorage
+internal import OAuthClient
+internal import RefreshCore
+
+/// Clients that register themselves (RFC 7591).
+extension RefreshCoordinator {
+    /// As whom a registration is asked for.
+    func registering(_ new: NewAccount) -> RequestingClient {
+        RequestingClient(
+            issuer: new.issuer,
+            profile: settings.profiles.profile(provider: new.provider, issuer: new.issuer),
+            registration: new.registration,
+            correlationID: Self.newCorrelationID()
+        )
+    }
+
+    /// Has the server register a client, and adds the account that it is for.
+    ///
+    /// - Throws: `RefreshFailure` if the server registers none; `StoreError` if the account cannot be added, and the client is deregistered
+    ///   again, as far as that is possible.
+    func register(
+        _ new: NewAccount,
+        as asking: RequestingClient,
+        initialAccessToken: Secret?
+    ) async throws -> AccountSnapshot {
+        let wanted = new.registration
+        let signIn = (asking.profile?.signIn ?? SignInProfile()).registered(with: wanted.redirect)
+        var request = RegistrationRequest(
+            issuer: asking.issuer,
+            profile: asking.profile,
+            clientName: "authrefreshd",
+            redirectURIs: RedirectChoice.registered(as: signIn),
+            correlationID: asking.correlationID
+        )
+        request.authentication = wanted.authentication
+        request.scopes = asking.scopes(nil)
+        request.initialAccessToken = initialAccessToken
+        request.softwareVersion = Version.text
+        request.keySet = wanted.clientKey.flatMap { OAuthClient.keySet(ofClientKey: $0, keyID: wanted.clientKeyID) }
+        let registered = try await client.register(request).get().registration
+        var new = new
+        new.registration.clientID = registered.clientID
+        new.registration.clientSecret = registered.clientSecret
+        new.registration.authentication = registered.authentication
+        new.registration.management = registered.management
+        do {
+            return try add(new, grant: nil)
+        } catch {
+            var owner = asking
+            owner.registration = new.registration
+            if let management = registered.management { _ = await client.deregister(management, of: owner) }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import OAuthClient
+internal import RefreshCore
+internal import Varlink
+
+/// The method that adds accounts, with the registration of a client where it is asked for (RFC 7591).
+extension AuthRefreshService {
+    func add(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        from caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws {
+        let asked = try call.decodeParameters(as: AddAccount.Parameters.self)
+        try checkVisibility(of: asked.settings.allowedExecutables, from: caller)
+        let grant = try asked.refreshToken.map { try RefreshToken(checked(secret: $0, field: "refreshToken")) }
+        if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
+        if let key = asked.clientKey { _ = try checked(secret: key, field: "clientKey") }
+        let settings = coordinator.settings
+        let registers = asked.register ?? false
+        let draft = try SettingsReader(profiles: settings.profiles, isRegistering: registers).draft(
+            asked.settings,
+            clientSecret: asked.clientSecret,
+            clientKey: asked.clientKey
+        )
+        guard try coordinator.overview().accounts < settings.maxAccounts else {
+            throw VarlinkError(LimitExceededError(.accounts, maximum: settings.maxAccounts))
+        }
+        guard registers else {
+            return responder.reply(AddAccount.Reply(status: try coordinator.add(draft, grant: grant).wireStatus))
+        }
+        guard grant == nil, asked.clientSecret == nil else {
+            throw VarlinkError(
+                InvalidSettingsError(field: "register", reason: "a new client has neither a secret nor a grant yet")
+            )
+        }
+        // Before the server has a client that nobody wants.
+        guard try coordinator.account(named: draft.name.text) == nil else { throw StoreError.nameTaken(draft.name) }
+        let token = try asked.initialAccessToken.map { try checked(secret: $0, field: "initialAccessToken") }
+        let client = coordinator.registering(draft)
+        Task { [coordinator = self.coordinator] in
+            do {
+                let added = try await coordinator.register(draft, as: client, initialAccessToken: token)
+                let clientID = added.account.registration.clientID
+                responder.reply(AddAccount.Reply(status: added.wireStatus, clientId: clientID))
+            } catch let error as StoreError {
+                responder.fail(VarlinkError(error))
+            } catch let failure as RefreshFailure {
+                responder.fail(VarlinkError(unregistered: failure, draft.name))
+            } catch {
+                preconditionFailure("a registration fails with StoreError or RefreshFailure: \(type(of: error))")
+            }
+        }
+    }
+}
+
+extension VarlinkError {
+    /// Why the server registers no client.
+    fileprivate init(unregistered failure: RefreshFailure, _ name: AccountName) {
+        let refusal = RegistrationRefusal(failure)
+        self.init(
+            ClientNotRegisteredError(
+                account: name.text,
+                kind: refusal.isFinal ? "refused" : "unavailable",
+                reason: refusal.reason,
+                failure: AuthRefreshInterface.Failure(failure.detail),
+                hint: refusal.hint
+            )
+        )
+    }
+}

@@ -1,0 +1,160 @@
+import AuthRefreshInterface
+import DemoIssuer
+import TestSupport
+import Testing
+
+/// Clients that register themselves at a strict server, sign in, and are deleted again.
+struct RegistrationTests {
+    private func withStage(
+        _ registration: GrantPolicy.Registration = .open,
+        _ body: (DaemonStage, DemoIssuer, String) async throws -> Void
+    ) async throws {
+        var policy = GrantPolicy()
+        policy.registration = registration
+        try await withIssuer(clients: [], policy: policy) { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await body(stage, issuer, url)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    private func signIn(_ stage: DaemonStage, flow: String? = nil) async throws -> String {
+        let call = try SignInCall(stage, StartSignIn.Parameters(account: "work", flow: flow))
+        let started = try await call.started()
+        let location = try await Person().decide(at: try #require(started.url))
+        if flow == nil {
+            _ = try await RawWeb.get(location)
+        } else {
+            let parameters = ContinueSignIn.Parameters(attempt: started.attempt, redirect: location)
+            _ = try await stage.ask(.continueSignIn, parameters, for: ContinueSignIn.Reply.self)
+        }
+        _ = try await call.completed()
+        return try #require(started.redirectUri)
+    }
+
+    @Test func `a client is registered, signs in, refreshes, and is deleted with its account`() async throws {
+        try await withStage { stage, issuer, url in
+            let added = try await stage.authctl("account", "add", "work", "--issuer", url, "--register")
+            #expect(added.end == .exited(0), "\(added)")
+            #expect(added.errors.contains("has registered a client for it: demo-client-"))
+            _ = try await signIn(stage)
+            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+            let entries = await issuer.entries()
+            let id = try #require(entries.first { $0.outcome == .registered }?.clientID)
+            #expect(entries.last?.clientID == id)
+
+            let out = try await stage.authctl("logout", "work", "--revoke", "--forget")
+            #expect(out.end == .exited(0), "\(out)")
+            #expect(out.output.contains("the client is deregistered"))
+            let last = try #require(await issuer.entries().last)
+            #expect(last.outcome == .deregistered && last.clientID == id)
+            #expect(try await stage.authctl("account", "show", "work").end == .exited(4))
+        }
+    }
+
+    @Test(arguments: ["client_secret_basic", "client_secret_post"])
+    func `a client that proves itself keeps the secret that the server gave it`(method: String) async throws {
+        try await withStage { stage, issuer, url in
+            let added = try await stage.authctl(
+                "account", "add", "work", "--issuer", url, "--register", "--client-auth", method
+            )
+            #expect(added.end == .exited(0), "\(added)")
+            _ = try await signIn(stage)
+            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+            #expect(await issuer.entries().contains { $0.outcome == .clientRefused } == false)
+            let shown = try await stage.authctl("account", "show", "work")
+            #expect(shown.output.contains(method) && !shown.output.contains("demo-secret-"))
+        }
+    }
+
+    @Test func `the redirect URIs are those that the sign-in will use`() async throws {
+        try await withStage { stage, _, url in
+            let added = try await stage.authctl(
+                "account", "add", "work", "--issuer", url, "--register", "--redirect-scheme", "org.example.mail"
+            )
+            #expect(added.end == .exited(0), "\(added)")
+            #expect(try await signIn(stage, flow: "scheme") == "org.example.mail:/callback")
+            #expect(try await signIn(stage).hasPrefix("http://127.0.0.1:"))
+        }
+    }
+
+    @Test func `a registered port is the one that is listened on, and can be changed`() async throws {
+        try await withStage { stage, _, url in
+            let (first, second) = (try HeldEndpoint.freePort(), try HeldEndpoint.freePort())
+            let port = String(first)
+            let added = try await stage.authctl(
+                "account", "add", "work", "--issuer", url, "--register", "--redirect-port", port
+            )
+            #expect(added.end == .exited(0), "\(added)")
+            #expect(try await signIn(stage) == "http://127.0.0.1:\(port)/")
+            let uri = "http://127.0.0.1:\(second)/back"
+            let edited = try await stage.authctl("account", "edit", "work", "--redirect-uri", uri)
+            #expect(edited.output.contains(uri), "\(edited)")
+            // The server was not told of that one.
+            let call = try SignInCall(stage, StartSignIn.Parameters(account: "work"))
+            let started = try await call.started()
+            #expect(started.redirectUri == uri)
+            let page = try await RawWeb.get(try #require(started.url))
+            #expect(page.status == 400)
+        }
+    }
+
+    @Test func `who may register shows the token that the server gave out`() async throws {
+        try await withStage(.byToken("demo-initial")) { stage, issuer, url in
+            let refused = try await stage.authctl("account", "add", "work", "--issuer", url, "--register")
+            #expect(refused.end == .exited(78), "\(refused)")
+            #expect(refused.errors.contains("--initial-access-token-file FILE"), "\(refused.errors)")
+            let added = try await stage.authctl(
+                ["account", "add", "work", "--issuer", url, "--register", "--initial-access-token-file", "-"],
+                input: "demo-initial"
+            )
+            #expect(added.end == .exited(0), "\(added)")
+            #expect(await issuer.entries().map(\.outcome) == [.clientRefused, .registered])
+        }
+    }
+
+    @Test(arguments: [
+        (["--redirect-uri", "https://relay.example/back"], "does not take its redirect URIs"),
+        (["--client-auth", "client_secret_jwt"], "does not take what the client says about itself"),
+    ])
+    func `a refusal is told, and nothing is added`(options: [String], words: String) async throws {
+        try await withStage { stage, _, url in
+            let refused = try await stage.authctl(["account", "add", "work", "--issuer", url, "--register"] + options)
+            #expect(refused.end == .exited(78), "\(refused)")
+            #expect(refused.errors.contains(words), "\(refused.errors)")
+            #expect(try await stage.authctl("account", "show", "work").end == .exited(4))
+        }
+    }
+
+    @Test func `a server that registers nobody is told from one that refuses`() async throws {
+        try await withStage(.closed) { stage, _, url in
+            let refused = try await stage.authctl("account", "add", "work", "--issuer", url, "--register")
+            #expect(refused.end == .exited(78), "\(refused)")
+            #expect(refused.errors.contains("registers no clients by itself"), "\(refused.errors)")
+        }
+    }
+
+    @Test func `an account that is removed leaves its client, unless that is asked for`() async throws {
+        try await withStage { stage, issuer, url in
+            for name in ["work", "home"] {
+                let added = try await stage.authctl("account", "add", name, "--issuer", url, "--register")
+                #expect(added.end == .exited(0), "\(added)")
+            }
+            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            #expect(await issuer.entries().map(\.outcome) == [.registered, .registered])
+            #expect(try await stage.authctl("account", "remove", "home", "--deregister").end == .exited(0))
+            #expect(await issuer.entries().last?.outcome == .deregistered)
+        }
+    }
+
+    @Test func `a name that is taken registers nobody`() async throws {
+        try await withStage { stage, issuer, url in
+            for status in [0, 64] as [Int32] {
+                let added = try await stage.authctl("account", "add", "work", "--issuer", url, "--register")
+                #expect(added.end == .exited(status), "\(added)")
+            }
+            #expect(await issuer.entries().count == 1)
+        }
+    }
+}
