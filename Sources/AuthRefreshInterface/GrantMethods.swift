@@ -105,17 +105,20 @@ package enum ReportRejected {
         package var scopes: [String]?
         package var resources: [String]?
         package var audience: String?
+        package var challenge: String?
 
         package init(
             account: String,
             scopes: [String]? = nil,
             resources: [String]? = nil,
-            audience: String? = nil
+            audience: String? = nil,
+            challenge: String? = nil
         ) {
             self.account = account
             self.scopes = scopes
             self.resources = resources
             self.audience = audience
+            self.challenge = challenge
         }
     }
 

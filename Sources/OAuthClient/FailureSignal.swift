@@ -88,7 +88,9 @@ struct ErrorReading {
     var subError: String?
     var providerCode: String?
     var message: String?
-    var hasClaimsChallenge = false
+    /// What a claims challenge asks for, as it came (Entra).
+    var claims: String?
+    var hasClaimsChallenge: Bool { claims != nil }
 
     init(_ fields: [String: JSONValue]) {
         // Facebook and Google's APIs put an object under "error".
@@ -107,7 +109,18 @@ struct ErrorReading {
                 ErrorReading.word(["errorCode", "error_code"], in: fields)
                 ?? ErrorReading.word(["status", "code"], in: fields.filter(ErrorReading.isWord))
         }
-        if let claims = fields["claims"]?.text, !claims.isEmpty { hasClaimsChallenge = true }
+        if let claims = fields["claims"]?.text, !claims.isEmpty { self.claims = claims }
+    }
+
+    /// Longest claims that are asked for, in bytes: they go into an address.
+    private static let claimsLimit = 4096
+
+    /// `claims`, if they can be asked for: a JSON object.
+    var demandedClaims: String? {
+        guard let claims, claims.utf8.count <= Self.claimsLimit, JSONValue.object(in: Array(claims.utf8)) != nil else {
+            return nil
+        }
+        return claims
     }
 
     /// Whether a field holds a word: "status" is the HTTP status again for many servers.

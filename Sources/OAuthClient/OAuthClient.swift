@@ -87,7 +87,9 @@ package struct OAuthClient: Sendable {
     private static func fields(of request: RefreshRequest) -> [(name: String, value: String)] {
         let parameters = (request.client.profile?.refreshParameters ?? [:])
             .merging(request.client.registration.refreshParameters) { _, own in own }
-        let asked = request.tokenSet?.fields(keeping: parameters["scope"], request.client.registration.scopes) ?? []
+        let asked =
+            (request.tokenSet?.fields(keeping: parameters["scope"], request.client.registration.scopes) ?? [])
+            + (request.claims.map { [("claims", $0)] } ?? [])
         let rest = parameters.filter { name, _ in !asked.contains { $0.name == name } }
         return [("grant_type", "refresh_token"), ("refresh_token", request.refreshToken.secret.reveal())]
             + rest.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } + asked
@@ -141,7 +143,8 @@ package struct OAuthClient: Sendable {
             result: result,
             serverDate: serverDate,
             basicCredentialEncoding: conclusion.foundEncoding ?? rehearsed,
-            idTokenFault: idTokenFault
+            idTokenFault: idTokenFault,
+            demandedClaims: conclusion.row == nil ? nil : ErrorReading(conclusion.body?.fields ?? [:]).demandedClaims
         )
     }
 }

@@ -6,6 +6,8 @@ package struct RefreshRequest: Sendable {
     package var refreshToken: RefreshToken
     /// What is asked for; nil for the account's default access token.
     package var tokenSet: TokenSet?
+    /// What a resource server wants the token to say: a JSON object (OpenID Connect Core §5.5, Entra). Nil sends nothing.
+    package var claims: String?
     /// Whether this account was refreshed before with the same registration.
     ///
     /// A server that then answers `invalid_request` means the token, not the form of the request.
@@ -39,13 +41,17 @@ package struct RefreshOutcome: Sendable {
     /// What is wrong with the id_token of the answer, which is left out of the result then; nil if nothing is. The tokens are good:
     /// the old ones may be spent, and whatever is wrong came from the server that issued these.
     package let idTokenFault: String?
+    /// The claims that the server wants the person's sign-in to ask for, a JSON object (Entra's `claims`); nil if it wants none.
+    package let demandedClaims: String?
 
     package init(
         result: Result<TokenResponse, RefreshFailure>,
         serverDate: Timestamp? = nil,
         basicCredentialEncoding: BasicCredentialEncoding? = nil,
-        idTokenFault: String? = nil
+        idTokenFault: String? = nil,
+        demandedClaims: String? = nil
     ) {
+        self.demandedClaims = demandedClaims
         self.idTokenFault = idTokenFault
         self.result = result
         self.serverDate = serverDate

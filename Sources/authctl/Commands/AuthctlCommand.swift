@@ -29,7 +29,8 @@ struct AuthctlCommand: ParsableCommand {
         version: Authctl.version,
         subcommands: [
             StatusCommand.self, TokenCommand.self, RefreshCommand.self, WatchCommand.self, AccountCommand.self,
-            LoginCommand.self, CallbackCommand.self, LogoutCommand.self, ProviderCommand.self, StoreCommand.self,
+            LoginCommand.self, ChallengeCommand.self, CallbackCommand.self, LogoutCommand.self, ProviderCommand.self,
+            StoreCommand.self,
             DoctorCommand.self, AgentCommand.self, InterfaceCommand.self,
         ]
     )

@@ -59,7 +59,11 @@ struct LogoutCommand: ParsableCommand {
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
         var accounts: [String] = []
-        if let account { accounts = [account] } else { accounts = try confirmed(daemon.allStatuses(accounts: []).map(\.account)) }
+        if let account {
+            accounts = [account]
+        } else {
+            accounts = try confirmed(daemon.allStatuses(accounts: []).map(\.account))
+        }
         var answer = LogoutAnswer(accounts: [])
         var worst = ExitStatus.success
         for account in accounts {
@@ -132,7 +136,9 @@ struct LogoutCommand: ParsableCommand {
         guard let browser else {
             told.endSessionUrl = link.text
             let why = place.reason.map { " (\($0))" } ?? ""
-            StandardError.show("\(name): to end the session at \(link.host), open this address\(why)\n\n  \(link.text)\n")
+            StandardError.show(
+                "\(name): to end the session at \(link.host), open this address\(why)\n\n  \(link.text)\n"
+            )
             return nil
         }
         StandardError.show("\(name): opening \(link.host) in \(browser.name), where the session ends\n")

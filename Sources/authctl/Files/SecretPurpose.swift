@@ -6,4 +6,5 @@ enum SecretPurpose: String, Sendable {
     case initialAccessToken = "initial access token"
     case document = "document"
     case redirect = "redirected address"
+    case headers = "answer's headers"
 }

@@ -9,8 +9,15 @@ struct AccountSnapshot: Sendable {
     var clockSkew: Duration?
     /// What the attempt before the one under way failed by; nil if it did not, or none is under way.
     var lastFailure: RefreshFailure?
+    /// What is wanted beyond the grant; nil if nothing is.
+    var stepUp: StepUp?
 
-    var shown: ShownState { state.shown(at: at) }
+    /// A fresh account of which more is wanted needs its person, too.
+    var shown: ShownState {
+        let shown = state.shown(at: at)
+        let isWell = [.fresh, .refreshing, .refreshTokenExpiring].contains(shown)
+        return isWell && stepUp?.needsPerson == true ? .interactionRequired : shown
+    }
 
     /// The failure that the account is suffering from; nil if none.
     var failure: RefreshFailure? { state.phase.failure ?? lastFailure }

@@ -11,6 +11,8 @@ enum Announcement: Sendable {
     case signInStarted(flow: String)
     /// Why it brought no tokens; no secret, no words of the server's.
     case signInFailed(reason: String)
+    /// A resource server wants more than the grant has.
+    case stepUpRequired(StepUp)
     case changed(AccountChange)
 
     var isRemoval: Bool {
@@ -32,6 +34,7 @@ enum Announcement: Sendable {
         case .refreshStarted: "refresh-started"
         case .signInStarted: "sign-in-started"
         case .signInFailed: "sign-in-failed"
+        case .stepUpRequired: "interaction-required"
         case .changed(let change):
             switch change {
             case .grantImported: "grant-imported"

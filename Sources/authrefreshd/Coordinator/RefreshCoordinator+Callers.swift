@@ -137,7 +137,8 @@ extension RefreshCoordinator {
             state: record.state,
             at: now,
             clockSkew: clockSkew(of: record.issuerID),
-            lastFailure: exchanges[record.account.id]?.lastFailure
+            lastFailure: exchanges[record.account.id]?.lastFailure,
+            stepUp: stepUps[record.account.id]
         )
     }
 

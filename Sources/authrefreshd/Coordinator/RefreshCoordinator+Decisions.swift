@@ -186,6 +186,7 @@ extension RefreshCoordinator {
                     }
                 case .publish(let change):
                     tokenSetFailures.note(change, of: decision.record.account.id, at: now)
+                    forgetStepUp(after: change, of: decision.record.account.id)
                     announcements.append((.changed(change), of: decision))
                 }
             }

@@ -50,13 +50,14 @@ extension RefreshCoordinator {
             fail(lease, for: set, of: account.id, error.description)
             return false
         }
-        let request = RefreshRequest(
+        var request = RefreshRequest(
             client: requestingClient(of: account, correlationID: correlationID),
             refreshToken: refreshToken,
             tokenSet: set,
             hasWorkedBefore: set == nil && record.state.hasRefreshed,
             subject: account.grantFacts.subject
         )
+        if set == nil { request.claims = stepUps[account.id]?.claims }
         exchanges[account.id] = Exchange(
             lease: lease,
             correlationID: correlationID,
@@ -64,7 +65,7 @@ extension RefreshCoordinator {
         )
         gates.enter(record.issuerID, limits: settings.limits(for: account), at: now)
         // Where the answer arrives, so that it is read without a change of threads.
-        Task(executorPreference: client.executor) { @concurrent [self, client] in
+        Task(executorPreference: client.executor) { @concurrent [self, client, request] in
             let outcome = await client.refresh(request)
             await ended(lease, for: set, of: record, with: outcome, correlationID: correlationID)
         }
@@ -88,6 +89,7 @@ extension RefreshCoordinator {
         if let fault = outcome.idTokenFault {
             changeLog.refusedIDToken(fault, of: record.account.name, correlationID: correlationID)
         }
+        noteClaims(outcome.demandedClaims, demandedOf: account)
         let event: Event
         var tokens: StoredTokens?
         switch outcome.result {

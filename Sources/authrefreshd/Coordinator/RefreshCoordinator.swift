@@ -39,6 +39,8 @@ actor RefreshCoordinator {
     var subscribers = Subscribers()
     /// The sign-ins that are under way.
     var signIns = SignIns()
+    /// What is wanted beyond an account's grant: at most one demand for each account, the last.
+    var stepUps: [AccountID: StepUp] = [:]
     /// Decisions about answers that could not be committed; they are kept here until they can.
     var unsaved: [AccountID: Decision] = [:] {
         didSet { tellReader() }

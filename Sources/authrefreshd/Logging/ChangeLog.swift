@@ -19,6 +19,7 @@ struct ChangeLog: Sendable {
         case .changed(let change): fields.merge(change, snapshot)
         case .signInStarted(let flow): fields[JournalKey.detail] = "\(flow)"
         case .signInFailed(let reason): fields[JournalKey.reason] = "\(reason)"
+        case .stepUpRequired(let stepUp): fields.merge(stepUp)
         case .added, .updated, .renamed, .removed, .refreshStarted: break
         }
         write(event, fields)
@@ -109,6 +110,7 @@ extension Announcement {
         case .refreshStarted: nil
         case .signInStarted: .signInStarted
         case .signInFailed: .signInFailed
+        case .stepUpRequired: .interactionRequired
         case .changed(let change):
             switch change {
             case .grantImported: .grantImported
@@ -152,6 +154,12 @@ extension Logger.Metadata {
             self[JournalKey.generation] = "\(generation)"
         case .grantImported, .signedOut: break
         }
+    }
+
+    fileprivate mutating func merge(_ stepUp: StepUp) {
+        self[JournalKey.reason] = "\(StepUp.reason)"
+        self[JournalKey.error] = stepUp.error.map { "\($0)" }
+        self[JournalKey.detail] = stepUp.description.map { "\($0)" }
     }
 
     private mutating func merge(_ set: TokenSet) {

@@ -48,30 +48,13 @@ extension AuthRefreshService {
         }
     }
 
-    func reportRejected(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
-    ) throws {
-        let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
-        let snapshot = try account(asked.account, on: coordinator)
-        try admit(caller, to: snapshot.account, on: coordinator)
-        var event = Event.accessTokenRejected
-        if let set = try tokenSet(asked.scopes, asked.resources, asked.audience) {
-            let held = try coordinator.tokenSet(set, of: snapshot.account.id)
-            guard held?.times.mayBeRejected(at: snapshot.at) == true else {
-                return responder.reply(ReportRejected.Reply(status: snapshot.wireStatus))
-            }
-            event = .tokenSetRejected(set)
-        }
-        wait(for: snapshot, after: event, responder, on: coordinator) { ReportRejected.Reply(status: $0) }
-    }
-
     func refresh(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws
     {
         let asked = try call.decodeParameters(as: Refresh.Parameters.self)
-        wait(for: try account(asked.account, on: coordinator), after: .refreshRequested, responder, on: coordinator) {
+        let snapshot = try account(asked.account, on: coordinator)
+        // Who asks for the grant that there is wants no more.
+        coordinator.stepUps[snapshot.account.id] = nil
+        wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
             Refresh.Reply(status: $0)
         }
     }
@@ -101,7 +84,7 @@ extension AuthRefreshService {
     }
 
     /// Has `event` decided on, and replies with where the account stands when that has settled.
-    private func wait<Reply: Encodable & SendableMetatype>(
+    func wait<Reply: Encodable & SendableMetatype>(
         for snapshot: AccountSnapshot,
         after event: Event,
         _ responder: VarlinkResponder,

@@ -22,6 +22,9 @@ extension AccountSnapshot {
         if case .interactionRequired(let interaction) = state.phase {
             status.reason = interaction.reason.rawValue
             status.sinceUSec = interaction.since.microseconds
+        } else if shown == .interactionRequired, let stepUp {
+            status.reason = StepUp.reason
+            status.sinceUSec = stepUp.since.microseconds
         }
         status.hint = hint
         return status

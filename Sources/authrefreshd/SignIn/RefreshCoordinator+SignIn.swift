@@ -20,6 +20,8 @@ extension RefreshCoordinator {
         let (account, now) = (snapshot.account, timebase.now())
         if request.restarts { tell(.cancelled(by: .superseded), to: account.id, at: now) }
         if signIns[account.id] == nil {
+            var request = request
+            if let stepUp = stepUps[account.id] { request.satisfy(stepUp) }
             guard !isStopping else { throw .failed(SignInFailure(.unavailable, "the daemon is stopping")) }
             guard !signIns.isFull else { throw .tooMany }
             let signIn = settings.signIn(for: account)

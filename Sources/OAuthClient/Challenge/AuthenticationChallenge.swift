@@ -1,0 +1,133 @@
+/// One challenge of a `WWW-Authenticate` field (RFC 9110 §11.6.1).
+package struct AuthenticationChallenge: Hashable, Sendable {
+    /// In lower case: `bearer`, `dpop`, `basic`.
+    package let scheme: String
+    /// By their names in lower case. Empty if the challenge has none, or a token68 in their place.
+    package let parameters: [String: String]
+
+    /// Longest field read, in bytes: real ones with claims have up to 2 KiB.
+    package static let fieldLimit = 16_384
+
+    /// The challenges of a field's value, in its order; nil if it is no such value.
+    ///
+    /// Lists within a list: a comma ends a parameter or a challenge, and only what follows tells which.
+    package static func all(in field: String) -> [AuthenticationChallenge]? {
+        guard field.utf8.count <= fieldLimit else { return nil }
+        var reader = ChallengeReader(field)
+        return reader.challenges()
+    }
+}
+
+/// Reads RFC 9110 §11.6.1 from left to right.
+private struct ChallengeReader {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ text: String) {
+        bytes = Array(text.utf8)
+    }
+
+    mutating func challenges() -> [AuthenticationChallenge]? {
+        var found: [AuthenticationChallenge] = []
+        skipSeparators()
+        while position < bytes.count {
+            guard let scheme = token(), let parameters = parametersOrToken68() else { return nil }
+            found.append(AuthenticationChallenge(scheme: scheme.lowercased(), parameters: parameters))
+        }
+        return found.isEmpty ? nil : found
+    }
+
+    /// What follows a scheme, up to the next one.
+    private mutating func parametersOrToken68() -> [String: String]? {
+        guard position == bytes.count || isSeparator(bytes[position]) else { return nil }
+        let begin = position
+        skipSpace()
+        if token68() {
+            skipSpace()
+            if position == bytes.count || bytes[position] == UInt8(ascii: ",") {
+                skipSeparators()
+                return [:]
+            }
+        }
+        // It was the name of a parameter.
+        position = begin
+        var parameters: [String: String] = [:]
+        while true {
+            skipSeparators()
+            let mark = position
+            guard let name = token() else { return position == bytes.count ? parameters : nil }
+            skipSpace()
+            guard position < bytes.count, bytes[position] == UInt8(ascii: "=") else {
+                // The name was the next challenge's scheme.
+                position = mark
+                return parameters
+            }
+            position += 1
+            skipSpace()
+            // RFC 9110 §11.2: each name once.
+            guard let value = quotedString() ?? token(), parameters[name.lowercased()] == nil else { return nil }
+            parameters[name.lowercased()] = value
+            guard position == bytes.count || isSeparator(bytes[position]) else { return nil }
+        }
+    }
+
+    private mutating func token() -> String? {
+        let begin = position
+        while position < bytes.count, Self.isTokenByte(bytes[position]) { position += 1 }
+        return position > begin ? String(decoding: bytes[begin..<position], as: UTF8.self) : nil
+    }
+
+    /// Passes over a token68; false if what is there ends otherwise.
+    private mutating func token68() -> Bool {
+        let begin = position
+        while position < bytes.count, Self.isTokenByte(bytes[position]) || bytes[position] == UInt8(ascii: "/") {
+            position += 1
+        }
+        guard position > begin else { return false }
+        while position < bytes.count, bytes[position] == UInt8(ascii: "=") { position += 1 }
+        return true
+    }
+
+    /// RFC 9110 §5.6.4; nil, and nothing read, if there is none.
+    private mutating func quotedString() -> String? {
+        guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { return nil }
+        var text: [UInt8] = []
+        var index = position + 1
+        while index < bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: "\""):
+                position = index + 1
+                return String(decoding: text, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                index += 1
+                guard index < bytes.count else { return nil }
+                text.append(bytes[index])
+            default: text.append(bytes[index])
+            }
+            index += 1
+        }
+        return nil
+    }
+
+    private mutating func skipSpace() {
+        while position < bytes.count, Self.isSpace(bytes[position]) { position += 1 }
+    }
+
+    private mutating func skipSeparators() {
+        while position < bytes.count, isSeparator(bytes[position]) { position += 1 }
+    }
+
+    private func isSeparator(_ byte: UInt8) -> Bool { Self.isSpace(byte) || byte == UInt8(ascii: ",") }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// RFC 9110 §5.6.2.
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}

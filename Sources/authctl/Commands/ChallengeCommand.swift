@@ -1,0 +1,95 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+
+/// `authctl challenge`.
+struct ChallengeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "challenge",
+        abstract: "Say what a server answered to a token, and get what it wants.",
+        discussion: """
+            For the WWW-Authenticate header of an answer 401 or 403 (RFC 6750, RFC 9470, claims challenges of Microsoft Entra). \
+            A token that is not taken any more is replaced; claims are asked for by a refresh. Where only a person can help, \
+            by a second factor, a sign-in that is not so long ago, or more scopes, the account is interaction-required from then \
+            on, and the next 'authctl login' asks for just that. Its tokens are handed out as before. 'authctl refresh' \
+            takes the wish back.
+
+            With --scope, --resource or --audience the token of that token set was not taken.
+
+            Exit status: 0 there is a token that may do better, 3 a person must sign in, 65 the header cannot be understood, or \
+            finds fault with the request itself.
+
+            Examples:
+
+              authctl challenge work --header 'Bearer error="invalid_token"'
+              authctl challenge work --header - < headers-that-curl-kept.txt
+              authctl challenge work --header 'WWW-Authenticate: Bearer \\
+                error="insufficient_user_authentication", acr_values="mfa"'
+            """
+    )
+
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
+    var account: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The header, or its value alone; '-' looks for it among the lines of standard input.",
+            valueName: "header"
+        )
+    )
+    var header: String
+
+    @Option(help: ArgumentHelp("A scope of the token set; may be given several times.", valueName: "scope"))
+    var scope: [String] = []
+
+    @Option(help: ArgumentHelp("A resource of the token set; may be given several times.", valueName: "uri"))
+    var resource: [String] = []
+
+    @Option(help: ArgumentHelp("The audience of the token set.", valueName: "audience"))
+    var audience: String?
+
+    @OptionGroup var output: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        let parameters = ReportRejected.Parameters(
+            account: account,
+            scopes: scope.isEmpty ? nil : scope.flatMap(TokenRequest.scopeTokens),
+            resources: resource.isEmpty ? nil : resource,
+            audience: audience,
+            challenge: try challenge()
+        )
+        var daemon = try connection.connect()
+        let reply = try daemon.ask(
+            .reportRejected,
+            parameters,
+            for: ReportRejected.Reply.self,
+            patience: DaemonConnection.refreshPatience
+        )
+        guard reply.status.refreshExitStatus == .success else { throw .notFresh(reply.status) }
+        try output.print(reply, or: RefreshOutcome.line(for: reply.status))
+    }
+
+    private func challenge() throws(AuthctlError) -> String {
+        let lines = header == "-" ? try SecretFile(name: "-", purpose: .headers).read(prompt: nil).reveal() : header
+        // RFC 9110 §5.3: several fields of the name are one list.
+        let values = lines.split(whereSeparator: \.isNewline).compactMap { Self.value(of: $0, isNamed: header == "-") }
+        guard !values.isEmpty else {
+            throw .unusableDocument(
+                message: "no WWW-Authenticate header was given",
+                hint: "pass the headers of the answer 401 or 403, as 'curl -D FILE' keeps them"
+            )
+        }
+        return values.joined(separator: ", ")
+    }
+
+    /// What stands behind the header's name; nil for another header.
+    ///
+    /// - Parameter isNamed: whether a line without the name is another header.
+    private static func value(of line: Substring, isNamed: Bool) -> String? {
+        let name = "www-authenticate:"
+        let trimmed = line.drop { $0.isWhitespace }
+        guard trimmed.prefix(name.count).lowercased() == name else { return isNamed ? nil : String(trimmed) }
+        return String(trimmed.dropFirst(name.count).drop { $0.isWhitespace })
+    }
+}

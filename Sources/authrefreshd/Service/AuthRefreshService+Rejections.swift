@@ -1,0 +1,72 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import OAuthClient
+internal import RefreshCore
+internal import Varlink
+
+/// Tokens that a resource server did not take.
+extension AuthRefreshService {
+    func reportRejected(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        from caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws {
+        let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
+        let snapshot = try account(asked.account, on: coordinator)
+        try admit(caller, to: snapshot.account, on: coordinator)
+        if let field = asked.challenge, let stepUp = try stepUp(field, of: snapshot, on: coordinator) {
+            coordinator.note(stepUp, of: snapshot)
+            guard stepUp.needsPerson else {
+                return wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
+                    ReportRejected.Reply(status: $0)
+                }
+            }
+            return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: snapshot.account.name)))
+        }
+        var event = Event.accessTokenRejected
+        if let set = try tokenSet(asked.scopes, asked.resources, asked.audience) {
+            let held = try coordinator.tokenSet(set, of: snapshot.account.id)
+            guard held?.times.mayBeRejected(at: snapshot.at) == true else {
+                return responder.reply(ReportRejected.Reply(status: snapshot.wireStatus))
+            }
+            event = .tokenSetRejected(set)
+        }
+        wait(for: snapshot, after: event, responder, on: coordinator) { ReportRejected.Reply(status: $0) }
+    }
+
+    /// What `field` wants beyond the grant; nil if another token will do.
+    private func stepUp(
+        _ field: String,
+        of snapshot: AccountSnapshot,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) -> StepUp? {
+        guard let demand = AuthenticationChallenge.all(in: field).flatMap(TokenDemand.init) else {
+            throw .challenge("it is no challenge for a token (RFC 6750, RFC 9470) that can be understood")
+        }
+        if demand.kind == .nothing {
+            throw .challenge("it finds fault with the request, not with the token (\(demand.error ?? "no error"))")
+        }
+        let client = coordinator.requestingClient(of: snapshot.account, correlationID: "")
+        return StepUp(demand, of: client.scopes(nil), since: snapshot.at.wall)
+    }
+}
+
+extension VarlinkError {
+    fileprivate static func challenge(_ reason: String) -> VarlinkError {
+        VarlinkError(InvalidSettingsError(field: "challenge", reason: reason))
+    }
+}
+
+extension InteractionRequiredError {
+    fileprivate init(_ stepUp: StepUp, of account: AccountName) {
+        self.init(
+            account: account.text,
+            reason: StepUp.reason,
+            oauthError: stepUp.error,
+            oauthErrorDescription: stepUp.description,
+            sinceUSec: stepUp.since.microseconds,
+            hint: "authctl login \(account)"
+        )
+    }
+}

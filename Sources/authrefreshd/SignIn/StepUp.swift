@@ -1,0 +1,58 @@
+internal import OAuthClient
+internal import RefreshCore
+
+/// What a resource server or the authorization server wants beyond the grant that there is, until somebody signs in for it.
+///
+/// Kept in memory only: after a restart the resource server asks again. The account's tokens are as good as before for everybody else.
+struct StepUp: Sendable {
+    /// On the wire, in place of an `InteractionReason`.
+    static let reason = "stepUp"
+
+    /// When it was asked for.
+    let since: Timestamp
+    /// Whether only a person can help; if not, a refresh that asks for `claims` is under way.
+    var needsPerson = true
+    var acrValues: [String] = []
+    var maxAge: Duration?
+    /// All that the next grant is to have; nil leaves them as they are.
+    var scopes: [String]?
+    /// A JSON object.
+    var claims: String?
+    /// The challenge's own words, fit to be shown.
+    var error: String?
+    var description: String?
+
+    init(since: Timestamp, claims: String) {
+        self.since = since
+        self.claims = claims
+    }
+
+    /// - Parameter usual: the scopes that the account's grants have.
+    /// - Returns: nil for a demand that needs nothing beyond the grant.
+    init?(_ demand: TokenDemand, of usual: [String], since: Timestamp) {
+        self.since = since
+        error = demand.error
+        description = demand.description
+        switch demand.kind {
+        case .anotherToken, .nothing: return nil
+        case .claims(let claims):
+            self.claims = claims
+            needsPerson = false
+        case .authentication(let acrValues, let maxAge):
+            self.acrValues = acrValues
+            self.maxAge = maxAge
+        case .scopes(let scopes):
+            self.scopes = usual + scopes.filter { !usual.contains($0) }
+        }
+    }
+}
+
+extension SignInRequest {
+    /// Asks for what `stepUp` wants, as far as the caller has not said it otherwise.
+    mutating func satisfy(_ stepUp: StepUp) {
+        if acrValues.isEmpty { acrValues = stepUp.acrValues }
+        maxAge = maxAge ?? stepUp.maxAge
+        scopes = scopes ?? stepUp.scopes
+        claims = claims ?? stepUp.claims
+    }
+}

@@ -1,0 +1,124 @@
+import AuthRefreshInterface
+import DemoIssuer
+import TestSupport
+import Testing
+
+/// A resource server that wants more than the token has: what `authctl challenge` makes of it.
+struct StepUpTests {
+    /// A daemon with the fresh account `work`.
+    private func withFreshAccount(_ body: (DaemonStage, DemoIssuer) async throws -> Void) async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app", scope: "mail.read"))
+            try await stage.acquire("work")
+            try await body(stage, issuer)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    private func challenge(_ stage: DaemonStage, _ header: String) async throws -> CommandOutcome {
+        try await stage.authctl("challenge", "work", "--header", "WWW-Authenticate: \(header)")
+    }
+
+    /// What the next sign-in asks the server for.
+    private func signInURL(_ stage: DaemonStage) async throws -> (call: SignInCall, url: String) {
+        let call = try SignInCall(stage, StartSignIn.Parameters(account: "work"))
+        return (call, try #require(try await call.started().url))
+    }
+
+    @Test func `a complaint about a token that was just issued asks for nothing`() async throws {
+        try await withFreshAccount { stage, _ in
+            let before = try await stage.acquire("work").accessToken
+            let outcome = try await challenge(stage, #"Bearer error="invalid_token""#)
+            #expect(outcome.end == .exited(0), "\(outcome.errors)")
+            #expect(try await stage.acquire("work").accessToken == before)
+            #expect(try await stage.status("work").state == "fresh")
+        }
+    }
+
+    @Test func `a stronger sign-in is asked of the person, and of nobody else`() async throws {
+        try await withFreshAccount { stage, _ in
+            let feed = try await ChangeFeed(stage)
+            let token = try await stage.acquire("work").accessToken
+            let outcome = try await challenge(
+                stage,
+                #"Bearer error="insufficient_user_authentication", acr_values="mfa phr", max_age="300""#
+            )
+            #expect(outcome.end == .exited(3))
+            #expect(outcome.errors.contains("hint: authctl login work"), "\(outcome.errors)")
+            try await feed.next("interaction-required", of: "work")
+            let status = try await stage.status("work")
+            #expect(status.state == "interaction-required")
+            #expect(status.reason == "stepUp")
+            #expect(status.hint == "authctl login work")
+            // Everybody else is served as before.
+            #expect(try await stage.acquire("work").accessToken == token)
+
+            let (call, url) = try await signInURL(stage)
+            #expect(url.contains("acr_values=mfa+phr") && url.contains("max_age=300"), "\(url)")
+            _ = try await RawWeb.get(try await Person().decide(at: url))
+            #expect(try await call.completed().status?.state == "fresh")
+            // The wish is fulfilled.
+            let (second, next) = try await signInURL(stage)
+            #expect(!next.contains("acr_values") && !next.contains("max_age"), "\(next)")
+            _ = try await stage.ask(
+                .cancelSignIn,
+                CancelSignIn.Parameters(account: "work"),
+                for: CancelSignIn.Reply.self
+            )
+            _ = try await second.ended()
+        }
+    }
+
+    @Test func `missing scopes are asked for beside those that there are`() async throws {
+        try await withFreshAccount { stage, _ in
+            _ = try await stage.authctl("account", "edit", "work", "--scope", "mail.read")
+            let outcome = try await challenge(stage, #"Bearer error="insufficient_scope", scope="mail.send""#)
+            #expect(outcome.end == .exited(3))
+            let (call, url) = try await signInURL(stage)
+            #expect(url.contains("scope=mail.read+mail.send"), "\(url)")
+            // Who refreshes the grant that there is takes the wish back.
+            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+            #expect(try await stage.status("work").state == "fresh")
+            _ = try await stage.ask(
+                .cancelSignIn,
+                CancelSignIn.Parameters(account: "work"),
+                for: CancelSignIn.Reply.self
+            )
+            _ = try await call.ended()
+        }
+    }
+
+    @Test func `claims are asked for by a refresh, and of the person if that is refused`() async throws {
+        // {"access_token":{"acrs":{"value":"c1"}}}
+        let header =
+            #"Bearer error="insufficient_claims", claims="eyJhY2Nlc3NfdG9rZW4iOnsiYWNycyI6eyJ2YWx1ZSI6ImMxIn19fQ==""#
+        try await withFreshAccount { stage, issuer in
+            let before = try await stage.acquire("work").accessToken
+            #expect(try await challenge(stage, header).end == .exited(0))
+            #expect(try await stage.acquire("work").accessToken != before)
+
+            let refusal =
+                #"{"error":"interaction_required","claims":"{\"access_token\":{\"acrs\":{\"value\":\"c2\"}}}"}"#
+            try await issuer.script(.answer(CannedAnswer(status: 400, body: refusal)), times: 1)
+            #expect(try await challenge(stage, header).end == .exited(3))
+            let (call, url) = try await signInURL(stage)
+            #expect(url.contains("claims=") && url.contains("c2"), "\(url)")
+            _ = try await RawWeb.get(try await Person().decide(at: url))
+            #expect(try await call.completed().status?.state == "fresh")
+        }
+    }
+
+    @Test func `what is no challenge changes nothing`() async throws {
+        try await withFreshAccount { stage, issuer in
+            let served = await issuer.counters
+            for header in ["Basic realm=\"x\"", "Bearer error=\"open", "Bearer error=\"invalid_request\""] {
+                let outcome = try await challenge(stage, header)
+                #expect(outcome.end == .exited(65), "\(header): \(outcome.errors)")
+            }
+            #expect(await issuer.counters == served)
+            #expect(try await stage.status("work").state == "fresh")
+        }
+    }
+}
