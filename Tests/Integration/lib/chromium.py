@@ -1,4 +1,4 @@
-"""A real Chromium with a profile of its own that reaches loopback only, led through WebDriver (W3C Recommendation of 2018)."""
+"""A real Chromium that reaches loopback only, with a profile of its own, led through WebDriver (W3C Recommendation, 2018)."""
 
 import base64
 import json

@@ -5,7 +5,7 @@ WIDTHS = (320, 1280)
 SCHEMES = ("light", "dark")
 LEAST_CONTRAST = 4.5
 
-# What is asked of the page: how wide it is, what it loaded from elsewhere, and the contrast of its text (WCAG 2.2 §1.4.3).
+# What is asked of the page: how wide it is, what it loaded from elsewhere, and the contrast of its text.
 MEASURE = """
 const parse = (color) => color.match(/[\\d.]+/g).slice(0, 3).map(Number);
 const luminance = (color) => parse(color)
@@ -14,8 +14,9 @@ const luminance = (color) => parse(color)
     .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0);
 const style = (element) => getComputedStyle(element);
 const background = (element) => {
-    while (element && style(element).backgroundColor.replace(/ /g, "") === "rgba(0,0,0,0)") element = element.parentElement;
-    return style(element || document.body).backgroundColor;
+    const isClear = (one) => style(one).backgroundColor.replace(/ /g, "") === "rgba(0,0,0,0)";
+    while (element.parentElement && isClear(element)) element = element.parentElement;
+    return style(element).backgroundColor;
 };
 const contrast = (element) => {
     const [dark, light] = [style(element).color, background(element)].map(luminance).sort((one, other) => one - other);
@@ -32,7 +33,7 @@ return {
 
 
 def faults(chromium, shots, name):
-    """What is wrong with the page that the browser shows, a sentence each; pictures go to the folder `shots`, if there is one."""
+    """What is wrong with the page that the browser shows, a sentence each; pictures go to `shots`, if that is a folder."""
     found, papers = [], {}
     for width in WIDTHS:
         for scheme in SCHEMES:

@@ -1,71 +1,16 @@
-"""What every case of `sign-in` has: servers that are shared, and a daemon, an opener and a Chromium of its own."""
+"""What every case of `sign-in` has: a daemon, a terminal, a Chromium and what opens it, each its own."""
 
-import base64
-import hashlib
-import json
-import os
-import re
-import select
-import signal
-import socket
 import subprocess
-import urllib.request
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
 import looks
 from chromium import Chromium
-from foreign import ForeignServer
-from harness import PATIENCE, Daemon, Report
-from login import PASSWORD, USER, DjangoPages, GlewlwydPages, Login, Opener
+from harness import Daemon, Report
+from person import DjangoPages, GlewlwydPages, Opener, Terminal
+from servers import DJANGO, GLEWLWYD, LIFETIME
 
 ACCOUNT = "work"
-SCHEME_REDIRECT = "com.example.authrefreshd:/callback"
-# Seconds an access token lives: half of it is what a silent refresh is waited for.
-LIFETIME = 10
-SECRET = "s3cret-%:&+/x"
-ENCODED_SECRET = "s3cret-%25%3A%26%2B%2Fx"
-GLEWLWYD, DJANGO = "glewlwyd", "django-oauth-toolkit"
-
-
-class Servers:
-    """glewlwyd, which takes only the addresses that it knows; and django-oauth-toolkit, which takes any loopback port."""
-
-    def __init__(self, installed, folder):
-        self.port = free_port()
-        self.loopback = f"http://127.0.0.1:{self.port}/callback"
-        lifetime = {"AT_TTL": str(LIFETIME)}
-        redirects = {GLEWLWYD: self.loopback, DJANGO: "http://127.0.0.1/"}
-        self.running = {
-            name: ForeignServer(
-                name, installed, folder, {**lifetime, "REDIRECTS": f"{redirect} {SCHEME_REDIRECT}"}
-            )
-            for name, redirect in redirects.items()
-        }
-
-    def __getitem__(self, name):
-        return self.running[name]
-
-    def start(self):
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(ForeignServer.start, self.running.values()))
-
-    def forget_consent(self, client):
-        """Has glewlwyd ask alice again; django-oauth-toolkit asks each time."""
-        root = self[GLEWLWYD].issuer.rsplit("/", 1)[0]
-        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        for method, path, body in (
-            ("POST", "/auth/", {"username": USER, "password": PASSWORD}),
-            ("PUT", f"/auth/grant/{client}", {"scope": ""}),
-        ):
-            headers = {"Content-Type": "application/json"}
-            request = urllib.request.Request(root + path, json.dumps(body).encode(), headers, method=method)
-            opener.open(request, timeout=10).close()
-
-    def stop(self):
-        for server in self.running.values():
-            server.script("stop")
 
 
 class Case:
@@ -82,7 +27,7 @@ class Case:
         self.daemon = Daemon(options.binaries, self.folder)
         self.profile("glewlwyd", f"redirect_uri: {servers.loopback}")
         self.opener = Opener(self.folder)
-        self.logins, self.chromium = [], None
+        self.terminals, self.chromium = [], None
         # What else is to be ended, the last first.
         self.ends = ExitStack()
 
@@ -121,11 +66,13 @@ class Case:
     # -- Signing in
 
     def login(self, *arguments, account=ACCOUNT, **environment):
-        login = Login(
-            self.daemon, account, *arguments, environment={"BROWSER": str(self.opener.program), **environment}
-        )
-        self.logins.append(login)
-        return login
+        return self.run("login", account, *arguments, **environment)
+
+    def run(self, *arguments, **environment):
+        """An authctl command that may open a browser, and goes on meanwhile."""
+        terminal = Terminal(self.daemon, *arguments, environment={"BROWSER": str(self.opener.program), **environment})
+        self.terminals.append(terminal)
+        return terminal
 
     def open(self):
         """Has Chromium open what `authctl login` opened; the address."""
@@ -177,8 +124,8 @@ class Case:
         self.check("and it is refreshed silently, too", self.daemon.status(account)["state"] in ("fresh", "refreshing"))
 
     def close(self):
-        for login in self.logins:
-            login.close()
+        for terminal in self.terminals:
+            terminal.close()
         if self.chromium is not None:
             self.chromium.quit()
         self.opener.close()
@@ -204,57 +151,3 @@ class Display:
         self.process.terminate()
         self.process.wait()
         self.process.stdout.close()
-
-
-# -- Small things
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-def end(pid):
-    """Ends a process that was not started here, and waits until it has ended."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    os.kill(pid, signal.SIGTERM)
-    select.select([descriptor], [], [], PATIENCE)
-    os.close(descriptor)
-
-
-def private_file(path, text):
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-    return str(path)
-
-
-def claims(token):
-    """The claims of a JWT; nobody here doubts its signature."""
-    part = token.split(".")[1]
-    return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-
-
-def challenge(verifier):
-    """RFC 7636 §4.2."""
-    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-
-
-def verifiers(text, wanted):
-    """The words of `text` that are the code verifier of the challenge `wanted`."""
-    return [word for word in set(re.findall(r"[A-Za-z0-9_-]{43}", text)) if challenge(word) == wanted]
-
-
-def processes(mark):
-    """Arguments and environment of every process that has `mark` in either."""
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (folder / "cmdline").read_bytes() + b"\0" + (folder / "environ").read_bytes()
-        except OSError:
-            continue
-        text = os.fsdecode(words)
-        if mark in text:
-            yield text

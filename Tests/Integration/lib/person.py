@@ -1,4 +1,4 @@
-"""`authctl login` as a person uses it: a terminal, a browser that it opens, and the pages of the server."""
+"""A person who signs in: the terminal with `authctl login`, the browser that it opens, and the pages of the server."""
 
 import os
 import queue
@@ -40,12 +40,12 @@ class Opener:
         os.close(self.reader)
 
 
-class Login:
-    """One `authctl login`; what it says is in `lines`, also after its end."""
+class Terminal:
+    """One authctl command; what it says is in `lines`, also after its end."""
 
-    def __init__(self, daemon, account, *arguments, environment):
+    def __init__(self, daemon, *arguments, environment):
         self.process = subprocess.Popen(
-            [daemon.binaries / "authctl", "login", account, *arguments],
+            [daemon.binaries / "authctl", *arguments],
             env={**daemon.environment, **environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -91,7 +91,7 @@ class Login:
         try:
             status = self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            raise Failure(f"authctl login does not end; it said: {self.text}") from None
+            raise Failure(f"authctl does not end; it said: {self.text}") from None
         while self.news.get(timeout=PATIENCE) is not None:
             pass
         self.news.put(None)

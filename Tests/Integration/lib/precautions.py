@@ -1,0 +1,127 @@
+"""What others on the machine can see of a sign-in: nothing that is secret."""
+
+import base64
+import hashlib
+import json
+import os
+import re
+import select
+import shlex
+import shutil
+import signal
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from chromium import flags
+from harness import PATIENCE
+from servers import SECRET, free_port
+from signing import ACCOUNT
+
+
+def secrets(case):
+    """What is secret is nowhere that others can see: arguments, environments, the log, the browser's history."""
+    case.start()
+    case.add_glewlwyd()
+    login = case.login()
+    url = case.open()
+    pages = case.pages(case.glewlwyd)
+    pages.log_in()
+    seen = [*processes(str(case.folder))]
+    pages.allow()
+    case.expect_page("Signed in", ACCOUNT)
+    login.end()
+    seen += processes(str(case.folder))
+    case.check("the processes were looked at", any("authctl\0login" in text for text in seen) and len(seen) > 5)
+    grant = json.loads(case.daemon.authctl("account", "export", ACCOUNT).stdout)
+    token = case.token()
+    case.daemon.stop()
+    case.chromium.quit()
+    history = case.chromium.history()
+    back = [address for address in history if address.startswith(case.servers.loopback)]
+    case.check("the browser's history has one address of ours", len(back) == 1, f"{back}")
+    parameters = parse_qs(urlsplit(back[0]).query)
+    case.check(
+        "which has the code, and nothing else that counts", set(parameters) == {"code", "state", "iss"}, f"{back}"
+    )
+    everywhere = "\n".join([*seen, case.daemon.log.read_text(), login.text, *history])
+    for name, secret in (("access token", token), ("refresh token", grant["refreshToken"]), ("client secret", SECRET)):
+        case.check(f"the {name} is nowhere to be seen", secret not in everywhere)
+    without_history = "\n".join([*seen, case.daemon.log.read_text(), login.text])
+    case.check("the code is in the history alone", parameters["code"][0] not in without_history)
+    wanted = parse_qs(urlsplit(url).query)["code_challenge"][0]
+    case.check("the challenge was seen", wanted in everywhere)
+    case.check("what it is the challenge of was not", not verifiers(everywhere, wanted))
+
+
+def private(case):
+    """A private window of the Chromium that is installed, and nothing where there is none."""
+    case.daemon.start()
+    case.add_glewlwyd()
+    called, port, profile = case.folder / "called", free_port(), case.folder / "chromium"
+    os.mkfifo(called)
+    program = case.folder / "bin/chromium"
+    program.parent.mkdir()
+    options = [*flags(), "--headless=new", f"--remote-debugging-port={port}", f"--user-data-dir={profile}"]
+    program.write_text(
+        f"#!/bin/sh\nprintf '%s\\n' $$ \"$@\" > '{called}'\n"
+        f'exec {shutil.which("chromium")} {shlex.join(options)} "$@" > /dev/null 2>&1\n'
+    )
+    program.chmod(0o700)
+    login = case.login("--private", BROWSER=str(program), HOME=str(case.folder))
+    pid, *arguments = called.read_text().splitlines()
+    case.ends.callback(end, int(pid))
+    case.check("it is told to open a private window", arguments[0] == "--incognito", f"{arguments}")
+    url = next(line.strip() for line in login.lines if line.startswith("  http"))
+    case.check("with the address, and nothing else", arguments[1:] == [url], f"{arguments}")
+    case.browse(running=port)
+    pages = case.pages(case.glewlwyd)
+    pages.log_in()
+    pages.allow()
+    case.expect_page("Signed in", ACCOUNT)
+    case.check("authctl login ends with 0", login.end() == 0, login.text)
+    case.chromium.quit()
+    end(int(pid))
+    case.check("its history is empty", not case.chromium.history())
+
+    other = case.login("--private")
+    case.check(
+        "a browser that has no private window is not opened",
+        (other.end(), case.opener.nothing()) == (64, True),
+        other.text,
+    )
+    none = case.login("--private", BROWSER="", DISPLAY=":9", PATH=str(case.folder / "nothing"))
+    case.check("without one it refuses, and says so", none.end() == 64 and "no private window" in none.text, none.text)
+    case.check("and nothing is under way", case.daemon.status(ACCOUNT)["state"] in ("fresh", "refreshing"))
+
+
+def end(pid):
+    """Ends a process that was not started here, and waits until it has ended."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    os.kill(pid, signal.SIGTERM)
+    select.select([descriptor], [], [], PATIENCE)
+    os.close(descriptor)
+
+
+def challenge(verifier):
+    """RFC 7636 §4.2."""
+    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+
+
+def verifiers(text, wanted):
+    """The words of `text` that are the code verifier of the challenge `wanted`."""
+    return [word for word in set(re.findall(r"[A-Za-z0-9_-]{43}", text)) if challenge(word) == wanted]
+
+
+def processes(mark):
+    """Arguments and environment of every process that has `mark` in either."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes() + b"\0" + (folder / "environ").read_bytes()
+        except OSError:
+            continue
+        text = os.fsdecode(words)
+        if mark in text:
+            yield text

@@ -1,0 +1,59 @@
+"""The servers that all sign-ins are at."""
+
+import json
+import socket
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+
+from foreign import ForeignServer
+from person import PASSWORD, USER
+
+SCHEME_REDIRECT = "com.example.authrefreshd:/callback"
+# Seconds an access token lives: half of it is what a silent refresh is waited for.
+LIFETIME = 8
+SECRET = "s3cret-%:&+/x"
+ENCODED_SECRET = "s3cret-%25%3A%26%2B%2Fx"
+GLEWLWYD, DJANGO = "glewlwyd", "django-oauth-toolkit"
+
+
+class Servers:
+    """glewlwyd, which takes the addresses that it knows alone, and django-oauth-toolkit, which takes any loopback port."""
+
+    def __init__(self, installed, folder):
+        self.port = free_port()
+        self.loopback = f"http://127.0.0.1:{self.port}/callback"
+        lifetime = {"AT_TTL": str(LIFETIME)}
+        redirects = {GLEWLWYD: self.loopback, DJANGO: "http://127.0.0.1/"}
+        self.running = {
+            name: ForeignServer(name, installed, folder, {**lifetime, "REDIRECTS": f"{redirect} {SCHEME_REDIRECT}"})
+            for name, redirect in redirects.items()
+        }
+
+    def __getitem__(self, name):
+        return self.running[name]
+
+    def start(self):
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(ForeignServer.start, self.running.values()))
+
+    def forget_consent(self, client):
+        """Has glewlwyd ask alice again; django-oauth-toolkit asks each time."""
+        root = self[GLEWLWYD].issuer.rsplit("/", 1)[0]
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        for method, path, body in (
+            ("POST", "/auth/", {"username": USER, "password": PASSWORD}),
+            ("PUT", f"/auth/grant/{client}", {"scope": ""}),
+        ):
+            headers = {"Content-Type": "application/json"}
+            request = urllib.request.Request(root + path, json.dumps(body).encode(), headers, method=method)
+            opener.open(request, timeout=10).close()
+
+    def stop(self):
+        for server in self.running.values():
+            server.script("stop")
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]

@@ -1,0 +1,170 @@
+"""The ways to sign in: each to its end, and refreshed afterwards."""
+
+import base64
+import json
+import os
+import subprocess
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from servers import ENCODED_SECRET, SCHEME_REDIRECT, SECRET
+from signing import ACCOUNT, Display
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+
+def glewlwyd(case):
+    case.start()
+    case.add_glewlwyd()
+    url = case.sign_in(case.glewlwyd)
+    case.check(
+        "nothing but the authorization endpoint was opened", url.startswith(case.glewlwyd.issuer + "/auth?"), url
+    )
+    case.token_is_taken(case.glewlwyd, f"authrefreshd:{SECRET}")
+    case.refreshes()
+
+
+def django(case):
+    case.start()
+    case.add_django()
+    case.sign_in(case.django)
+    case.token_is_taken(case.django, f"browser:{ENCODED_SECRET}")
+    case.refreshes()
+
+
+def device_glewlwyd(case):
+    case.start()
+    case.add_glewlwyd()
+    login = case.login("--flow", "device")
+    code = login.expect("  code: ").split()[-1]
+    case.check("no browser is opened", case.opener.nothing())
+    case.chromium.open(login.address())
+    pages = case.pages(case.glewlwyd)
+    pages.type_code(code)
+    pages.log_in()
+    pages.allow()
+    case.chromium.find("//h4[contains(., 'Authorization complete')]")
+    case.check("authctl login ends with 0", login.end() == 0, login.text)
+    case.token_is_taken(case.glewlwyd, f"authrefreshd:{SECRET}")
+    case.refreshes()
+
+
+def device_django(case):
+    # It publishes the endpoint in neither of its documents.
+    endpoint = f"device_authorization_endpoint: {case.django.issuer}/device-authorization/"
+    case.profile("with-device", endpoint)
+    case.start()
+    case.add(
+        "--issuer", case.django.issuer, "--provider", "with-device", "--client-id", "device", "--scope", "openid read"
+    )
+    login = case.login("--flow", "device")
+    code = login.expect("  code: ").split()[-1]
+    case.chromium.open(login.address())
+    pages = case.pages(case.django)
+    pages.log_in()
+    pages.type_code(code)
+    pages.accept()
+    case.chromium.find("//h1[contains(., 'Device Authorized')]")
+    case.check("authctl login ends with 0", login.end() == 0, login.text)
+    case.token_is_taken(case.django, f"browser:{ENCODED_SECRET}")
+    case.refreshes()
+
+
+def pushed(case):
+    """A server that takes pushed requests only (RFC 9126): the browser carries a reference, and nothing else."""
+    case.start()
+    case.add_glewlwyd(issuer=case.glewlwyd.issuer.replace("/oidc", "/par"))
+    url = case.sign_in(case.glewlwyd)
+    sent = parse_qs(urlsplit(url).query)
+    case.check("the address has the client and a reference", set(sent) == {"client_id", "request_uri"}, url)
+    requests = [line["status"] for line in case.glewlwyd.requests() if line["path"] == "/api/par/par"]
+    case.check(
+        "the request was pushed, the first time to find out the form of the secret",
+        requests == [403, 201],
+        f"{requests}",
+    )
+    case.refreshes()
+
+
+def bound(case):
+    """Tokens that are bound to a key (RFC 9449), at a server that wants its nonce in each proof."""
+    case.start()
+    case.add_glewlwyd("--dpop", issuer=case.glewlwyd.issuer.replace("/oidc", "/dpop"), client="bound")
+    case.sign_in(case.glewlwyd)
+    first = claims(case.token())["cnf"]["jkt"]
+    case.check("the token is bound to a key", len(first) == 43, first)
+    case.refreshes()
+    case.check("and so is its successor, to the same", claims(case.token())["cnf"]["jkt"] == first)
+    requests = [line for line in case.glewlwyd.requests() if line["path"] == "/api/dpop/token"]
+    case.check("every request had a proof", all(line["proof"] for line in requests), f"{requests}")
+    refusals = [line for line in requests if line["status"] != 200]
+    case.check("one was refused, for the server to name its nonce", len(refusals) == 1, f"{refusals}")
+
+
+def signed(case):
+    """A client that proves itself by a key of its own (RFC 7523)."""
+    case.start()
+    key = case.glewlwyd.client_secret_file.replace("client-secret", "client-key")
+    case.add_glewlwyd("--client-auth", "private_key_jwt", "--client-key-file", key, client="signed")
+    case.sign_in(case.glewlwyd)
+    case.refreshes()
+    before = len(case.glewlwyd.requests())
+    case.daemon.authctl("refresh", ACCOUNT)
+    requests = [line for line in case.glewlwyd.requests()[before:] if line["grant_type"]]
+    proved = [(line["status"], line["assertion"]) for line in requests]
+    case.check("refreshing takes one request, with an assertion", set(proved) == {(200, True)}, f"{requests}")
+    # Whom its assertions have to name it has to find out again.
+    case.daemon.stop()
+    case.daemon.start()
+    case.refreshes()
+
+
+def form_post(case):
+    """The answer as a form that the server's page sends."""
+    case.profile("by-form", f"redirect_uri: {case.servers.loopback}", "response_mode: form_post")
+    case.start()
+    # The one that does not name itself in its answers, which it encodes twice in forms.
+    case.add_glewlwyd("--provider", "by-form", issuer=case.glewlwyd.issuer.replace("/oidc", "/dpop"))
+    case.sign_in(case.glewlwyd)
+    shown = case.chromium.url()
+    case.check("the address has neither code nor state", shown == case.servers.loopback, shown)
+
+
+def scheme(case):
+    """Back by a URI scheme: Chromium hands the address to xdg-open, and that to what the desktop entry names."""
+    prefix = case.folder / "prefix"
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "bin/authctl").symlink_to(case.daemon.binaries / "authctl")
+    data = {"XDG_DATA_HOME": str(case.folder / "data"), "XDG_DATA_DIRS": "/usr/share"}
+    script = 'source "$0/systemd/common.bash" && set_prefix "$1" && install_desktop_entry'
+    subprocess.run(
+        ["bash", "-c", script, REPOSITORY, prefix], env={**os.environ, **data}, check=True, stdout=subprocess.DEVNULL
+    )
+    case.profile("by-scheme", f"redirect_uri: {SCHEME_REDIRECT}")
+    display = Display()
+    case.ends.callback(display.close)
+    desktop = {**data, "DISPLAY": display.name}
+    case.daemon.start()
+    case.add_glewlwyd("--provider", "by-scheme")
+    # As somebody who has ticked "always open these links" of this site.
+    site = "/".join(case.glewlwyd.issuer.split("/")[:3])
+    scheme = SCHEME_REDIRECT.split(":")[0]
+    case.browse(
+        environment={**case.daemon.environment, **desktop},
+        headless=False,
+        preferences={"protocol_handler": {"allowed_origin_protocol_pairs": {site: {scheme: True}}}},
+    )
+    login = case.login("--flow", "scheme", **desktop)
+    case.open()
+    login.expect("are handed to 'authctl callback' from now on")
+    pages = case.pages(case.glewlwyd)
+    pages.log_in()
+    pages.allow()
+    case.check("authctl login ends with 0", login.end() == 0, login.text)
+    case.token_is_taken(case.glewlwyd, f"authrefreshd:{SECRET}")
+
+
+def claims(token):
+    """The claims of a JWT; nobody here doubts its signature."""
+    part = token.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
