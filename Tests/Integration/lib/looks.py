@@ -25,7 +25,8 @@ const contrast = (element) => {
 const texts = [...document.querySelectorAll("h1, p, code, footer")];
 return {
     width: document.documentElement.scrollWidth,
-    loaded: performance.getEntriesByType("resource").map((entry) => entry.name),
+    loaded: performance.getEntriesByType("resource").map((entry) => entry.name)
+        .filter((name) => !name.startsWith(location.origin)),
     contrast: Math.min(...texts.map(contrast)),
     paper: style(document.body).backgroundColor,
 };

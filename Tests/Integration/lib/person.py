@@ -47,7 +47,7 @@ class Terminal:
         self.process = subprocess.Popen(
             [daemon.binaries / "authctl", *arguments],
             env={**daemon.environment, **environment},
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -83,6 +83,10 @@ class Terminal:
         """The one that it shows; it stands before the code."""
         return next(line.strip() for line in self.lines if line.startswith("  http"))
 
+    def paste(self, text):
+        self.process.stdin.write(text + "\n")
+        self.process.stdin.flush()
+
     def interrupt(self):
         self.process.send_signal(signal.SIGINT)
 
@@ -101,6 +105,7 @@ class Terminal:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
+        self.process.stdin.close()
 
 
 class GlewlwydPages:

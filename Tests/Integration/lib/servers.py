@@ -22,8 +22,11 @@ class Servers:
     def __init__(self, installed, folder):
         self.port = free_port()
         self.loopback = f"http://127.0.0.1:{self.port}/callback"
+        # Where a page of the user's own is served, for a server that answers by a form.
+        self.relay_port = free_port()
+        self.relay = f"http://127.0.0.1:{self.relay_port}/back/"
         lifetime = {"AT_TTL": str(LIFETIME)}
-        redirects = {GLEWLWYD: self.loopback, DJANGO: "http://127.0.0.1/"}
+        redirects = {GLEWLWYD: f"{self.loopback} {self.relay}", DJANGO: "http://127.0.0.1/"}
         self.running = {
             name: ForeignServer(name, installed, folder, {**lifetime, "REDIRECTS": f"{redirect} {SCHEME_REDIRECT}"})
             for name, redirect in redirects.items()

@@ -3,7 +3,10 @@
 import base64
 import json
 import os
+import shutil
 import subprocess
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -128,6 +131,57 @@ def form_post(case):
     case.sign_in(case.glewlwyd)
     shown = case.chromium.url()
     case.check("the address has neither code nor state", shown == case.servers.loopback, shown)
+
+
+class StaticHost(ThreadingHTTPServer):
+    """A host that serves files and takes nothing; `requests` has the first line of each request."""
+
+    def __init__(self, port, folder):
+        self.requests = requests = []
+
+        class Handler(SimpleHTTPRequestHandler):
+            def __init__(self, *arguments):
+                super().__init__(*arguments, directory=folder)
+
+            def log_request(self, *_):
+                requests.append(self.requestline)
+
+            def log_message(self, *_):
+                """The list is the log."""
+
+        super().__init__(("127.0.0.1", port), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.shutdown()
+        self.server_close()
+
+
+def relay(case):
+    """A server that answers by a form, to a page of the user's own (etc/relay), whose address is pasted."""
+    host = StaticHost(case.servers.relay_port, case.folder / "host")
+    case.ends.callback(host.close)
+    shutil.copytree(REPOSITORY / "etc/relay", case.folder / "host/back")
+    case.profile("by-relay", f"redirect_uri: {case.servers.relay}", "response_mode: form_post")
+    case.start()
+    case.add_glewlwyd("--provider", "by-relay", issuer=case.glewlwyd.issuer.replace("/oidc", "/dpop"))
+    case.chromium.open(case.servers.relay)
+    case.expect_page("Ready", "--flow paste")
+    login = case.login("--flow", "paste")
+    case.open()
+    pages = case.pages(case.glewlwyd)
+    pages.log_in()
+    pages.allow()
+    case.expect_page("Back from the sign-in", "paste it")
+    shown = case.chromium.text("#address")
+    case.check("the page shows the whole address", shown.startswith(f"{case.servers.relay}#") and "code=" in shown, shown)
+    case.check("and keeps it out of its own", case.chromium.url() == case.servers.relay, case.chromium.url())
+    code = parse_qs(shown.split("#")[1])["code"][0]
+    seen = "\n".join(host.requests)
+    case.check("the host has seen no form, and no code", "POST" not in seen and code not in seen, seen)
+    login.paste(shown)
+    case.check("authctl login ends with 0", login.end() == 0, login.text)
+    case.refreshes()
 
 
 def scheme(case):
