@@ -1,6 +1,6 @@
 // The page of index.html, and the service worker that takes the forms of servers that answer by one (Apple): a host of static
-// files takes no forms, and so never sees what is in them. What comes is put behind the "#" of the page's own address, which no
-// browser sends to a host, and is shown there, to be pasted into `authctl login --flow paste`.
+// files takes no forms, and so never sees what is in them. What comes is written into the page, to be pasted into
+// `authctl login --flow paste`; it is in no address that a browser would send to the host, or remember.
 "use strict";
 
 if (typeof document === "undefined") {
@@ -15,17 +15,21 @@ if (typeof document === "undefined") {
 }
 
 async function readBack(request) {
-    const fields = new URLSearchParams(await request.formData());
-    // 303: what follows is a page, and no form.
-    return Response.redirect(`${self.registration.scope}#${fields}`, 303);
+    // Percent-encoded: of what means something in HTML, only "&" is left.
+    const answer = new URLSearchParams(await request.formData()).toString().replaceAll("&", "&amp;");
+    const page = await (await fetch(self.registration.scope)).text();
+    const headers = { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store" };
+    return new Response(page.replace("<main>", () => `<main data-answer="${answer}">`), { headers });
 }
 
 async function show() {
-    const answer = new URLSearchParams(location.hash.slice(1) || location.search);
+    const here = location.origin + location.pathname;
+    const brought = document.querySelector("main").dataset.answer ?? location.search.slice(1);
+    const answer = new URLSearchParams(brought);
     if (answer.has("code") || answer.has("error")) {
-        const address = location.href;
-        // Neither the history nor a bookmark of the page needs it.
-        history.replaceState(null, "", location.pathname);
+        const address = `${here}?${brought}`;
+        // A bookmark of the page needs no answer.
+        history.replaceState(null, "", here);
         tell("Back from the sign-in", "Copy this address, and paste it where authctl asks for it:");
         document.getElementById("address").textContent = address;
         document.getElementById("answer").hidden = false;

@@ -174,13 +174,17 @@ def relay(case):
     pages.allow()
     case.expect_page("Back from the sign-in", "paste it")
     shown = case.chromium.text("#address")
-    case.check("the page shows the whole address", shown.startswith(f"{case.servers.relay}#") and "code=" in shown, shown)
+    case.check(
+        "the page shows the whole address", shown.startswith(f"{case.servers.relay}?") and "code=" in shown, shown
+    )
     case.check("and keeps it out of its own", case.chromium.url() == case.servers.relay, case.chromium.url())
-    code = parse_qs(shown.split("#")[1])["code"][0]
+    code = parse_qs(shown.split("?")[1])["code"][0]
     seen = "\n".join(host.requests)
     case.check("the host has seen no form, and no code", "POST" not in seen and code not in seen, seen)
     login.paste(shown)
     case.check("authctl login ends with 0", login.end() == 0, login.text)
+    case.chromium.quit()
+    case.check("the browser's history has none either", not any(code in address for address in case.chromium.history()))
     case.refreshes()
 
 
