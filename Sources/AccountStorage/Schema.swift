@@ -7,7 +7,7 @@ enum Schema {
     /// `application_id` of our files ("ARFR"): tells them from another program's.
     static let applicationID = 0x4152_4652
     /// `user_version` after the last migration.
-    static let latest = 7
+    static let latest = 8
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -33,6 +33,10 @@ enum Schema {
         migrator.registerMigration("client registration") { db in
             try db.execute(sql: clientRegistration)
             try db.execute(sql: "PRAGMA user_version = 7")
+        }
+        migrator.registerMigration("tokens at hand") { db in
+            try db.execute(sql: TokenAtHand.schema)
+            try db.execute(sql: "PRAGMA user_version = 8")
         }
         return migrator
     }

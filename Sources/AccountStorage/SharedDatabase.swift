@@ -19,7 +19,11 @@ final class SharedDatabase: Sendable {
 
     /// Does `body` with the database, after whoever is in it.
     func enter<Result>(_ body: (DatabaseQueue) throws -> Result) rethrows -> Result {
-        try statement.withLock { _ in try body(queue) }
+        try statement.withLock { statement in
+            // Not only when it is asked next: what was erased is not to stay in memory.
+            defer { statement?.forgetIfChanged() }
+            return try body(queue)
+        }
     }
 
     /// The access token of the account of this name; nil if there is none, or if somebody is in the database.

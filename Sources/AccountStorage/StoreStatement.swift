@@ -7,7 +7,7 @@ enum StoreStatement: CaseIterable {
     case nextDeadlineOnline, nextDeadlineOffline
     case nextIssuer
     case leased, awaitingConnectivity, aside
-    case token, tokenGeneration, tokenByName
+    case token, tokenGeneration, tokenAtHand, tokenByName
     case issuer, issuerByURL
     case meta
     case commit, grantFacts, setAside, unschedule, reschedule, rename, remove
@@ -47,6 +47,12 @@ enum StoreStatement: CaseIterable {
             "SELECT sealed FROM token WHERE account_id = ? AND kind = ? AND target = ? AND generation = ?"
         case .tokenGeneration:
             "SELECT generation, sealed, type FROM token WHERE account_id = ? AND kind = ? AND target = ? LIMIT 1"
+        case .tokenAtHand:
+            """
+            SELECT id, generation, type, sealed, access_wall_usec, access_boot_id, access_boot_usec, access_lifetime_usec,
+                access_refresh_after_usec
+            FROM (SELECT id FROM account WHERE name = ?) JOIN token_at_hand ON account_id = id
+            """
         case .tokenByName:
             """
             SELECT id, token.generation, type, sealed, access_wall_usec, access_boot_id, access_boot_usec,

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Finds the access token of an account for callers on other threads than the store's owner's.
 ///
-/// It reads what is stored at that very moment and keeps nothing, so that there is nothing to be forgotten when an account is signed
-/// out, renamed or removed. It never waits: while the owner is at work in the database, the owner has to be asked.
+/// It tells what is stored at that very moment: what it found before is used again only as long as nothing was written since. It never
+/// waits: while the owner is at work in the database, the owner has to be asked.
 package final class TokenReader: Sendable {
     private let database: SharedDatabase
     private let sealer: Mutex<Sealer>

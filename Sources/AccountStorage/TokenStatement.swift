@@ -5,15 +5,44 @@ import RefreshCore
 
 /// Finds the access token that is for every caller, by the account's name: SQLite's own calls on a statement that stays prepared,
 /// because this is asked far more often than everything else together, and GRDB's rows and queue take longer than SQLite.
+///
+/// The tokens found last are kept for whoever asks again, until anything at all is changed in the database. SQLite itself counts the
+/// changes, so that there is no writer who could forget to say so.
 @safe final class TokenStatement {
-    private let statement: Statement
+    /// Programs that ask again and again are few; each costs its token's bytes and 200 more.
+    private static let recentMax = 64
+
+    /// Looks among the tokens at hand, then where they are copied from.
+    private let atHand: Statement
+    private let byName: Statement
+    private var recent: [String: DatedToken] = [:]
+    /// How many rows had been changed when `recent` was begun.
+    private var changes: Int64 = 0
 
     init(_ db: Database) throws {
-        statement = try db.makeStatement(sql: StoreStatement.tokenByName.sql)
+        atHand = try db.makeStatement(sql: StoreStatement.tokenAtHand.sql)
+        byName = try db.makeStatement(sql: StoreStatement.tokenByName.sql)
     }
 
     /// Nil if there is none, or what is stored of it is damaged.
     func token(of name: String, _ sealer: Sealer) -> DatedToken? {
+        forgetIfChanged()
+        if let known = recent[name] { return known }
+        guard let token = token(of: name, by: atHand, sealer) ?? token(of: name, by: byName, sealer) else { return nil }
+        if recent.count >= Self.recentMax { recent.removeAll(keepingCapacity: true) }
+        recent[name] = token
+        return token
+    }
+
+    /// Lets go of the tokens found before the last change, which erases them.
+    func forgetIfChanged() {
+        let now = unsafe sqlite3_total_changes64(sqlite3_db_handle(atHand.sqliteStatement))
+        guard now != changes else { return }
+        changes = now
+        recent.removeAll(keepingCapacity: true)
+    }
+
+    private func token(of name: String, by statement: Statement, _ sealer: Sealer) -> DatedToken? {
         let handle = unsafe statement.sqliteStatement
         var name = name
         return name.withUTF8 { text in

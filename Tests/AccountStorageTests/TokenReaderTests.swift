@@ -73,6 +73,74 @@ struct TokenReaderTests {
         #expect(reader.token(of: "new")?.token.secret == Secret("access-old"))
     }
 
+    /// What the reader has kept must not outlive any of these.
+    @Test(arguments: [
+        "DELETE FROM token WHERE kind = 'access'", "UPDATE token SET sealed = x'00'", "UPDATE account SET name = 'b'",
+        "DELETE FROM account", "UPDATE account SET access_lifetime_usec = NULL",
+        "UPDATE account SET allowed_callers = '{}'",
+        "INSERT INTO set_aside (account_id, deadline_usec) SELECT id, NULL FROM account",
+    ])
+    func `what was found once is not found again after a change that takes it away`(change: String) throws {
+        _ = try store.add(account("a"))
+        for _ in 0..<2 { #expect(reader.token(of: "a") != nil) }
+        try store.inDatabase { db in try db.execute(sql: change) }
+        #expect(reader.token(of: "a") == nil)
+    }
+
+    @Test func `what was found once follows every write of the store`() throws {
+        let id = try store.add(account("a")).account.id
+        let found = { reader.token(of: "a")?.token.secret }
+        #expect(found() == Secret("access-a"))
+        var account = try #require(try store.record(id)).account
+        account.allowedCallers = AllowedCallers(units: ["mail.service"], executables: [])
+        try store.update(account)
+        #expect(found() == nil)
+        account.allowedCallers = nil
+        try store.update(account)
+        #expect(found() == Secret("access-a"))
+        _ = try store.setAside([id])
+        #expect(found() == nil)
+        _ = try store.takeBack(limit: 10)
+        #expect(found() == Secret("access-a"))
+        try commit(id, .store(StoredTokens(accessToken: Sample.accessToken("second"))), holding: Self.times)
+        #expect(found() == Secret("second"))
+        _ = try store.rename(id, to: Sample.name("b"))
+        #expect(found() == nil)
+        _ = try store.rename(id, to: Sample.name("a"))
+        #expect(found() == Secret("second"))
+        try commit(id, .erase, holding: nil)
+        #expect(found() == nil)
+    }
+
+    @Test func `a commit that failed takes nothing away`() throws {
+        let id = try store.add(account("a")).account.id
+        #expect(reader.token(of: "a") != nil)
+        var state = RefreshState(generation: Generation(1))
+        state.accessToken = nil
+        let stale = StateWrite(account: id, base: Generation(0), state: state, tokens: .erase)
+        #expect(throws: StoreError.self) { try store.commit([stale]) }
+        #expect(reader.token(of: "a")?.token.secret == Secret("access-a"))
+    }
+
+    @Test func `no more tokens are kept than a few, and a secret that is kept no more is erased`() throws {
+        _ = try store.add((0..<200).map { try account("a\($0)") })
+        weak var first: Secret?
+        do {
+            first = reader.token(of: "a0")?.token.secret
+            #expect(first != nil)
+        }
+        for index in 0..<200 {
+            #expect(reader.token(of: "a\(index)")?.token.secret == Secret("access-a\(index)"))
+        }
+        #expect(first == nil)
+        weak var last: Secret?
+        last = reader.token(of: "a199")?.token.secret
+        #expect(last != nil)
+        // Without anybody asking: the end of the write is enough.
+        try store.inDatabase { db in try db.execute(sql: "UPDATE account SET failures = 1") }
+        #expect(last == nil)
+    }
+
     @Test func `an account that is for some callers only is the owner's business`() throws {
         _ = try store.add(account("a", allowed: AllowedCallers(units: ["mail.service"], executables: [])))
         #expect(reader.token(of: "a") == nil)

@@ -1,0 +1,131 @@
+import GRDB
+import RefreshCore
+import Testing
+
+@testable import AccountStorage
+
+/// The copy of the tokens that are for every caller: what stands there is what it is a copy of.
+struct TokenAtHandTests {
+    private static let times = AccessTokenTimes(
+        issuedAt: Sample.moment(0),
+        lifetime: .seconds(3600),
+        refreshAfter: .seconds(2400)
+    )
+
+    private let folder: TemporaryFolder
+    private let store: AccountStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try folder.open()
+    }
+
+    private func account(_ name: String, allowed: AllowedCallers? = nil) throws -> NewAccount {
+        var state = RefreshState(generation: Generation(1), phase: .scheduled, deadline: Sample.start + .seconds(10))
+        state.accessToken = Self.times
+        var account = try Sample.account(name, state: state)
+        account.tokens = StoredTokens(
+            accessToken: Sample.accessToken("access-\(name)"),
+            refreshToken: Sample.refreshToken("refresh-\(name)"),
+            idToken: Secret("id-\(name)")
+        )
+        account.allowedCallers = allowed
+        return account
+    }
+
+    private func commit(_ id: AccountID, _ tokens: TokenWrite, holding times: AccessTokenTimes?) throws {
+        var state = RefreshState(generation: Generation(2), phase: .scheduled, deadline: Sample.start)
+        if case .erase = tokens { state = RefreshState(generation: Generation(2)) }
+        state.accessToken = times
+        try store.commit([StateWrite(account: id, base: Generation(1), state: state, tokens: tokens)])
+    }
+
+    /// The accounts whose tokens are at hand; each row is held against what it is a copy of.
+    private func atHand() throws -> [Int64] {
+        try store.inDatabase { db in
+            let wrong = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT * FROM token_at_hand EXCEPT
+                    SELECT id, token.generation, type, sealed, access_wall_usec, access_boot_id, access_boot_usec,
+                        access_lifetime_usec, access_refresh_after_usec
+                    FROM account JOIN token ON account_id = id AND kind = 'access' AND target = ''
+                    WHERE allowed_callers IS NULL AND id NOT IN (SELECT account_id FROM set_aside)
+                    """
+            )
+            #expect(wrong.isEmpty)
+            return try Int64.fetchAll(db, sql: "SELECT account_id FROM token_at_hand ORDER BY 1")
+        }
+    }
+
+    @Test func `it follows every write of the store`() throws {
+        let ids = try store.add([
+            account("a"), account("b"), account("c", allowed: AllowedCallers(units: ["x.service"], executables: [])),
+        ])
+        #expect(try atHand() == [1, 2])
+        var later = Self.times
+        later.issuedAt = Sample.moment(60)
+        let next = StoredTokens(accessToken: Sample.accessToken("next"), refreshToken: Sample.refreshToken("next"))
+        try commit(ids[0], .store(next), holding: later)
+        #expect(try atHand() == [1, 2])
+        _ = try store.rename(ids[0], to: Sample.name("z"))
+        #expect(try atHand() == [1, 2])
+        #expect(store.tokenReader.token(of: "z")?.token == Sample.accessToken("next"))
+        try commit(ids[1], .unchanged, holding: nil)
+        #expect(try atHand() == [1])
+        try store.beginRekey(to: Sample.key(9))
+        while try !store.reseal(limit: 1).isLast { _ = try atHand() }
+        #expect(try atHand() == [1])
+        _ = try store.setAside([ids[0]])
+        #expect(try atHand() == [])
+        _ = try store.takeBack(limit: 10)
+        #expect(store.tokenReader.token(of: "z")?.token == Sample.accessToken("next"))
+        try store.remove(ids[0])
+        #expect(try atHand() == [])
+    }
+
+    @Test(arguments: [true, false])
+    func `it is gone with the token, and with the account`(isSignedOut: Bool) throws {
+        let id = try store.add(account("a")).account.id
+        #expect(try atHand() == [1])
+        if isSignedOut { try commit(id, .erase, holding: nil) } else { try store.remove(id) }
+        #expect(try atHand() == [])
+    }
+
+    @Test func `a callers' list that is taken away leaves the token to be found where it is copied from`() throws {
+        let id = try store.add(account("a")).account.id
+        var account = try #require(try store.record(id)).account
+        account.allowedCallers = AllowedCallers(units: ["mail.service"], executables: [])
+        try store.update(account)
+        #expect(try atHand() == [])
+        account.allowedCallers = nil
+        try store.update(account)
+        #expect(try atHand() == [])
+        #expect(store.tokenReader.token(of: "a")?.token == Sample.accessToken("access-a"))
+    }
+
+    @Test func `a token set's token and the other kinds are not at hand`() throws {
+        let id = try store.add(account("a")).account.id
+        try store.inDatabase { db in
+            try db.execute(sql: "DELETE FROM token WHERE kind = 'access'")
+            try db.execute(
+                sql: """
+                    INSERT INTO token (account_id, kind, target, generation, sealed) VALUES (?, 'access', 'set', 1, x'00')
+                    """,
+                arguments: [id.rawValue]
+            )
+        }
+        #expect(try atHand() == [])
+        #expect(store.tokenReader.token(of: "a") == nil)
+    }
+
+    @Test func `it is found without the account's row and without the tokens'`() throws {
+        let plan = try store.inDatabase { db in
+            try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + StoreStatement.tokenAtHand.sql, arguments: [nil])
+                .map { $0["detail"] as String }
+        }
+        #expect(plan.count == 2)
+        #expect(plan.first?.hasPrefix("SEARCH account USING COVERING INDEX") == true)
+        #expect(plan.last?.hasPrefix("SEARCH token_at_hand USING INTEGER PRIMARY KEY") == true)
+    }
+}
