@@ -33,9 +33,14 @@ struct TokenAtHandTests {
         return account
     }
 
-    private func commit(_ id: AccountID, _ tokens: TokenWrite, holding times: AccessTokenTimes?) throws {
-        var state = RefreshState(generation: Generation(2), phase: .scheduled, deadline: Sample.start)
-        if case .erase = tokens { state = RefreshState(generation: Generation(2)) }
+    private func commit(
+        _ id: AccountID,
+        _ tokens: TokenWrite,
+        generation: Int64 = 1,
+        holding times: AccessTokenTimes?
+    ) throws {
+        var state = RefreshState(generation: Generation(generation), phase: .scheduled, deadline: Sample.start)
+        if case .erase = tokens { state = RefreshState(generation: Generation(generation)) }
         state.accessToken = times
         try store.commit([StateWrite(account: id, base: Generation(1), state: state, tokens: tokens)])
     }
@@ -66,7 +71,7 @@ struct TokenAtHandTests {
         var later = Self.times
         later.issuedAt = Sample.moment(60)
         let next = StoredTokens(accessToken: Sample.accessToken("next"), refreshToken: Sample.refreshToken("next"))
-        try commit(ids[0], .store(next), holding: later)
+        try commit(ids[0], .store(next), generation: 2, holding: later)
         #expect(try atHand() == [1, 2])
         _ = try store.rename(ids[0], to: Sample.name("z"))
         #expect(try atHand() == [1, 2])
