@@ -97,6 +97,41 @@ package enum AcquireToken {
     }
 }
 
+/// The wire types of `ProvePossession`.
+package enum ProvePossession {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var account: String
+        package var method: String
+        package var url: String
+        package var accessToken: String?
+        package var nonce: String?
+
+        package init(
+            account: String,
+            method: String,
+            url: String,
+            accessToken: String? = nil,
+            nonce: String? = nil
+        ) {
+            self.account = account
+            self.method = method
+            self.url = url
+            self.accessToken = accessToken
+            self.nonce = nonce
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var proof: String
+
+        package init(proof: String) {
+            self.proof = proof
+        }
+    }
+}
+
 /// The wire types of `ReportRejected`.
 package enum ReportRejected {
     /// What it is called with.

@@ -24,6 +24,7 @@ package enum Method: String, CaseIterable, Sendable {
     case importGrant = "io.authrefresh.ImportGrant"
     case exportGrant = "io.authrefresh.ExportGrant"
     case acquireToken = "io.authrefresh.AcquireToken"
+    case provePossession = "io.authrefresh.ProvePossession"
     case reportRejected = "io.authrefresh.ReportRejected"
     case refresh = "io.authrefresh.Refresh"
     case subscribe = "io.authrefresh.Subscribe"

@@ -210,7 +210,7 @@ struct AuthenticatedPost: Sendable {
     }
 
     /// 16 random bytes: two that are the same are not to be expected.
-    private static func newIdentifier() -> [UInt8] {
+    static func newIdentifier() -> [UInt8] {
         var random = SystemRandomNumberGenerator()
         return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     }

@@ -64,6 +64,7 @@ import Testing
         case .importGrant: try check(ImportGrant.Parameters.self, ImportGrant.Reply.self)
         case .exportGrant: try check(ExportGrant.Parameters.self, ExportGrant.Reply.self)
         case .acquireToken: try check(AcquireToken.Parameters.self, AcquireToken.Reply.self)
+        case .provePossession: try check(ProvePossession.Parameters.self, ProvePossession.Reply.self)
         case .reportRejected: try check(ReportRejected.Parameters.self, ReportRejected.Reply.self)
         case .refresh: try check(Refresh.Parameters.self, Refresh.Reply.self)
         case .subscribe: try check(Subscribe.Parameters.self, Subscribe.Reply.self)

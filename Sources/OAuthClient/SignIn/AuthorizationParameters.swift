@@ -1,4 +1,5 @@
 internal import Crypto
+internal import JOSE
 internal import RefreshCore
 
 /// The parameters of an authorization request, in the order in which they are sent.
@@ -30,6 +31,10 @@ struct AuthorizationParameters {
             fields += [("code_challenge", Self.challenge(of: request.codeVerifier)), ("code_challenge_method", "S256")]
         case .none:
             break
+        }
+        // RFC 9449 §10: the code is good for the holder of the key alone.
+        if let key = request.client.registration.dpopKey, let thumbprint = try? DPoPKey(stored: key).thumbprint {
+            fields.append(("dpop_jkt", thumbprint))
         }
         if !scopes.isEmpty {
             let separator = request.client.profile?.scopeSeparator ?? " "

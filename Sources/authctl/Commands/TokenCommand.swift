@@ -20,6 +20,10 @@ struct TokenCommand: ParsableCommand {
             AUTHREFRESH_EXPIRES_AT (seconds since 1970); 'xoauth2' and 'oauthbearer', the initial response of that SASL \
             mechanism in base64. The last two name the mailbox: --user, or the account's name if it has an '@' in it.
 
+            --dpop METHOD URL, for an account whose tokens are bound to a key (RFC 9449), prints a proof for one request, too: a second \
+            line with 'raw', a DPoP header with 'header', 'dpopProof' with 'json', AUTHREFRESH_DPOP_PROOF with 'env'. If the server \
+            answers with 'use_dpop_nonce', ask again with what its DPoP-Nonce header says: --dpop-nonce.
+
             Every child of a shell can read its environment: use 'env' where a program takes its token in no other way.
 
             Examples:
@@ -29,6 +33,7 @@ struct TokenCommand: ParsableCommand {
               authctl token work --scope mail.read --scope mail.send
               authctl token work --resource https://api.example.com/
               authctl token work --format header | curl -H @- https://api.example.com/
+              authctl token work --dpop GET https://api.example.com/ --format header
               vars=$(authctl token work --format env) && eval "$vars" || exit
               authctl token work --format xoauth2 --user you@example.org
             """
@@ -68,6 +73,15 @@ struct TokenCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Whose mailbox it is, for xoauth2 and oauthbearer.", valueName: "name"))
     var user: String?
 
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Print a proof for this request, too: its method and its URL.", valueName: "method> <url")
+    )
+    var dpop: [String] = []
+
+    @Option(help: ArgumentHelp("What the server's DPoP-Nonce header said.", valueName: "nonce"))
+    var dpopNonce: String?
+
     @OptionGroup var connection: ConnectionOptions
 
     /// The same value that `TokenArguments` makes of these arguments.
@@ -95,9 +109,18 @@ struct TokenCommand: ParsableCommand {
         guard !json || format == nil || format == .json else {
             throw ValidationError("'--json' and '--format' name two forms")
         }
+        guard dpop.isEmpty || dpop.count == 2 else {
+            throw ValidationError("'--dpop' takes a method and a URL, and the account stands before it")
+        }
+        guard dpop.isEmpty || format?.needsUser != true else {
+            throw ValidationError("'--dpop' is for HTTP requests, and '\(format?.rawValue ?? "")' for mailboxes")
+        }
+        guard dpopNonce == nil || !dpop.isEmpty else { throw ValidationError("'--dpop-nonce' goes with '--dpop'") }
     }
 
     func run() throws(AuthctlError) {
-        try StandardOutput.write(request.answer())
+        guard dpop.count == 2 else { return try StandardOutput.write(request.answer()) }
+        let token = try ProvenToken(request, method: dpop[0], url: dpop[1], nonce: dpopNonce)
+        try StandardOutput.write(token.text(for: request))
     }
 }

@@ -28,7 +28,7 @@ struct AcquiredToken {
         switch request.format {
         case .raw: "\(accessToken)\n"
         case .header: "Authorization: \(authorization)\n"
-        case .json: json + "\n"
+        case .json: object().text + "\n"
         case .env: environment(of: request.account)
         case .xoauth2: Base64.encode("user=\(try request.saslUser())\u{1}auth=\(authorization)\u{1}\u{1}") + "\n"
         case .oauthbearer: Base64.encode("n,a=\(try gs2User(request)),\u{1}auth=\(authorization)\u{1}\u{1}") + "\n"
@@ -37,13 +37,17 @@ struct AcquiredToken {
 
     private var authorization: String { "\(tokenType) \(accessToken)" }
 
-    private var json: String {
+    /// The reply as one object.
+    ///
+    /// - Parameter proof: what stands in it besides; nil if there is none.
+    func object(with proof: String? = nil) -> JSONObjectText {
         var object = JSONObjectText()
         object.add("accessToken", JSONText.quote(accessToken))
+        object.add("dpopProof", proof.map(JSONText.quote))
         object.add("expiresAtUSec", String(expiresAtUSec))
         object.add("scopes", scopes.map(JSONText.array))
         object.add("tokenType", JSONText.quote(tokenType))
-        return object.text
+        return object
     }
 
     /// What was granted, of a token set; nil if it is not told.
@@ -91,7 +95,7 @@ struct AcquiredToken {
     }
 
     /// RFC 6749 §A.12: an access token is visible ASCII and space. A line break in it would forge a second header.
-    private static func isPrintable(_ text: String) -> Bool {
+    static func isPrintable(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 }

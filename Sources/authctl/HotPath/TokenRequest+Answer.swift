@@ -9,24 +9,26 @@ extension TokenRequest {
     /// Acquires the token; the text for standard output.
     func answer() throws(AuthctlError) -> String {
         if format.needsUser { _ = try saslUser() }
-        let token = try AcquiredToken(reply: ask())
+        var daemon = try DaemonConnection(socket: socket)
+        let token = try acquire(from: &daemon)
         let text = try token.text(for: self)
         warnIfShort(token)
         return text
     }
 
+    func acquire(from daemon: inout DaemonConnection) throws(AuthctlError) -> AcquiredToken {
+        try AcquiredToken(
+            reply: daemon.ask(.acquireToken, json: parameters, patience: DaemonConnection.refreshPatience)
+        )
+    }
+
     /// A token that is valid for less than was asked for is worth more than none, but not in silence.
-    private func warnIfShort(_ token: AcquiredToken) {
+    func warnIfShort(_ token: AcquiredToken) {
         guard let minimumValidity else { return }
         let left = LocalTime.now.seconds(until: token.expiresAtUSec)
         guard left < minimumValidity - Self.slack else { return }
         let asked = LocalTime.length(minimumValidity)
         StandardError.warn("the token is valid for \(LocalTime.length(left)) only, \(asked) was asked for")
-    }
-
-    private func ask() throws(AuthctlError) -> JSONText {
-        var daemon = try DaemonConnection(socket: socket)
-        return try daemon.ask(.acquireToken, json: parameters, patience: DaemonConnection.refreshPatience)
     }
 
     private var parameters: String {

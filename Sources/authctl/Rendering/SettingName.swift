@@ -68,6 +68,9 @@ enum SettingName: String, CaseIterable, Sendable {
         case nil where field == "resources": "a resource"
         case nil where field == "redirect": "the redirected address"
         case nil where field == "audience": "the audience"
+        case nil where field == "challenge": "the challenge"
+        case nil where field == "dpop": "the account's key"
+        case nil where field == "url": "the URL"
         case nil where field == "name" || field == "newName": "the account's name"
         case nil: "the setting '\(field)'"
         }

@@ -14,7 +14,7 @@ enum Caller {
 /// Whose secrets are whose: the accounts' allow lists.
 ///
 /// What hands a secret out, speaks about one, or says where one is sent is for the allowed callers: `AcquireToken`,
-/// `ReportRejected`, `ExportGrant`, `UpdateAccount`. Everybody else of this user may see the account, have it refreshed, bring a
+/// `ProvePossession`, `ReportRejected`, `ExportGrant`, `UpdateAccount`. Everybody else of this user may see the account, have it refreshed, bring a
 /// grant in, and take the account away: none of that gives a secret to anyone, and a person at a terminal has to be able to
 /// mend what needs them.
 extension AuthRefreshService {

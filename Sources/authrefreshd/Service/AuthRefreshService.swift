@@ -38,6 +38,7 @@ struct AuthRefreshService: Sendable {
             case .importGrant: responder.reply(try importGrant(call, on: coordinator))
             case .exportGrant: responder.reply(try exportGrant(call, from: caller, on: coordinator))
             case .acquireToken: try acquire(call, responder, from: caller, on: coordinator)
+            case .provePossession: responder.reply(try provePossession(call, from: caller, on: coordinator))
             case .reportRejected: try reportRejected(call, responder, from: caller, on: coordinator)
             case .refresh: try refresh(call, responder, on: coordinator)
             case .subscribe: try subscribe(call, responder, on: coordinator)
