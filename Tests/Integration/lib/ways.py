@@ -3,8 +3,10 @@
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
+import textwrap
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -35,13 +37,25 @@ def django(case):
     case.refreshes()
 
 
+def over_ssh(host, address, code):
+    """What the README says that authctl says over SSH, with these words in place of its own."""
+    session = (REPOSITORY / "README.md").read_text().split("    $ ssh server\n    $ authctl login work\n")[1]
+    text = textwrap.dedent(session.split("Ctrl-C cancels.")[0]) + "Ctrl-C cancels."
+    text = re.sub(r"sign in at \S+:", f"sign in at {host}:", text)
+    return re.sub(r"code: \S+", f"code: {code}", re.sub(r"https://\S+", address, text))
+
+
 def device_glewlwyd(case):
+    """Over SSH, where nobody has to say that a code is wanted."""
     case.start()
     case.add_glewlwyd()
-    login = case.login("--flow", "device")
+    login = case.login(SSH_CONNECTION="192.0.2.1 50000 192.0.2.2 22", BROWSER="", DISPLAY=":10")
     code = login.expect("  code: ").split()[-1]
-    case.check("no browser is opened", case.opener.nothing())
-    case.chromium.open(login.address())
+    login.expect("Ctrl-C cancels.")
+    address = login.address()
+    told = over_ssh(urlsplit(address).netloc, address, code)
+    case.check("it says what the README says", login.text == told, f"{login.text!r}, not {told!r}")
+    case.chromium.open(address)
     pages = case.pages(case.glewlwyd)
     pages.type_code(code)
     pages.log_in()
