@@ -70,6 +70,9 @@ extension AccountStore {
                 // A phase that is not known is that of damaged accounts.
                 counts[keyPath: Tally(rawValue: row[0])?.count ?? \.unknown] += row[1]
             }
+            // They are counted as scheduled until they are asked for.
+            counts.refreshing = try Int.fetchOne(db.cachedStatement(sql: StoreStatement.countLeased.sql)) ?? 0
+            counts.scheduled -= counts.refreshing
             counts.setAside = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM set_aside")) ?? 0
             return counts
         }
@@ -83,9 +86,11 @@ extension AccountStore {
             let issuer = try issuerID(of: account.issuer, in: db)
             let statement = try db.cachedStatement(sql: AccountStatement.update)
             let values = try AccountColumns.values(of: account, sealer: sealer)
-            let place: ColumnValues = [issuer.rawValue, !account.issuer.isLoopback, account.id.rawValue]
-            try naming(account.name) { try statement.execute(arguments: StatementArguments(values + place)) }
-            guard db.changesCount == 1 else { throw StoreError.noSuchAccount(account.id) }
+            let place: ColumnValues = [
+                .integer(issuer.rawValue), SQLValue(!account.issuer.isLoopback), .integer(account.id.rawValue),
+            ]
+            let changed = try naming(account.name) { try statement.run(values + place) }
+            guard changed == 1 else { throw StoreError.noSuchAccount(account.id) }
         }
     }
 
@@ -125,12 +130,14 @@ extension AccountStore {
             policy: new.policy,
             allowedCallers: new.allowedCallers
         )
-        let place: ColumnValues = [id.rawValue, issuer.rawValue, !new.issuer.isLoopback, new.createdAt.microseconds]
+        let place: ColumnValues = [
+            .integer(id.rawValue), .integer(issuer.rawValue), SQLValue(!new.issuer.isLoopback),
+            .integer(new.createdAt.microseconds),
+        ]
         let values = try AccountColumns.values(of: account, sealer: sealer)
         let state = try StateColumns.values(of: new.state, offset: scheduleOffset)
         try naming(new.name) {
-            try db.cachedStatement(sql: AccountStatement.insert)
-                .execute(arguments: StatementArguments(place + values + state))
+            _ = try db.cachedStatement(sql: AccountStatement.insert).run(place + values + state)
         }
         if let tokens = new.tokens { try store(tokens, of: id, generation: new.state.generation, in: db) }
         return id
@@ -146,9 +153,9 @@ extension AccountStore {
     }
 
     /// Runs a statement that writes `name`, and says so if the name is what it stumbles over.
-    private func naming(_ name: AccountName, _ body: () throws -> Void) throws {
+    private func naming<Result>(_ name: AccountName, _ body: () throws -> Result) throws -> Result {
         do {
-            try body()
+            return try body()
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
             throw StoreError.nameTaken(name)
         }
@@ -171,15 +178,14 @@ private enum AccountStatement {
         """
 }
 
-/// The values of the column `tally`.
+/// The values of the column `tally` of `phase_count`.
 private enum Tally: String {
-    case signedOut, scheduled, refreshing, backingOff, misconfigured, interactionRequired
+    case signedOut, scheduled, backingOff, misconfigured, interactionRequired
 
     var count: WritableKeyPath<PhaseCounts, Int> {
         switch self {
         case .signedOut: \.signedOut
         case .scheduled: \.scheduled
-        case .refreshing: \.refreshing
         case .backingOff: \.backingOff
         case .misconfigured: \.misconfigured
         case .interactionRequired: \.interactionRequired

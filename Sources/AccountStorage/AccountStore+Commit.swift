@@ -26,13 +26,12 @@ extension AccountStore {
 
     /// Remembers what was stored of an account whose answer is awaited, and forgets the others.
     private func noteWork(_ write: StateWrite) {
-        guard case .refreshing = write.state.phase, var record = atWork.removeValue(forKey: write.account) else {
+        guard case .refreshing = write.state.phase else {
             atWork[write.account] = nil
             return
         }
-        record.state = write.state
-        if let encoding = write.learnedEncoding { record.account.basicCredentialEncoding = encoding }
-        atWork[write.account] = record
+        atWork[write.account]?.state = write.state
+        if let encoding = write.learnedEncoding { atWork[write.account]?.account.basicCredentialEncoding = encoding }
     }
 
     /// Writes the log back and empties it, so that erased tokens are not in it any more.
@@ -46,9 +45,10 @@ extension AccountStore {
 
     private func update(_ write: StateWrite, by statement: Statement, in db: Database) throws {
         let values = try StateColumns.values(of: write.state, offset: scheduleOffset)
-        let place: ColumnValues = [write.learnedEncoding?.rawValue, write.account.rawValue, write.base.rawValue]
-        try statement.execute(arguments: StatementArguments(values + place))
-        guard db.changesCount == 0 else { return }
+        let place: ColumnValues = [
+            SQLValue(write.learnedEncoding?.rawValue), .integer(write.account.rawValue), .integer(write.base.rawValue),
+        ]
+        guard try statement.run(values + place) == 0 else { return }
         let stored = try Int64.fetchOne(
             db,
             sql: "SELECT generation FROM account WHERE id = ?",
@@ -76,7 +76,7 @@ extension AccountStore {
             }
         case .replace(let tokens, let facts):
             try eraseTokenSets(of: write.account, in: db)
-            try db.cachedStatement(sql: StoreStatement.eraseTokens.sql).execute(arguments: [write.account.rawValue])
+            try db.run(.eraseTokens, [.integer(write.account.rawValue)])
             try store(tokens, of: write.account, generation: write.state.generation, in: db)
             try store(facts, of: write.account, in: db)
         case .storeSet(let set):
@@ -85,13 +85,17 @@ extension AccountStore {
             try erase(set, of: write.account, in: db)
         case .erase:
             try eraseTokenSets(of: write.account, in: db)
-            try db.cachedStatement(sql: StoreStatement.eraseTokens.sql)
-                .execute(arguments: [write.account.rawValue])
+            try db.run(.eraseTokens, [.integer(write.account.rawValue)])
             return
         }
         let previous = write.state.previous?.generation ?? write.state.generation
-        try db.cachedStatement(sql: StoreStatement.pruneRefreshTokens.sql)
-            .execute(arguments: [write.account.rawValue, write.state.generation.rawValue, previous.rawValue])
+        try db.run(
+            .pruneRefreshTokens,
+            [
+                .integer(write.account.rawValue), .integer(write.state.generation.rawValue),
+                .integer(previous.rawValue),
+            ]
+        )
         guard write.base != write.state.generation, write.state.isRefreshable, !write.tokens.bringsRefreshToken else {
             return
         }

@@ -49,9 +49,8 @@ extension AccountStore {
     func store(_ write: TokenSetWrite, of account: AccountID, generation: Generation, in db: Database) throws {
         try store(write.tokens, of: account, generation: generation, target: write.set.text, in: db)
         let record = TokenSetRecord(set: write.set, times: write.times, grantedScopes: write.tokens.scopes)
-        let place: ColumnValues = [account.rawValue, write.set.text]
-        try db.cachedStatement(sql: TokenSetColumns.upsert)
-            .execute(arguments: StatementArguments(place + TokenSetColumns.values(of: record)))
+        let place: ColumnValues = [.integer(account.rawValue), .text(write.set.text)]
+        try db.cachedStatement(sql: TokenSetColumns.upsert).run(place + TokenSetColumns.values(of: record))
         // The coordinator lets no more be asked for than there is room for, once those that have ended make way for new ones.
         let excess = try tokenSets(of: account, in: db).sorted { $0.times.end < $1.times.end }
             .dropLast(TokenSet.maximum)
@@ -65,13 +64,13 @@ extension AccountStore {
 
     /// Erases all sets of an account and their tokens.
     func eraseTokenSets(of account: AccountID, in db: Database) throws {
-        try db.cachedStatement(sql: StoreStatement.eraseTokenSets.sql).execute(arguments: [account.rawValue])
+        try db.run(.eraseTokenSets, [.integer(account.rawValue)])
     }
 
     /// Erases the sets whose tokens had ended long before a token that was issued at `now`.
     func eraseOldTokenSets(of account: AccountID, at now: Timestamp, in db: Database) throws {
-        try db.cachedStatement(sql: StoreStatement.eraseOldTokenSets.sql)
-            .execute(arguments: [account.rawValue, (now - AccountStore.tokenSetAfterlife).microseconds])
+        let end = (now - AccountStore.tokenSetAfterlife).microseconds
+        try db.run(.eraseOldTokenSets, [.integer(account.rawValue), .integer(end)])
     }
 
     private func tokenSets(of account: AccountID, in db: Database) throws -> [TokenSetRecord] {
@@ -105,7 +104,7 @@ enum TokenSetColumns {
     static func values(of record: TokenSetRecord) -> ColumnValues {
         // As for an account's scopes: a line each. What is longer than any set may be is not worth keeping.
         let scopes = record.grantedScopes?.joined(separator: "\n")
-        var values: ColumnValues = [scopes.flatMap { $0.utf8.count <= TokenSet.longestText ? $0 : nil }]
+        var values: ColumnValues = [SQLValue(scopes.flatMap { $0.utf8.count <= TokenSet.longestText ? $0 : nil })]
         values.append(moment: record.times.issuedAt)
         values.append(record.times.lifetime.microseconds)
         values.append(record.times.refreshAfter.microseconds)

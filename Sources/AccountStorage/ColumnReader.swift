@@ -106,9 +106,14 @@ struct ColumnReader {
 }
 
 /// What a statement's parameters are given as.
-typealias ColumnValues = [(any DatabaseValueConvertible)?]
+typealias ColumnValues = [SQLValue]
 
 extension ColumnValues {
+    mutating func append(_ number: Int64?) { append(SQLValue(number)) }
+    mutating func append(_ number: Int?) { append(SQLValue(number)) }
+    mutating func append(_ flag: Bool?) { append(SQLValue(flag)) }
+    mutating func append(_ text: String?) { append(SQLValue(text)) }
+
     /// Adds the three columns of a moment.
     mutating func append(moment: Moment?) {
         append(moment?.wall.microseconds)

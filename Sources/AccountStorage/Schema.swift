@@ -7,7 +7,7 @@ enum Schema {
     /// `application_id` of our files ("ARFR"): tells them from another program's.
     static let applicationID = 0x4152_4652
     /// `user_version` after the last migration.
-    static let latest = 8
+    static let latest = 9
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -37,6 +37,10 @@ enum Schema {
         migrator.registerMigration("tokens at hand") { db in
             try db.execute(sql: TokenAtHand.schema)
             try db.execute(sql: "PRAGMA user_version = 8")
+        }
+        migrator.registerMigration("requests under way are not tallied") { db in
+            try db.execute(sql: settledTally)
+            try db.execute(sql: "PRAGMA user_version = 9")
         }
         return migrator
     }
@@ -205,6 +209,30 @@ enum Schema {
         END;
         CREATE TRIGGER account_discounted AFTER DELETE ON account BEGIN
             UPDATE phase_count SET accounts = accounts - 1 WHERE tally = old.tally;
+        END;
+        """
+
+    /// An account that is being refreshed counts as scheduled: a refresh then changes no count, neither when it begins nor when it
+    /// ends. How many are under way, the index of leases tells.
+    private static let settledTally = """
+        DROP TRIGGER account_counted;
+        DROP TRIGGER account_recounted;
+        DROP TRIGGER account_discounted;
+        INSERT INTO phase_count SELECT 'scheduled', accounts FROM phase_count WHERE tally = 'refreshing'
+            ON CONFLICT DO UPDATE SET accounts = accounts + excluded.accounts;
+        DELETE FROM phase_count WHERE tally = 'refreshing';
+        CREATE TRIGGER account_counted AFTER INSERT ON account BEGIN
+            INSERT INTO phase_count VALUES (replace(new.tally, 'refreshing', 'scheduled'), 1)
+            ON CONFLICT DO UPDATE SET accounts = accounts + 1;
+        END;
+        CREATE TRIGGER account_recounted AFTER UPDATE OF phase, back_off_kind, failure_class ON account
+        WHEN replace(new.tally, 'refreshing', 'scheduled') <> replace(old.tally, 'refreshing', 'scheduled') BEGIN
+            UPDATE phase_count SET accounts = accounts - 1 WHERE tally = replace(old.tally, 'refreshing', 'scheduled');
+            INSERT INTO phase_count VALUES (replace(new.tally, 'refreshing', 'scheduled'), 1)
+            ON CONFLICT DO UPDATE SET accounts = accounts + 1;
+        END;
+        CREATE TRIGGER account_discounted AFTER DELETE ON account BEGIN
+            UPDATE phase_count SET accounts = accounts - 1 WHERE tally = replace(old.tally, 'refreshing', 'scheduled');
         END;
         """
 }

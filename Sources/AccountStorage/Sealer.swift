@@ -68,10 +68,11 @@ final class Sealer: Sendable {
                     authenticating: Sealer.context(of: place)
                 )
             }
-            var sealed = Data([Sealer.version])
-            sealed.append(contentsOf: box.nonce)
-            sealed.append(box.ciphertext)
-            sealed.append(box.tag)
+            // GCM with a nonce of 12 bytes always has this form.
+            guard let combined = box.combined else { throw StoreError.sealBroken(place.account, column: place.column) }
+            var sealed = Data(capacity: 1 + combined.count)
+            sealed.append(Sealer.version)
+            sealed.append(combined)
             return sealed
         } catch {
             throw .sealBroken(place.account, column: place.column)
@@ -107,12 +108,14 @@ final class Sealer: Sendable {
     }
 
     private static func context(of place: SealedPlace) -> [UInt8] {
-        var context = [version]
+        var context: [UInt8] = []
+        context.reserveCapacity(48 + place.target.utf8.count)
+        context.append(version)
         context += bigEndian(place.account.rawValue)
         context += bigEndian(place.generation.rawValue)
-        context += Array(place.column.rawValue.utf8)
+        context += place.column.rawValue.utf8
         context.append(0)
-        context += Array(place.target.utf8)
+        context += place.target.utf8
         return context
     }
 }
@@ -147,5 +150,5 @@ private final class SealingKey: Sendable {
 }
 
 private func bigEndian(_ number: Int64) -> [UInt8] {
-    stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> Int64($0)) }
+    unsafe withUnsafeBytes(of: number.bigEndian) { unsafe Array($0) }
 }

@@ -93,12 +93,12 @@ package struct StoreCheck {
         )
         var findings = orphans.map { StoreFinding.orphans(path: path, table: $0[0], count: $0[1]) }
         let counted = """
-            SELECT tally, count(*) FROM account GROUP BY tally
+            SELECT replace(tally, 'refreshing', 'scheduled') AS settled, count(*) FROM account GROUP BY settled
             EXCEPT SELECT tally, accounts FROM phase_count
             """
         let listed = """
             SELECT tally, accounts FROM phase_count WHERE accounts <> 0
-            EXCEPT SELECT tally, count(*) FROM account GROUP BY tally
+            EXCEPT SELECT replace(tally, 'refreshing', 'scheduled') AS settled, count(*) FROM account GROUP BY settled
             """
         if try !Row.fetchAll(db, sql: counted).isEmpty || !Row.fetchAll(db, sql: listed).isEmpty {
             findings.append(.counts(path: path))

@@ -6,7 +6,7 @@ enum StoreStatement: CaseIterable {
     case dueOnline, dueOffline, dueOfIssuer, recordsDueOfIssuer
     case nextDeadlineOnline, nextDeadlineOffline
     case nextIssuer
-    case leased, awaitingConnectivity, aside
+    case leased, countLeased, awaitingConnectivity, aside
     case token, tokenGeneration, tokenAtHand, tokenByName
     case issuer, issuerByURL
     case meta
@@ -42,6 +42,8 @@ enum StoreStatement: CaseIterable {
         case .nextIssuer:
             "SELECT issuer_id FROM account WHERE issuer_id > ? ORDER BY issuer_id LIMIT 1"
         case .leased: StoreStatement.leasedText
+        case .countLeased:
+            "SELECT count(*) FROM account WHERE phase = 'refreshing' AND deadline_usec IS NOT NULL AND id > 0"
         case .awaitingConnectivity: StoreStatement.awaitingConnectivityText
         case .token:
             "SELECT sealed FROM token WHERE account_id = ? AND kind = ? AND target = ? AND generation = ?"

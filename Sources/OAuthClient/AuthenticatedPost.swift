@@ -44,7 +44,7 @@ struct AuthenticatedPost: Sendable {
         isSuccess: @Sendable (Answer, AnswerBody) -> Bool
     ) async -> Conclusion {
         let client = MetadataCache.ClientAt(endpoint: endpoint, clientID: registration.clientID)
-        var credentials = firstGuess(await cache.learnedForm(of: client))
+        var credentials = firstGuess(cache.learnedForm(of: client))
         var alternatives = alternatives(to: credentials)
         var first: Conclusion?
         while true {
@@ -57,7 +57,7 @@ struct AuthenticatedPost: Sendable {
                         repeatsClientID: credentials.repeatsClientID,
                         audience: credentials.audience
                     )
-                    await cache.learn(form, of: client)
+                    cache.learn(form, of: client)
                 }
                 return conclusion
             }
@@ -168,10 +168,10 @@ struct AuthenticatedPost: Sendable {
         let identity = ClientIdentity(registration, credentials.method)
         let alias = identity.flatMap { _ in metadata?.mutualTLSAlias(of: endpoint) }
         let place = alias ?? endpoint
-        var nonce = await cache.origins.nonce(for: place)
+        var nonce = cache.origins.nonce(for: place)
         var isRepeated = false
         while true {
-            let now = configuration.now() + (await cache.origins.skew(of: place))
+            let now = configuration.now() + cache.origins.skew(of: place)
             // Anew for each request: an assertion's `jti` is good for one.
             let own = credentials.fields(try assertion(of: credentials, at: now))
             let request = HTTPExchange.Request(
@@ -183,7 +183,7 @@ struct AuthenticatedPost: Sendable {
                 identity: identity
             )
             let answer = try await exchange.send(request, before: deadline)
-            let newNonce = await cache.origins.note(answer, from: place, now: configuration.now())
+            let newNonce = cache.origins.note(answer, from: place, now: configuration.now())
             // RFC 9449 §8: nothing was done with what the request held.
             guard !isRepeated, isBound, let newNonce, Self.wantsNonce(answer) else { return answer }
             (nonce, isRepeated) = (newNonce, true)
@@ -201,7 +201,7 @@ struct AuthenticatedPost: Sendable {
 
     private func assertion(of credentials: ClientCredentials, at now: Timestamp) throws(TransportFailure) -> Secret? {
         guard let metadata else { return nil }
-        let occasion = ClientCredentials.Occasion(metadata: metadata, now: now, random: Self.newIdentifier())
+        let occasion = ClientCredentials.Occasion(metadata: metadata, now: now, random: Self.newIdentifier)
         do throws(JOSEError) {
             return try credentials.assertion(on: occasion)
         } catch {
@@ -212,7 +212,8 @@ struct AuthenticatedPost: Sendable {
     /// 16 random bytes: two that are the same are not to be expected.
     static func newIdentifier() -> [UInt8] {
         var random = SystemRandomNumberGenerator()
-        return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        let halves = [random.next(), random.next()]
+        return unsafe halves.withUnsafeBytes { unsafe Array($0) }
     }
 
     private func headers(

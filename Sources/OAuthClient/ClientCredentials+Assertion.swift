@@ -15,8 +15,8 @@ extension ClientCredentials {
         let metadata: AuthorizationServerMetadata
         /// By the server's clock, as far as it is known.
         let now: Timestamp
-        /// Never used before; 16 bytes.
-        let random: [UInt8]
+        /// Makes 16 bytes that were never used before, for the methods that need them.
+        let random: () -> [UInt8]
     }
 
     /// The token by which the client proves itself, made for one request; nil if the method needs none.
@@ -53,7 +53,7 @@ extension ClientCredentials {
             audience: audience,
             signer: signer,
             now: occasion.now,
-            random: occasion.random
+            random: occasion.random()
         )
     }
 

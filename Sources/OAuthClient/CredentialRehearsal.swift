@@ -71,7 +71,7 @@ struct CredentialRehearsal: Sendable {
             }
         guard isOpen else { return nil }
         let place = MetadataCache.ClientAt(endpoint: metadata.tokenEndpoint, clientID: client.registration.clientID)
-        let learned = await cache.learnedForm(of: place)
+        let learned = cache.learnedForm(of: place)
         guard isEncodingOpen || learned == nil else { return nil }
         let post = AuthenticatedPost(
             exchange: exchange,

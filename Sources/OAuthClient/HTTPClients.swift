@@ -2,10 +2,13 @@ import AsyncHTTPClient
 import NIOCore
 import NIOSSL
 import RefreshCore
+import Synchronization
 
 /// The HTTP clients in use: one for each combination of CA file and proxy, because both belong to a client's
 /// connections.
-actor HTTPClients {
+///
+/// Every request asks for its client, so this is a lock: an actor would take its turn on the event loop each time.
+final class HTTPClients: Sendable {
     private struct Route: Hashable {
         let caFile: String?
         let usesProxy: Bool
@@ -16,11 +19,11 @@ actor HTTPClients {
     static let limit = 64
 
     private let configuration: OAuthClientConfiguration
-    private var clients: [Route: HTTPClient] = [:]
-    private var isShutDown = false
+    /// Nil after `shutDown`.
+    private let clients = Mutex<[Route: HTTPClient]?>([:])
 
     /// Where time limits are kept.
-    nonisolated let eventLoop: any EventLoop
+    let eventLoop: any EventLoop
 
     init(configuration: OAuthClientConfiguration) {
         self.configuration = configuration
@@ -36,28 +39,31 @@ actor HTTPClients {
         caFile: String?,
         identity: ClientIdentity? = nil
     ) throws(TransportFailure) -> HTTPClient {
-        guard !isShutDown else { throw TransportFailure(cause: .other, wasSent: false) }
         let usesProxy = configuration.proxy.covers(endpoint)
         if usesProxy, configuration.proxy.isUnusable {
             throw TransportFailure(cause: .proxyConfiguration, wasSent: false)
         }
         let route = Route(caFile: caFile ?? configuration.caFile, usesProxy: usesProxy, identity: identity)
-        if let client = clients[route] { return client }
-        guard clients.count < Self.limit else { throw TransportFailure(cause: .authorityFile, wasSent: false) }
-        let client = HTTPClient(
-            eventLoopGroupProvider: .shared(configuration.eventLoopGroup),
-            configuration: try settings(for: route)
-        )
-        clients[route] = client
-        return client
+        return try clients.withLock { clients throws(TransportFailure) in
+            guard let known = clients else { throw TransportFailure(cause: .other, wasSent: false) }
+            if let client = known[route] { return client }
+            guard known.count < Self.limit else { throw TransportFailure(cause: .authorityFile, wasSent: false) }
+            let client = HTTPClient(
+                eventLoopGroupProvider: .shared(configuration.eventLoopGroup),
+                configuration: try settings(for: route)
+            )
+            clients?[route] = client
+            return client
+        }
     }
 
     /// Ends all connections; requests in flight fail, later ones are refused.
     func shutDown() async throws {
-        isShutDown = true
-        let ending = clients.values
-        clients = [:]
-        for client in ending { try await client.shutdown() }
+        let ending = clients.withLock { clients in
+            defer { clients = nil }
+            return clients ?? [:]
+        }
+        for client in ending.values { try await client.shutdown() }
     }
 
     /// How every connection is secured.

@@ -6,6 +6,35 @@ enum HTTPDate {
 
     /// Reads the three forms of RFC 9110 §5.6.7: IMF-fixdate, RFC 850 and asctime; nil for anything else.
     static func parse(_ text: String) -> Timestamp? {
+        fixdate(text) ?? anyForm(text)
+    }
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, which is what servers send; nil for anything else.
+    private static func fixdate(_ text: String) -> Timestamp? {
+        var text = text
+        return text.withUTF8 { bytes in
+            let isShaped =
+                unsafe bytes.count == 29 && bytes[3] == UInt8(ascii: ",") && bytes[25...].elementsEqual(" GMT".utf8)
+            guard isShaped else { return nil }
+            let number = { (range: Range<Int>) -> Int? in
+                var value = 0
+                for index in range {
+                    let digit = unsafe bytes[index] &- UInt8(ascii: "0")
+                    guard digit < 10 else { return nil }
+                    value = value * 10 + Int(digit)
+                }
+                return value
+            }
+            // Bit 5 makes an ASCII letter a small one.
+            let isMonth = { (name: String) in unsafe zip(name.utf8, bytes[8..<11]).allSatisfy { $0 == $1 | 0x20 } }
+            guard let day = number(5..<7), let month = months.firstIndex(where: isMonth), let year = number(12..<16),
+                let hour = number(17..<19), let minute = number(20..<22), let second = number(23..<25)
+            else { return nil }
+            return timestamp(year, month + 1, day, hour, minute, second)
+        }
+    }
+
+    private static func anyForm(_ text: String) -> Timestamp? {
         let words = text.split { $0 == " " || $0 == "," || $0 == "-" }.map { $0.lowercased() }
         guard words.count >= 5 else { return nil }
         // asctime has the month before the day and the year last: "Sun Nov  6 08:49:37 1994".

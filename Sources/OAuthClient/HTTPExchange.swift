@@ -26,7 +26,7 @@ struct HTTPExchange: Sendable {
     ///
     /// - Throws: `TransportFailure` if no whole answer arrived.
     func send(_ request: Request, before deadline: ContinuousClock.Instant) async throws(TransportFailure) -> Answer {
-        let client = try await clients.client(
+        let client = try clients.client(
             for: request.endpoint,
             caFile: request.caFile,
             identity: request.identity

@@ -1,14 +1,17 @@
 import RefreshCore
+import Synchronization
 
 /// The metadata of the servers in use, in memory, fetched once for all who ask at the same time.
-actor MetadataCache {
+///
+/// Every request asks, and nearly always finds: this is a lock because an actor would take its turn on the event loop each time.
+final class MetadataCache: Sendable {
     /// Metadata is per issuer and profile: a profile decides about trust and about the issuer's template.
     struct Key: Hashable {
         let issuer: Issuer
         let profile: ProviderProfile?
     }
 
-    private struct Entry {
+    fileprivate struct Entry {
         var metadata: AuthorizationServerMetadata
         var fetchedAt: ContinuousClock.Instant
         var lifetime: Duration
@@ -21,13 +24,13 @@ actor MetadataCache {
     }
 
     /// A way of writing credentials beyond what the account remembers.
-    struct LearnedForm {
+    struct LearnedForm: Sendable {
         let method: ClientAuthentication
         let repeatsClientID: Bool
         let audience: AssertionAudience
     }
 
-    private struct Refusal {
+    fileprivate struct Refusal {
         let error: MetadataError
         let at: ContinuousClock.Instant
     }
@@ -39,14 +42,20 @@ actor MetadataCache {
     static let incompleteLifetime = Duration.seconds(600)
 
     /// What servers say in passing.
-    nonisolated let origins = OriginMemory()
+    let origins = OriginMemory()
     private let fetch: MetadataFetch
     private let configuration: OAuthClientConfiguration
-    private var entries: [Key: Entry] = [:]
-    private var refusals: [Key: Refusal] = [:]
-    private var inFlight: [Key: Task<Result<MetadataFetch.Result, MetadataError>, Never>] = [:]
-    /// How clients had to prove themselves where the first guess was refused. Found out again after a restart.
-    private var learnedForms: [ClientAt: LearnedForm] = [:]
+    private let memory = Mutex(Memory())
+
+    fileprivate struct Memory {
+        var entries: [Key: Entry] = [:]
+        var refusals: [Key: Refusal] = [:]
+        var inFlight: [Key: Fetching] = [:]
+        /// How clients had to prove themselves where the first guess was refused. Found out again after a restart.
+        var learnedForms: [ClientAt: LearnedForm] = [:]
+    }
+
+    fileprivate typealias Fetching = Task<Result<MetadataFetch.Result, MetadataError>, Never>
 
     init(fetch: MetadataFetch, configuration: OAuthClientConfiguration) {
         self.fetch = fetch
@@ -56,60 +65,88 @@ actor MetadataCache {
     /// The metadata for `key`, fetched if there is none or it is too old; too old is better than none if that fails.
     func metadata(for key: Key) async throws(MetadataError) -> AuthorizationServerMetadata {
         if let metadata = AuthorizationServerMetadata(issuer: key.issuer, profile: key.profile) { return metadata }
-        let now = configuration.uptime()
-        if let entry = entries[key], entry.fetchedAt.duration(to: now) < entry.lifetime { return entry.metadata }
-        if let refusal = refusals[key], refusal.at.duration(to: now) < Self.refusalLifetime {
-            guard let entry = entries[key] else { throw refusal.error }
-            return entry.metadata
-        }
+        if let known = try known(key) { return known }
         switch await fetched(key) {
         case .success(let result):
             return result.metadata
         case .failure(let error):
-            guard let entry = entries[key] else { throw error }
-            return entry.metadata
+            guard let old = memory.withLock({ $0.entries[key] }) else { throw error }
+            return old.metadata
         }
+    }
+
+    /// What may be used without asking the server; nil if it has to be asked.
+    ///
+    /// - Throws: what the server was found to lack a moment ago.
+    private func known(_ key: Key) throws(MetadataError) -> AuthorizationServerMetadata? {
+        let now = configuration.uptime()
+        let (entry, refusal) = memory.withLock { ($0.entries[key], $0.refusals[key]) }
+        if let entry, entry.fetchedAt.duration(to: now) < entry.lifetime { return entry.metadata }
+        guard let refusal, refusal.at.duration(to: now) < Self.refusalLifetime else { return nil }
+        guard let entry else { throw refusal.error }
+        return entry.metadata
     }
 
     /// Has the metadata fetched again before the next use: its token endpoint is not where it said.
     ///
     /// Metadata fetched a moment ago stays: all accounts of the issuer find the same, and one fetch is enough for them.
     func expire(_ key: Key) {
-        guard let entry = entries[key], entry.fetchedAt.duration(to: configuration.uptime()) >= Self.refusalLifetime
-        else { return }
-        entries[key]?.lifetime = .zero
+        let now = configuration.uptime()
+        memory.withLock { memory in
+            guard let entry = memory.entries[key], entry.fetchedAt.duration(to: now) >= Self.refusalLifetime else {
+                return
+            }
+            memory.entries[key]?.lifetime = .zero
+        }
     }
 
     /// What an earlier request found out; nil if the first guess was right or none was made.
     func learnedForm(of client: ClientAt) -> LearnedForm? {
-        learnedForms[client]
+        memory.withLock { $0.learnedForms[client] }
     }
 
     /// Remembers what a server took after it had refused another form.
     func learn(_ form: LearnedForm, of client: ClientAt) {
-        if learnedForms.count >= configuration.metadataLimit { learnedForms = [:] }
-        learnedForms[client] = form
+        memory.withLock { memory in
+            if memory.learnedForms.count >= configuration.metadataLimit { memory.learnedForms = [:] }
+            memory.learnedForms[client] = form
+        }
     }
 
     private func fetched(_ key: Key) async -> Result<MetadataFetch.Result, MetadataError> {
-        if let task = inFlight[key] { return await task.value }
-        // A task of its own: a caller that gives up must not take the answer from the others.
-        let task = Task { [fetch] () -> Result<MetadataFetch.Result, MetadataError> in
-            do throws(MetadataError) {
-                return .success(try await fetch.run(issuer: key.issuer, profile: key.profile))
-            } catch {
-                return .failure(error)
-            }
+        let fetching = memory.withLock { memory in
+            if let known = memory.inFlight[key] { return known }
+            // A task of its own: a caller that gives up must not take the answer from the others.
+            let new = Task { await self.fetch(key) }
+            memory.inFlight[key] = new
+            return new
         }
-        inFlight[key] = task
-        let result = await task.value
-        inFlight[key] = nil
-        keep(result, for: key)
-        return result
+        return await fetching.value
     }
 
-    private func keep(_ result: Result<MetadataFetch.Result, MetadataError>, for key: Key) {
+    private func fetch(_ key: Key) async -> Result<MetadataFetch.Result, MetadataError> {
+        let result: Result<MetadataFetch.Result, MetadataError>
+        do throws(MetadataError) {
+            result = .success(try await fetch.run(issuer: key.issuer, profile: key.profile))
+        } catch {
+            result = .failure(error)
+        }
         let now = configuration.uptime()
+        memory.withLock { memory in
+            memory.inFlight[key] = nil
+            memory.keep(result, for: key, at: now, configuration)
+        }
+        return result
+    }
+}
+
+extension MetadataCache.Memory {
+    fileprivate mutating func keep(
+        _ result: Result<MetadataFetch.Result, MetadataError>,
+        for key: MetadataCache.Key,
+        at now: ContinuousClock.Instant,
+        _ configuration: OAuthClientConfiguration
+    ) {
         switch result {
         case .success(let fetched):
             refusals[key] = nil
@@ -120,11 +157,12 @@ actor MetadataCache {
             }
             let lifetime =
                 fetched.isComplete
-                ? configuration.metadataLifetime : min(Self.incompleteLifetime, configuration.metadataLifetime)
-            entries[key] = Entry(metadata: fetched.metadata, fetchedAt: now, lifetime: lifetime)
+                ? configuration.metadataLifetime
+                : min(MetadataCache.incompleteLifetime, configuration.metadataLifetime)
+            entries[key] = MetadataCache.Entry(metadata: fetched.metadata, fetchedAt: now, lifetime: lifetime)
         case .failure(let error):
             if refusals.count >= configuration.metadataLimit { refusals = [:] }
-            refusals[key] = Refusal(error: error, at: now)
+            refusals[key] = MetadataCache.Refusal(error: error, at: now)
         }
     }
 }

@@ -54,7 +54,7 @@ package struct OAuthClient: Sendable {
             (200...299).contains($0.status) && decoder.takes($1.fields)
         }
         if case .forgetMetadata = conclusion.row?.consequence {
-            await cache.expire(MetadataCache.Key(issuer: client.issuer, profile: client.profile))
+            cache.expire(MetadataCache.Key(issuer: client.issuer, profile: client.profile))
         }
         return outcome(of: conclusion, for: request, rehearsed)
     }

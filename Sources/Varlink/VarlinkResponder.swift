@@ -57,6 +57,15 @@ package struct VarlinkResponder: Sendable {
         }
     }
 
+    /// Sends replies made before, in their order; they leave together.
+    package func send(_ replies: [VarlinkReply]) {
+        guard isConnected else { return }
+        link.onThread { [number] connection in
+            guard let connection else { return }
+            for reply in replies { connection.replied(reply, to: number) }
+        }
+    }
+
     /// Calls `action` on the server's thread, once, if the call ends without a last reply: the peer has gone, the
     /// server has cut it off, or the server ends. At once, on the caller's thread, if the connection is gone already.
     package func onDisconnect(_ action: @escaping @Sendable () -> Void) {

@@ -4,10 +4,10 @@ package final class DaemonProcess: Sendable {
     private let stage: DaemonStage
     private let firstMessage: Int
 
-    init(stage: DaemonStage, arguments: [String], environment: [String: String]) throws(TestFault) {
+    init(stage: DaemonStage, arguments: [String], environment: [String: String], logFile: String?) throws(TestFault) {
         self.stage = stage
         firstMessage = stage.notify.messages.count
-        program = try Program("authrefreshd", arguments, environment: environment)
+        program = try Program("authrefreshd", arguments, environment: environment, errorFile: logFile)
     }
 
     deinit {

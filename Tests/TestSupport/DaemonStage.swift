@@ -39,8 +39,15 @@ package final class DaemonStage: Sendable {
     }
 
     /// Starts a daemon, which need not come up.
-    package func spawn(_ arguments: [String] = [], environment more: [String: String] = [:]) throws -> DaemonProcess {
-        try DaemonProcess(stage: self, arguments: arguments, environment: environment.merging(more) { $1 })
+    ///
+    /// - Parameter logFile: where its log goes; nil keeps it in memory.
+    package func spawn(
+        _ arguments: [String] = [],
+        environment more: [String: String] = [:],
+        logFile: String? = nil
+    ) throws -> DaemonProcess {
+        let environment = environment.merging(more) { $1 }
+        return try DaemonProcess(stage: self, arguments: arguments, environment: environment, logFile: logFile)
     }
 
     /// Starts a daemon and waits until it is ready.

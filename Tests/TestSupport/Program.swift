@@ -27,16 +27,23 @@ package final class Program: Sendable {
     /// - Parameters:
     ///   - executable: a path, or the name of a program that is built with the tests.
     ///   - input: what it reads from standard input.
+    ///   - errorFile: where its standard error goes instead of into `errors`; a program that says much is measured without its reader.
     package init(
         _ executable: String,
         _ arguments: [String],
         environment: [String: String],
-        input: String = ""
+        input: String = "",
+        errorFile: String? = nil
     ) throws(TestFault) {
         let path = executable.hasPrefix("/") ? executable : Self.products + "/" + executable
         name = executable
         // Sockets, because they can be made close-on-exec in one step: another test may start a program right now.
-        let streams = try [Self.pair(), Self.pair(), Self.pair()]
+        var streams = try [Self.pair(), Self.pair(), Self.pair()]
+        if let errorFile {
+            close(streams[2].child)
+            streams[2].child = unsafe open(errorFile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+            guard streams[2].child >= 0 else { throw .system("open \(errorFile)", errno: errno) }
+        }
         pid = try Self.spawn(path, arguments, environment, streams.map(\.child))
         for stream in streams { close(stream.child) }
         Self.feed(input, to: streams[0].parent)

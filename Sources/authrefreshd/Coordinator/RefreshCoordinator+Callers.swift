@@ -145,12 +145,13 @@ extension RefreshCoordinator {
     // MARK: Subscribers
 
     /// Tells subscribers and the journal what happened to an account.
-    func announce(
-        _ announcement: Announcement,
-        of record: Record,
-        at now: Moment,
-        correlationID: String? = nil
-    ) {
+    func announce(_ announcement: Announcement, of record: Record, at now: Moment) {
+        announceLater(announcement, of: record, at: now, correlationID: nil)
+        subscribers.send()
+    }
+
+    /// The same; subscribers are told when `subscribers.send` is called.
+    func announceLater(_ announcement: Announcement, of record: Record, at now: Moment, correlationID: String?) {
         let snapshot = snapshot(of: record, at: now)
         changeLog.record(announcement, of: snapshot, correlationID: correlationID)
         guard let name = announcement.wireName else { return }
@@ -176,6 +177,7 @@ extension RefreshCoordinator {
             account: account.name
         )
         subscribers.publish(change, of: account.id)
+        subscribers.send()
     }
 
     /// Adds a subscriber, whose present state has been sent in the same turn of the queue.

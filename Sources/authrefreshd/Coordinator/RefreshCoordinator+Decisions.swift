@@ -1,6 +1,5 @@
 internal import AccountStorage
 internal import RefreshCore
-internal import SignIn
 
 /// Decide, commit, act.
 extension RefreshCoordinator {
@@ -15,10 +14,11 @@ extension RefreshCoordinator {
     func decide(_ arrivals: [Arrival], at now: Moment) throws(StoreError) -> [AccountID: StoreError] {
         let (decisions, damaged) = try decisions(on: arrivals, at: now)
         let arrears = unsaved.values.sorted { $0.record.account.id < $1.record.account.id }
+        let all = arrears.isEmpty ? decisions : arrears + decisions
         let outcome: (committed: [Decision], refused: [AccountID: StoreError])
         do throws(StoreError) {
             try setAside(damaged, at: now)
-            outcome = try commit(arrears + decisions)
+            outcome = try commit(all)
         } catch {
             // They may carry the only refresh tokens that the server still takes.
             for decision in decisions where decision.carriesAnswer {
@@ -33,7 +33,10 @@ extension RefreshCoordinator {
             onStatusChange()
         }
         act(on: outcome.committed, at: now)
-        dismiss((arrears + decisions).filter { outcome.refused[$0.record.account.id] != nil }, outcome.refused, at: now)
+        if !outcome.refused.isEmpty {
+            let refused = all.filter { outcome.refused[$0.record.account.id] != nil }
+            dismiss(refused, outcome.refused, at: now)
+        }
         return damaged.mapValues(\.cause).merging(outcome.refused) { damage, _ in damage }
     }
 
@@ -171,43 +174,6 @@ extension RefreshCoordinator {
         } else {
             gates.queue(arrival.account, arrival.event, at: issuer)
         }
-    }
-
-    /// What others wait for comes first: requests leave, then callers are answered, then everybody is told.
-    private func act(on decisions: [Decision], at now: Moment) {
-        var announcements: [(Announcement, of: Decision)] = []
-        for decision in decisions {
-            for effect in decision.effects {
-                switch effect {
-                case .persist: break
-                case .send(let lease, let set):
-                    if send(lease, for: set, of: decision.record, after: decision.failureBefore, at: now) {
-                        announcements.append((.refreshStarted, of: decision))
-                    }
-                case .publish(let change):
-                    tokenSetFailures.note(change, of: decision.record.account.id, at: now)
-                    forgetStepUp(after: change, of: decision.record.account.id)
-                    announcements.append((.changed(change), of: decision))
-                }
-            }
-        }
-        for decision in decisions where decision.event.isSignIn {
-            tell(.stored, to: decision.record.account.id, at: now)
-        }
-        for decision in decisions {
-            settleWaiters(of: decision.record, after: decision.event, at: now)
-        }
-        for (announcement, decision) in announcements {
-            announce(announcement, of: decision.record, at: now, correlationID: decision.arrival.correlationID)
-        }
-        if !decisions.isEmpty { showStatus(at: now) }
-    }
-
-    /// While requests are under way, once a second is enough for the status line: the end of each brings the next turn.
-    private func showStatus(at now: Moment) {
-        if !exchanges.isEmpty, let shown = statusShownAt, now.elapsed(since: shown) < .seconds(1) { return }
-        statusShownAt = now
-        onStatusChange()
     }
 }
 

@@ -28,12 +28,14 @@ extension RefreshCoordinator {
     ///
     /// - Parameters:
     ///   - set: what is asked for; nil for the account's default access token.
+    ///   - token: what the store holds of it; nil if nothing.
     ///   - lastFailure: what the attempt before it failed by.
     /// - Returns: whether a request is under way; if not, the next turn decides on why.
     func send(
         _ lease: Lease,
         for set: TokenSet?,
         of record: Record,
+        spending token: Result<RefreshToken?, StoreError>,
         after lastFailure: RefreshFailure?,
         at now: Moment
     ) -> Bool {
@@ -41,7 +43,7 @@ extension RefreshCoordinator {
         let correlationID = Self.newCorrelationID()
         let refreshToken: RefreshToken
         do {
-            guard let stored = try store.refreshToken(of: account.id, generation: lease.generation) else {
+            guard let stored = try token.get() else {
                 fail(lease, for: set, of: account.id, "the store holds no refresh token for this account")
                 return false
             }

@@ -63,6 +63,7 @@ extension RefreshCoordinator {
             )
             subscribers.publish(change, of: account.id)
         }
+        subscribers.send()
         for account in damaged.values {
             answerWaiters(of: account.id, with: .damaged(account))
         }

@@ -12,6 +12,8 @@ struct Subscribers {
 
     private var subscribers: [Int: Subscriber] = [:]
     private var nextNumber = 0
+    /// What they have not been sent yet, by their numbers.
+    private var unsent: [Int: [VarlinkReply]] = [:]
 
     var isEmpty: Bool { subscribers.isEmpty }
     var isFull: Bool { subscribers.count >= CallerLimits.subscribersMax }
@@ -25,18 +27,26 @@ struct Subscribers {
 
     mutating func remove(_ number: Int) {
         subscribers[number] = nil
+        unsent[number] = nil
     }
 
-    /// Tells all who follow `account`; the reply is encoded once.
-    func publish(_ change: @autoclosure () -> Subscribe.Reply, of account: AccountID) {
-        guard !subscribers.isEmpty else { return }
+    /// Has something to tell all who follow `account`, at the next `send`; the reply is encoded once.
+    mutating func publish(_ change: @autoclosure () -> Subscribe.Reply, of account: AccountID) {
         var reply: VarlinkReply?
-        // In the order of arrival, so that what one sees does not depend on hashing.
-        for (_, subscriber) in subscribers.sorted(by: { $0.key < $1.key }) where subscriber.follows(account) {
+        for (number, subscriber) in subscribers where subscriber.follows(account) {
             let made = reply ?? VarlinkReply(change(), continues: true)
             reply = made
-            subscriber.responder.send(made)
+            unsent[number, default: []].append(made)
         }
+    }
+
+    /// Sends what has been published: all of it wakes the socket's thread once for each subscriber.
+    mutating func send() {
+        // In the order of arrival, so that what one sees does not depend on hashing.
+        for (number, replies) in unsent.sorted(by: { $0.key < $1.key }) {
+            subscribers[number]?.responder.send(replies)
+        }
+        unsent = [:]
     }
 }
 

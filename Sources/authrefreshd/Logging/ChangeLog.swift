@@ -8,13 +8,13 @@ struct ChangeLog: Sendable {
     let logger: Logger
 
     func record(_ announcement: Announcement, of snapshot: AccountSnapshot, correlationID: String?) {
-        guard let event = announcement.journalEvent else { return }
-        var fields = Logger.Metadata()
-        fields[JournalKey.account] = "\(snapshot.account.name)"
-        fields[JournalKey.issuer] = "\(snapshot.account.issuer)"
-        fields[JournalKey.generation] = "\(snapshot.state.generation)"
-        if let name = announcement.wireName { fields[JournalKey.event] = "\(name)" }
-        if let correlationID { fields[JournalKey.correlationID] = "\(correlationID)" }
+        guard let event = announcement.journalEvent, event.level >= logger.logLevel else { return }
+        var fields = Logger.Metadata(minimumCapacity: 8)
+        fields[JournalKey.account] = .string(snapshot.account.name.text)
+        fields[JournalKey.issuer] = .string(snapshot.account.issuer.url)
+        fields[JournalKey.generation] = .stringConvertible(snapshot.state.generation)
+        if let name = announcement.wireName { fields[JournalKey.event] = .string(name) }
+        if let correlationID { fields[JournalKey.correlationID] = .string(correlationID) }
         switch announcement {
         case .changed(let change): fields.merge(change, snapshot)
         case .signInStarted(let flow): fields[JournalKey.detail] = "\(flow)"
@@ -95,7 +95,7 @@ struct ChangeLog: Sendable {
 
     func write(_ event: JournalEvent, _ fields: Logger.Metadata = [:]) {
         var fields = fields
-        fields[JournalEvent.messageIDKey] = "\(event.id)"
+        fields[JournalEvent.messageIDKey] = .stringConvertible(event.id)
         logger.log(level: event.level, event.message, metadata: fields)
     }
 }
@@ -135,7 +135,7 @@ extension Logger.Metadata {
         switch change {
         case .tokenRefreshed, .signedIn:
             self[JournalKey.expiresAt] = snapshot.state.accessToken.map {
-                "\($0.expiresAt(at: snapshot.at).microseconds)"
+                .stringConvertible($0.expiresAt(at: snapshot.at).microseconds)
             }
         case .tokenSetRefreshed(let set):
             merge(set)

@@ -19,13 +19,15 @@ struct JournalLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        let merged = metadata.merging(event.metadata ?? [:]) { _, new in new }
+        var merged = event.metadata ?? [:]
+        if !metadata.isEmpty { merged.merge(metadata) { own, _ in own } }
         if isJournalConnected, (try? Journal.send(fields(event, merged))) != nil { return }
         // journald reads the priority from the front of a line; a person at a terminal would stumble over it.
-        let front = isJournalConnected ? "<\(event.level.priority)>" : "authrefreshd: \(event.level): "
-        let text = front + line(event, merged) + "\n"
+        var text = isJournalConnected ? "<\(event.level.priority)>" : "authrefreshd: \(event.level): "
+        text += line(event, merged)
+        text += "\n"
         // Standard error that is gone cannot be told so.
-        _ = unsafe text.withCString { unsafe write(STDERR_FILENO, $0, strlen($0)) }
+        _ = text.withUTF8 { text in unsafe write(STDERR_FILENO, text.baseAddress, text.count) }
     }
 
     private func fields(_ event: LogEvent, _ metadata: Logger.Metadata) -> [JournalField] {
@@ -43,10 +45,13 @@ struct JournalLogHandler: LogHandler {
 
     /// The message, and the metadata that says more than the journal's bookkeeping, on one line.
     private func line(_ event: LogEvent, _ metadata: Logger.Metadata) -> String {
-        let details = metadata.filter { $0.key != JournalEvent.messageIDKey }
-            .sorted { $0.key < $1.key }
-            .map { "\($0.key)=\($0.value)" }
-        let text = ([event.message.description] + details).joined(separator: " ")
+        var text = event.message.description
+        for (key, value) in metadata.sorted(by: { $0.key < $1.key }) where key != JournalEvent.messageIDKey {
+            text += " "
+            text += key
+            text += "="
+            text += value.description
+        }
         guard text.utf8.contains(where: { $0 < 0x20 }) else { return text }
         return String(text.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) })
     }
