@@ -57,6 +57,12 @@ final class MetadataCache: Sendable {
 
     fileprivate typealias Fetching = Task<Result<MetadataFetch.Result, MetadataError>, Never>
 
+    private enum Finding {
+        case known(AuthorizationServerMetadata)
+        case refused(MetadataError)
+        case underWay(Fetching)
+    }
+
     init(fetch: MetadataFetch, configuration: OAuthClientConfiguration) {
         self.fetch = fetch
         self.configuration = configuration
@@ -65,8 +71,13 @@ final class MetadataCache: Sendable {
     /// The metadata for `key`, fetched if there is none or it is too old; too old is better than none if that fails.
     func metadata(for key: Key) async throws(MetadataError) -> AuthorizationServerMetadata {
         if let metadata = AuthorizationServerMetadata(issuer: key.issuer, profile: key.profile) { return metadata }
-        if let known = try known(key) { return known }
-        switch await fetched(key) {
+        let fetching: Fetching
+        switch find(key) {
+        case .known(let metadata): return metadata
+        case .refused(let error): throw error
+        case .underWay(let task): fetching = task
+        }
+        switch await fetching.value {
         case .success(let result):
             return result.metadata
         case .failure(let error):
@@ -75,16 +86,21 @@ final class MetadataCache: Sendable {
         }
     }
 
-    /// What may be used without asking the server; nil if it has to be asked.
-    ///
-    /// - Throws: what the server was found to lack a moment ago.
-    private func known(_ key: Key) throws(MetadataError) -> AuthorizationServerMetadata? {
+    /// What is known, or else the fetch that will tell, begun if there is none: looked up in one go, so that there is never a second.
+    private func find(_ key: Key) -> Finding {
         let now = configuration.uptime()
-        let (entry, refusal) = memory.withLock { ($0.entries[key], $0.refusals[key]) }
-        if let entry, entry.fetchedAt.duration(to: now) < entry.lifetime { return entry.metadata }
-        guard let refusal, refusal.at.duration(to: now) < Self.refusalLifetime else { return nil }
-        guard let entry else { throw refusal.error }
-        return entry.metadata
+        return memory.withLock { memory in
+            let entry = memory.entries[key]
+            if let entry, entry.fetchedAt.duration(to: now) < entry.lifetime { return .known(entry.metadata) }
+            if let refusal = memory.refusals[key], refusal.at.duration(to: now) < Self.refusalLifetime {
+                return entry.map { .known($0.metadata) } ?? .refused(refusal.error)
+            }
+            if let task = memory.inFlight[key] { return .underWay(task) }
+            // A task of its own: a caller that gives up must not take the answer from the others.
+            let task = Task { await self.fetch(key) }
+            memory.inFlight[key] = task
+            return .underWay(task)
+        }
     }
 
     /// Has the metadata fetched again before the next use: its token endpoint is not where it said.
@@ -111,17 +127,6 @@ final class MetadataCache: Sendable {
             if memory.learnedForms.count >= configuration.metadataLimit { memory.learnedForms = [:] }
             memory.learnedForms[client] = form
         }
-    }
-
-    private func fetched(_ key: Key) async -> Result<MetadataFetch.Result, MetadataError> {
-        let fetching = memory.withLock { memory in
-            if let known = memory.inFlight[key] { return known }
-            // A task of its own: a caller that gives up must not take the answer from the others.
-            let new = Task { await self.fetch(key) }
-            memory.inFlight[key] = new
-            return new
-        }
-        return await fetching.value
     }
 
     private func fetch(_ key: Key) async -> Result<MetadataFetch.Result, MetadataError> {
