@@ -9,7 +9,7 @@ extension OAuthClient {
         do throws(RefreshFailure) {
             let client = request.client
             if let name = ReservedParameter.first(
-                in: request.client.registration.authorizationParameters,
+                in: client.registration.authorizationParameters,
                 among: ReservedParameter.authorizationNames
             ) {
                 throw client.misconfigured(ReservedParameter.summary, detail: name)
@@ -18,21 +18,23 @@ extension OAuthClient {
             guard let endpoint = metadata.endpoints.authorization else {
                 throw client.misconfigured("the server has no authorization endpoint: it signs nobody in by a browser")
             }
-            guard !metadata.requiresSignedRequestObjects else {
-                throw client.misconfigured("the server takes signed request objects only, which need a client key")
+            var parameters = AuthorizationParameters(request: request).all
+            let name = (name: "client_id", value: client.registration.clientID)
+            var frame: [(name: String, value: String)] = []
+            if metadata.requiresSignedRequestObjects {
+                // OpenID Connect Core §6.1 wants to see these two in the address as well.
+                frame = parameters.filter { ["response_type", "scope"].contains($0.name) }
+                parameters = [name, ("request", try requestObject(of: parameters, by: client, metadata).reveal())]
             }
-            let parameters = AuthorizationParameters(request: request).all
             let pushed = try await push(parameters, of: request, metadata)
-            let sent =
-                pushed.map { [("client_id", request.client.registration.clientID), ("request_uri", $0.uri)] }
-                ?? parameters
+            let sent = pushed.map { [name, ("request_uri", $0.uri)] } ?? parameters + frame
             return .success(
                 AuthorizationURL(
                     url: endpoint.url(adding: sent),
                     host: endpoint.host,
                     expiresIn: pushed?.expiresIn,
                     requiresIssuer: metadata.namesIssuerInResponses,
-                    issuer: request.client.issuer.url
+                    issuer: client.issuer.url
                 )
             )
         } catch {

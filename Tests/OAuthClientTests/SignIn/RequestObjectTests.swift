@@ -1,0 +1,91 @@
+import Crypto
+import Foundation
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+/// RFC 9101, at servers that take signed requests only.
+struct RequestObjectTests {
+    private static let key = P256.Signing.PrivateKey()
+
+    private static func registration(key: Secret?) -> ClientRegistration {
+        var registration = ClientRegistration(clientID: "client")
+        registration.clientKey = key
+        registration.clientKeyID = "k1"
+        return registration
+    }
+
+    /// What a server that publishes `extra` is sent.
+    private func request(
+        key: Secret? = Secret(key.pemRepresentation),
+        publishing extra: @escaping @Sendable (String) -> String = { _ in "" }
+    ) async throws -> (result: Result<AuthorizationURL, RefreshFailure>, pushed: LoopbackServer.Request?) {
+        try await withServer({ request, _ in
+            let origin = request.origin
+            switch request.line {
+            case "GET /.well-known/openid-configuration":
+                let document = """
+                    {"issuer":"\(origin)","token_endpoint":"\(origin)/token","authorization_endpoint":"\(origin)/authorize",
+                    "request_object_signing_alg_values_supported":["ES256"],"require_signed_request_object":true\(extra(origin))}
+                    """
+                return [LoopbackServer.json(200, document)]
+            case "POST /par": return [LoopbackServer.json(201, #"{"request_uri":"urn:example:1","expires_in":60}"#)]
+            default: return [LoopbackServer.answer(404)]
+            }
+        }) { server in
+            try await withClient { client in
+                let registration = Self.registration(key: key)
+                let request = try authorizationRequest(at: server.origin, profile: nil, registration: registration) {
+                    $0.scopes = ["openid", "mail"]
+                }
+                let result = await client.authorizationURL(for: request)
+                return (result, server.requests.first { $0.line == "POST /par" })
+            }
+        }
+    }
+
+    /// The claims of a token that `key` has signed.
+    private func claims(_ token: String?) throws -> [String: String] {
+        let parts = try #require(token).split(separator: ".")
+        let decoded = try parts.map { part in
+            let text = String(part).replacing("-", with: "+").replacing("_", with: "/")
+            return try #require(Data(base64Encoded: text + String(repeating: "=", count: (4 - text.count % 4) % 4)))
+        }
+        let signature = try P256.Signing.ECDSASignature(rawRepresentation: decoded[2])
+        #expect(Self.key.publicKey.isValidSignature(signature, for: Data((parts[0] + "." + parts[1]).utf8)))
+        let object = try JSONSerialization.jsonObject(with: decoded[1]) as? [String: Any]
+        return (object ?? [:]).compactMapValues { $0 as? String }
+    }
+
+    @Test func `the request is signed, and nothing that matters stands beside it`() async throws {
+        let url = try await request().result.get()
+        #expect(Set(url.parameters.keys) == ["client_id", "request", "response_type", "scope"])
+        let claims = try claims(url.parameters["request"]?.first)
+        #expect(claims["iss"] == "client")
+        #expect(claims["aud"] == url.issuer)
+        #expect(claims["state"] == "state-1")
+        #expect(claims["code_challenge"] == exampleChallenge)
+        #expect(claims["scope"] == "openid mail")
+    }
+
+    @Test func `it is pushed where the server wants that, too`() async throws {
+        let (result, pushed) = try await request {
+            #","pushed_authorization_request_endpoint":"\#($0)/par","require_pushed_authorization_requests":true"#
+        }
+        #expect(try result.get().parameters == ["client_id": ["client"], "request_uri": ["urn:example:1"]])
+        let form = formFields(try #require(pushed).body)
+        // It proves itself beside it, as always.
+        #expect(Set(form.keys) == ["client_id", "request", "client_assertion", "client_assertion_type"])
+        #expect(try claims(form["request"]?.first)["state"] == "state-1")
+    }
+
+    @Test(arguments: [nil, "no key"])
+    func `without a key that can sign it, nothing is sent`(key: String?) async throws {
+        guard case .failure(let failure) = try await request(key: key.map { Secret($0) }).result else {
+            Issue.record("it was sent")
+            return
+        }
+        #expect(failure.failureClass == .misconfigured)
+    }
+}
