@@ -32,7 +32,8 @@ let smallFootprint: [LinkerSetting] = [
 ]
 
 /// `authctl` is started thousands of times a day: a fully static executable starts four times as fast as a dynamic one, and
-/// faster still if what `authctl token` touches stands side by side (`symbols.order`). Only lld can do that.
+/// faster still if what `authctl token` touches stands side by side (`symbols.order`). Only lld can do that. What is wrapped is
+/// asked of ours instead of the Swift runtime's (`Backtracer.swift`).
 let staticExecutable: (swift: [SwiftSetting], linker: [LinkerSetting]) = (
     [.unsafeFlags(["-static-executable"], .when(configuration: .release))],
     [
@@ -40,6 +41,7 @@ let staticExecutable: (swift: [SwiftSetting], linker: [LinkerSetting]) = (
             [
                 "-static-executable", "-use-ld=lld", "-Xlinker", "--no-warn-symbol-ordering", "-Xlinker",
                 "--symbol-ordering-file=\(Context.packageDirectory)/Sources/authctl/HotPath/symbols.order",
+                "-Xlinker", "--wrap=swift_copyAuxiliaryExecutablePath",
             ],
             .when(configuration: .release)
         )

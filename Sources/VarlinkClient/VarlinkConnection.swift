@@ -84,9 +84,17 @@ package struct VarlinkConnection: ~Copyable {
             case .more: ",\"more\":true"
             case .oneway: ",\"oneway\":true"
             }
-        var message: [UInt8] = []
-        for part in ["{\"method\":", JSONText.quote(method), ",\"parameters\":", parameters, flag, "}\0"] {
-            message += part.utf8
+        let parts = ["{\"method\":", JSONText.quote(method), ",\"parameters\":", parameters, flag, "}\0"]
+        var length = 0
+        for part in parts { length += part.utf8.count }
+        // Of one piece: an array that grows has the Swift runtime make up its type.
+        let message = unsafe [UInt8](unsafeUninitializedCapacity: length) { place, filled in
+            for part in parts {
+                for byte in part.utf8 {
+                    unsafe place.initializeElement(at: filled, to: byte)
+                    filled += 1
+                }
+            }
         }
         do throws(VarlinkClientError) {
             try UnixStream.write(message, to: descriptor)

@@ -119,7 +119,9 @@ struct TokenCommand: ParsableCommand {
     }
 
     func run() throws(AuthctlError) {
-        guard dpop.count == 2 else { return try StandardOutput.write(request.answer()) }
+        guard dpop.count == 2 else {
+            return try request.answer { text throws(AuthctlError) in try StandardOutput.write(text) }
+        }
         let token = try ProvenToken(request, method: dpop[0], url: dpop[1], nonce: dpopNonce)
         try StandardOutput.write(token.text(for: request))
     }

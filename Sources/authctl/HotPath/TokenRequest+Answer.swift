@@ -6,16 +6,19 @@ extension TokenRequest {
     /// a lifetime is in whole seconds.
     private static let slack: Int64 = 5
 
-    /// Acquires the token; the text for standard output.
-    func answer() throws(AuthctlError) -> String {
+    /// Acquires the token, and hands over the text for standard output.
+    ///
+    /// Nothing of it is taken apart before `deliver` returns: an end of the process there saves that.
+    func answer(_ deliver: (String) throws(AuthctlError) -> Void) throws(AuthctlError) {
         if format.needsUser { _ = try saslUser() }
         var daemon = try DaemonConnection(socket: socket)
         let token = try acquire(from: &daemon)
         let text = try token.text(for: self)
         warnIfShort(token)
-        return text
+        try withExtendedLifetime(token) { () throws(AuthctlError) in try deliver(text) }
     }
 
+    /// Acquires the token on a connection that others may use after it.
     func acquire(from daemon: inout DaemonConnection) throws(AuthctlError) -> AcquiredToken {
         try AcquiredToken(
             reply: daemon.ask(.acquireToken, json: parameters, patience: DaemonConnection.refreshPatience)
