@@ -9,7 +9,7 @@ enum AccountColumns {
         "name", "provider", "client_id", "authentication", "client_secret", "scopes", "refresh_parameters",
         "basic_encoding", "lead_time_usec", "rotation_grace_usec", "refresh_token_lifetime_usec",
         "allowed_callers", "subject", "kept_fields", "client_key", "client_key_id", "team_id", "dpop_key",
-        "registration_uri", "registration_token", "redirect_uri", "redirect_port", "redirect_scheme",
+        "registration_uri", "registration_token", "redirect_uri", "redirect_port", "redirect_scheme", "provider_variables",
     ]
 
     /// Everything that makes a `Record`, in the order `record(from:)` reads.
@@ -46,6 +46,7 @@ enum AccountColumns {
             SQLValue(registration.redirect.uri),
             SQLValue(registration.redirect.port),
             SQLValue(registration.redirect.scheme),
+            try SQLValue(JSONColumn.text(ofMap: account.providerVariables)),
         ]
     }
 
@@ -88,6 +89,7 @@ enum AccountColumns {
         let managementURI = reader.text()
         let managementToken = try secret(.registrationToken, of: id, from: &reader, sealer)
         let redirect = RegisteredRedirect(uri: reader.text(), port: try reader.port(), scheme: reader.text())
+        let variables = try reader.required(reader.text(), "provider_variables")
         let registration = ClientRegistration(
             clientID: clientID,
             authentication: authentication,
@@ -108,6 +110,11 @@ enum AccountColumns {
             name: name,
             issuer: issuer,
             provider: provider,
+            providerVariables: try reader.required(
+                JSONColumn.map(from: variables),
+                "provider_variables",
+                .notJSON
+            ),
             registration: registration,
             policy: policy,
             basicCredentialEncoding: encoding,

@@ -126,6 +126,7 @@ extension AccountStore {
             name: new.name,
             issuer: new.issuer,
             provider: new.provider,
+            providerVariables: new.providerVariables,
             registration: new.registration,
             policy: new.policy,
             allowedCallers: new.allowedCallers

@@ -22,6 +22,8 @@ package struct NewAccount: Equatable, Sendable {
     package var issuer: Issuer
     /// The provider profile; nil if the issuer's metadata says it all.
     package var provider: String?
+    /// What the account says for the profile's variables.
+    package var providerVariables: [String: String]
     package var registration: ClientRegistration
     package var policy: RefreshPolicy
     /// Nil: every process of this user.
@@ -36,6 +38,7 @@ package struct NewAccount: Equatable, Sendable {
         name: AccountName,
         issuer: Issuer,
         provider: String? = nil,
+        providerVariables: [String: String] = [:],
         registration: ClientRegistration,
         policy: RefreshPolicy = RefreshPolicy(),
         allowedCallers: AllowedCallers? = nil,
@@ -46,6 +49,7 @@ package struct NewAccount: Equatable, Sendable {
         self.name = name
         self.issuer = issuer
         self.provider = provider
+        self.providerVariables = providerVariables
         self.registration = registration
         self.policy = policy
         self.allowedCallers = allowedCallers

@@ -7,7 +7,7 @@ enum Schema {
     /// `application_id` of our files ("ARFR"): tells them from another program's.
     static let applicationID = 0x4152_4652
     /// `user_version` after the last migration.
-    static let latest = 9
+    static let latest = 10
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -41,6 +41,11 @@ enum Schema {
         migrator.registerMigration("requests under way are not tallied") { db in
             try db.execute(sql: settledTally)
             try db.execute(sql: "PRAGMA user_version = 9")
+        }
+        migrator.registerMigration("provider variables") { db in
+            // A JSON object.
+            try db.execute(sql: "ALTER TABLE account ADD COLUMN provider_variables TEXT NOT NULL DEFAULT '{}'")
+            try db.execute(sql: "PRAGMA user_version = 10")
         }
         return migrator
     }

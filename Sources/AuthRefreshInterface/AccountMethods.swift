@@ -35,6 +35,7 @@ package enum UpdateAccount {
         package var clear: [String]?
         package var issuer: String?
         package var provider: String?
+        package var variables: [String: String]?
         package var clientId: String?
         package var clientAuthentication: String?
         package var clientSecret: String?
@@ -57,6 +58,7 @@ package enum UpdateAccount {
             clear: [String]? = nil,
             issuer: String? = nil,
             provider: String? = nil,
+            variables: [String: String]? = nil,
             clientId: String? = nil,
             clientAuthentication: String? = nil,
             clientSecret: String? = nil,
@@ -78,6 +80,7 @@ package enum UpdateAccount {
             self.clear = clear
             self.issuer = issuer
             self.provider = provider
+            self.variables = variables
             self.clientId = clientId
             self.clientAuthentication = clientAuthentication
             self.clientSecret = clientSecret

@@ -3,6 +3,7 @@ package struct AccountSettings: Codable, Hashable, Sendable {
     package var name: String
     package var issuer: String?
     package var provider: String?
+    package var variables: [String: String]?
     package var clientId: String
     package var clientAuthentication: String?
     package var clientKeyId: String?
@@ -23,6 +24,7 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         name: String,
         issuer: String? = nil,
         provider: String? = nil,
+        variables: [String: String]? = nil,
         clientId: String,
         clientAuthentication: String? = nil,
         clientKeyId: String? = nil,
@@ -42,6 +44,7 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         self.name = name
         self.issuer = issuer
         self.provider = provider
+        self.variables = variables
         self.clientId = clientId
         self.clientAuthentication = clientAuthentication
         self.clientKeyId = clientKeyId

@@ -4,6 +4,8 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var name: String
     package var path: String
     package var documentation: String?
+    package var clientIdHint: String?
+    package var variables: [ProviderVariable]?
     package var issuer: String?
     package var issuerTemplate: String?
     package var issuerAliases: [String]?
@@ -50,6 +52,21 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package init(name: String, path: String) {
         self.name = name
         self.path = path
+    }
+}
+
+/// A variable of a provider profile. The fields are described in `io.authrefresh.varlink`.
+package struct ProviderVariable: Codable, Hashable, Sendable {
+    package var name: String
+    package var help: String
+    package var `default`: String?
+    package var pattern: String?
+
+    package init(name: String, help: String, default: String? = nil, pattern: String? = nil) {
+        self.name = name
+        self.help = help
+        self.default = `default`
+        self.pattern = pattern
     }
 }
 

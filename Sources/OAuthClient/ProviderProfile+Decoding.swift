@@ -2,7 +2,8 @@ import RefreshCore
 
 extension ProviderProfile: Decodable {
     private enum Key: String, CaseIterable {
-        case name, documentation, issuer
+        case name, documentation, variables, issuer
+        case clientIDHint = "client_id_hint"
         case issuerTemplate = "issuer_template"
         case issuerAliases = "issuer_aliases"
         case tokenEndpoint = "token_endpoint"
@@ -38,14 +39,15 @@ extension ProviderProfile: Decodable {
         let fields = try StrictFields(decoder, known: Self.keys)
         self.init(name: try fields.required(Key.name.rawValue))
         documentation = try fields.optional(Key.documentation.rawValue)
-        issuer = try fields.converted(Key.issuer.rawValue, "is no issuer URL") { try? Issuer(url: $0) }
+        clientIDHint = try fields.optional(Key.clientIDHint.rawValue)
+        issuer = try url(fields, Key.issuer.rawValue, "is no issuer URL") { try? Issuer(url: $0) }
         issuerTemplate = try fields.optional(Key.issuerTemplate.rawValue)
         issuerAliases = try fields.words(Key.issuerAliases.rawValue)
-        tokenEndpoint = try ProviderProfile.endpoint(fields, Key.tokenEndpoint.rawValue)
-        refreshEndpoint = try ProviderProfile.endpoint(fields, Key.refreshEndpoint.rawValue)
-        revocationEndpoint = try ProviderProfile.endpoint(fields, Key.revocationEndpoint.rawValue)
+        tokenEndpoint = try endpoint(fields, Key.tokenEndpoint.rawValue)
+        refreshEndpoint = try endpoint(fields, Key.refreshEndpoint.rawValue)
+        revocationEndpoint = try endpoint(fields, Key.revocationEndpoint.rawValue)
         for (name, path) in ServerEndpoints.names {
-            endpoints[keyPath: path] = try ProviderProfile.endpoint(fields, name)
+            endpoints[keyPath: path] = try endpoint(fields, name)
         }
         authentication = try fields.converted(Key.authentication.rawValue, "is no authentication method known here") {
             ClientAuthentication(rawValue: $0)
@@ -67,6 +69,8 @@ extension ProviderProfile: Decodable {
         rotationGrace = try ProviderProfile.duration(fields, .rotationGrace)
         validateAtMost = try ProviderProfile.duration(fields, .validateAtMost)
         caFile = try fields.converted(Key.caFile.rawValue, "must be an absolute path") { $0.hasPrefix("/") ? $0 : nil }
+        variables = try fields.optional(Key.variables.rawValue) ?? []
+        if let key = fillStandards() { throw fields.error(key, "is no https URL, or has a variable that is not listed") }
         signIn = try SignInProfile(fields)
         try readHeaders(fields)
         try readLimits(fields)
@@ -102,8 +106,22 @@ extension ProviderProfile: Decodable {
         return parameters
     }
 
-    private static func endpoint(_ fields: StrictFields, _ name: String) throws -> Endpoint? {
-        try fields.converted(name, "is no https URL") { Endpoint($0) }
+    private mutating func endpoint(_ fields: StrictFields, _ name: String) throws -> Endpoint? {
+        try url(fields, name, "is no https URL") { Endpoint($0) }
+    }
+
+    /// One with variables in it is kept as it stands; the value is nil then.
+    private mutating func url<Value>(
+        _ fields: StrictFields,
+        _ name: String,
+        _ complaint: String,
+        _ convert: (String) -> Value?
+    ) throws -> Value? {
+        if let text: String = try fields.optional(name), text.contains("{") {
+            templates[name] = text
+            return nil
+        }
+        return try fields.converted(name, complaint, convert)
     }
 
     private static func duration(_ fields: StrictFields, _ key: Key) throws -> ProfileDuration? {

@@ -8,6 +8,12 @@ package struct ProviderProfile: Hashable, Sendable {
     package var name: String
     /// Where the provider documents what this profile says.
     package var documentation: String?
+    /// Where the owner of an account gets a client id: one line for people.
+    package var clientIDHint: String?
+    /// What stands in braces in the URLs, in the order in which it is asked for.
+    package var variables: [ProfileVariable] = []
+    /// The URLs that have variables in them, by their keys; below they are nil, or filled in.
+    package var templates: [String: String] = [:]
     /// The issuer of accounts that name only the provider.
     package var issuer: Issuer?
     /// What the metadata may say as `issuer` instead of the account's:

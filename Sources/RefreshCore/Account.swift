@@ -5,6 +5,8 @@ package struct Account: Equatable, Sendable {
     package var issuer: Issuer
     /// The provider profile that endpoints and quirks come from; nil if the issuer's metadata says it all.
     package var provider: String?
+    /// What the account says for the profile's variables: its tenant, its realm.
+    package var providerVariables: [String: String]
     package var registration: ClientRegistration
     package var policy: RefreshPolicy
     /// How Basic credentials have to be written for this server, once found out.
@@ -19,6 +21,7 @@ package struct Account: Equatable, Sendable {
         name: AccountName,
         issuer: Issuer,
         provider: String? = nil,
+        providerVariables: [String: String] = [:],
         registration: ClientRegistration,
         policy: RefreshPolicy = RefreshPolicy(),
         basicCredentialEncoding: BasicCredentialEncoding? = nil,
@@ -29,6 +32,7 @@ package struct Account: Equatable, Sendable {
         self.name = name
         self.issuer = issuer
         self.provider = provider
+        self.providerVariables = providerVariables
         self.registration = registration
         self.policy = policy
         self.basicCredentialEncoding = basicCredentialEncoding

@@ -32,6 +32,7 @@ struct MigrationTests {
         #expect(try store.counts() == StateSamples.counts(of: [StateSamples.full, RefreshState()]))
         #expect(work.account.registration.redirect == RegisteredRedirect())
         #expect(work.account.registration.management == nil)
+        #expect(work.account.providerVariables == [:])
         let version = try store.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") }
         #expect(version == Schema.latest)
     }

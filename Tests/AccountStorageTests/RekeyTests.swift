@@ -24,6 +24,12 @@ struct RekeyTests {
             account.registration.clientSecret = Secret("client-\(index)")
             account.registration.clientKey = Secret("key-\(index)")
             account.registration.dpopKey = Secret("dpop-\(index)")
+            account.registration.management = RegistrationManagement(
+                uri: "https://as.example/register/\(index)",
+                accessToken: Secret("registration-\(index)")
+            )
+            account.registration.redirect = RegisteredRedirect(uri: "http://127.0.0.1:1/", port: index + 1, scheme: "a.b")
+            account.providerVariables = ["tenant": "t-\(index)"]
             account.tokens?.accessToken = Sample.accessToken("access-\(index)")
             account.tokens?.idToken = Secret("id-\(index)")
             return account
@@ -37,6 +43,8 @@ struct RekeyTests {
             #expect(registration.clientSecret == Secret("client-\(index)"))
             #expect(registration.clientKey == Secret("key-\(index)"))
             #expect(registration.dpopKey == Secret("dpop-\(index)"))
+            #expect(registration.management?.accessToken == Secret("registration-\(index)"))
+            #expect(registration.redirect.port == index + 1 && registration.redirect.scheme == "a.b")
             #expect(try store.refreshToken(of: id, generation: Generation(1)) == Sample.refreshToken("a\(index)-1"))
             #expect(try store.accessToken(of: id) == Sample.accessToken("access-\(index)"))
             #expect(try store.idToken(of: id) == Secret("id-\(index)"))

@@ -148,6 +148,33 @@ struct RegistrationTests {
         }
     }
 
+    @Test func `what an account says about its provider makes its URLs, and moves no grant`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let profile = """
+                name: branch
+                variables: [{name: service, help: the path of the service}]
+                issuer: \(url)
+                token_endpoint: \(url)/{service}
+                """
+            try stage.folder.write(profile, to: "config/authrefreshd/providers.d/branch.yaml")
+            let daemon = try await stage.start()
+            let add = ["account", "add", "work", "--provider", "branch", "--client-id", "app"]
+            let unsaid = try await stage.authctl(add)
+            #expect(unsaid.end == .exited(65) && unsaid.errors.contains("--set service=VALUE"), "\(unsaid)")
+            let elsewhere = try await stage.authctl(add + ["--set", "service=token?x"])
+            #expect(elsewhere.end == .exited(65), "\(elsewhere)")
+            #expect(try await stage.authctl(add + ["--set", "service=token"]).end == .exited(0))
+            try await stage.importGrant(try await issuer.issueGrant(clientID: "app"), into: "work")
+            try await stage.acquire("work")
+            let moved = try await stage.authctl("account", "edit", "work", "--set", "service=other")
+            #expect(moved.end == .exited(65) && moved.errors.contains("is sent nowhere else"), "\(moved)")
+            let shown = try await stage.authctl("provider", "show", "branch")
+            #expect(shown.output.contains("/{service}") && shown.output.contains("the path of the service"), "\(shown)")
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
     @Test func `a name that is taken registers nobody`() async throws {
         try await withStage { stage, issuer, url in
             for status in [0, 64] as [Int32] {

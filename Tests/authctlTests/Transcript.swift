@@ -10,7 +10,7 @@ import Testing
 /// - `file NAME MODE`: a file in the command's folder.
 /// - `command`: for `/bin/sh`. `stdin`, `stdout`, `stderr`: text; missing means empty. `status`: the exit status.
 /// - `terminal COLUMNS`: the command runs on a terminal of that width, and all that is shown there is `stdout`. Each line of
-///   this section is `PROMPT => KEYS`: what is typed when the prompt has been shown; `^C` is Ctrl-C, `^M` is Enter.
+///   this section is `PROMPT => KEYS`: what is typed when the prompt has been shown; `^C` is Ctrl-C, `^D` is Ctrl-D, `^M` is Enter.
 ///
 /// In the output, `<time>` and `<stamp>` stand for any local time, `<socket>` for the socket's path.
 struct Transcript: CustomTestStringConvertible, Sendable {
@@ -72,7 +72,7 @@ struct Transcript: CustomTestStringConvertible, Sendable {
         let parts = line.split(separator: " => ", maxSplits: 1)
         guard parts.count == 2 else { return nil }
         return .typing(
-            parts[1].replacing("^C", with: "\u{3}").replacing("^M", with: "\r").description,
+            parts[1].replacing("^C", with: "\u{3}").replacing("^M", with: "\r").replacing("^D", with: "\u{4}").description,
             at: String(parts[0])
         )
     }

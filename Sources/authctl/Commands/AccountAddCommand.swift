@@ -3,12 +3,17 @@ internal import AuthRefreshInterface
 
 /// `authctl account add`.
 struct AccountAddCommand: ParsableCommand {
+    /// What an account is called in prompts that has no name yet.
+    private static let unnamed = "the new account"
+
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Add an account.",
         discussion: """
             With a refresh token the daemon refreshes at once, and this command waits for the outcome; if that fails \
             the account stays added, and the exit status tells why: 3, 75 or 78.
+
+            On a terminal it asks for what is missing: the name, the provider, what the provider wants to know, the client id.
 
             With --register the server is asked for a client (RFC 7591): it has to offer that. 'authctl logout --forget' has \
             it deleted again.
@@ -18,8 +23,11 @@ struct AccountAddCommand: ParsableCommand {
 
             Examples:
 
+              authctl account add
               authctl account add work --issuer https://login.example.com \\
                 --client-id mail --scope offline_access --refresh-token-file token.txt
+              authctl account add mail --provider microsoft --tenant organizations \\
+                --client-id ID
               authctl account add wiki --issuer https://as.example.org --register
               authctl account add home --provider google --client-id ID \\
                 --client-secret-file secret.txt --refresh-token-file -
@@ -27,7 +35,7 @@ struct AccountAddCommand: ParsableCommand {
     )
 
     @Argument(help: "Its name: letters, digits and ._@+-")
-    var name: String
+    var name: String?
 
     @OptionGroup var options: SettingsOptions
 
@@ -63,30 +71,40 @@ struct AccountAddCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
-        guard (options.clientId != nil) != register else {
-            let message = register ? "'--register' brings a client id of its own" : "'--client-id' is missing"
-            throw .usage(message: message, hint: "see 'authctl account add --help'")
+        guard options.clientId == nil || !register else {
+            throw .usage(
+                message: "'--register' brings a client id of its own",
+                hint: "see 'authctl account add --help'"
+            )
         }
         guard !register || refreshTokenFile == nil && options.clientSecretFile == nil else {
-            throw .usage(message: "a new client has neither a secret nor a grant yet", hint: "authctl login \(name) follows")
-        }
-        guard options.issuer != nil || options.provider != nil else {
-            throw .usage(message: "'--issuer' or '--provider' is missing", hint: "see 'authctl account add --help'")
+            throw .usage(message: "a new client has neither a secret nor a grant yet", hint: "'authctl login' follows")
         }
         guard options.clientSecretFile != "-" || refreshTokenFile != "-" else {
             throw .usage(message: "only one secret can come from '-'", hint: "put the other one into a file")
         }
+        var asked = try AccountQuestions(name: name, options: options, isRegistering: register)
+        try asked.demand()
+        // All that can be wrong with the arguments is found before anybody is asked anything.
+        let refreshParameters = try options.refreshParameters()
+        let secret = try options.clientSecret(account: name ?? Self.unnamed)
+        let key = try options.clientKey()
+        let refreshToken = try refreshToken()
+        let initialAccessToken = try initialAccessToken()
+        var daemon = try connection.connect()
+        try asked.complete(&daemon)
         let settings = AccountSettings(
-            name: name,
-            issuer: options.issuer,
-            provider: options.provider,
-            clientId: options.clientId ?? "",
+            name: asked.name ?? "",
+            issuer: asked.issuer,
+            provider: asked.provider,
+            variables: asked.variables.isEmpty ? nil : asked.variables,
+            clientId: asked.clientId ?? "",
             clientAuthentication: options.clientAuth,
             clientKeyId: options.clientKeyId,
             teamId: options.teamId,
             dpop: dpop ? true : nil,
             scopes: options.scopes,
-            refreshParameters: try options.refreshParameters(),
+            refreshParameters: refreshParameters,
             redirectUri: options.redirectUri,
             redirectPort: options.redirectPort,
             redirectScheme: options.redirectScheme,
@@ -98,13 +116,19 @@ struct AccountAddCommand: ParsableCommand {
         )
         let parameters = AddAccount.Parameters(
             settings: settings,
-            clientSecret: try options.clientSecret(account: name)?.reveal(),
-            clientKey: try options.clientKey()?.reveal(),
-            refreshToken: try refreshToken(),
+            clientSecret: (asked.clientSecret ?? secret)?.reveal(),
+            clientKey: key?.reveal(),
+            refreshToken: refreshToken,
             register: register ? true : nil,
-            initialAccessToken: try initialAccessToken()
+            initialAccessToken: initialAccessToken
         )
-        var daemon = try connection.connect()
+        try add(parameters, &daemon)
+    }
+
+    private func add(
+        _ parameters: AddAccount.Parameters,
+        _ daemon: inout DaemonConnection
+    ) throws(AuthctlError) {
         let reply = try daemon.ask(
             .addAccount,
             parameters,
@@ -129,11 +153,11 @@ struct AccountAddCommand: ParsableCommand {
             throw .usage(message: "'--initial-access-token-file' needs '--register'", hint: nil)
         }
         return try SecretFile(name: initialAccessTokenFile, purpose: .initialAccessToken)
-            .readLine(prompt: "initial access token for '\(PlainText.line(name))': ").reveal()
+            .readLine(prompt: "initial access token for '\(PlainText.line(name ?? Self.unnamed))': ").reveal()
     }
 
     private func refreshToken() throws(AuthctlError) -> String? {
         guard let refreshTokenFile else { return nil }
-        return try GrantFile(name: refreshTokenFile, account: name).refreshToken()
+        return try GrantFile(name: refreshTokenFile, account: name ?? Self.unnamed).refreshToken()
     }
 }

@@ -45,6 +45,7 @@ struct AccountEditCommand: ParsableCommand {
             clear: cleared.isEmpty ? nil : cleared,
             issuer: options.issuer,
             provider: options.provider,
+            variables: try options.variables(),
             clientId: options.clientId,
             clientAuthentication: options.clientAuth,
             clientSecret: try options.clientSecret(account: account)?.reveal(),
@@ -70,13 +71,15 @@ struct AccountEditCommand: ParsableCommand {
         try output.print(reply, or: SettingsView(settings: reply.settings, status: nil, time: .now).text)
     }
 
-    private static let clearable = SettingName.allCases.filter { $0 != .clientId }.map(\.option)
+    private static let clearable = SettingName.allCases.filter { $0 != .clientId && $0 != .variables }.map(\.option)
 
     /// The names on the wire of what `--clear` names.
     private func cleared() throws(AuthctlError) -> [String] {
         var fields: [String] = []
         for name in clear {
-            guard let setting = SettingName.allCases.first(where: { $0.option == name }), setting != .clientId else {
+            guard let setting = SettingName.allCases.first(where: { $0.option == name }),
+                Self.clearable.contains(name)
+            else {
                 throw .usage(
                     message: "'--clear' does not know this setting",
                     hint: "one of: \(Self.clearable.joined(separator: ", "))"

@@ -16,6 +16,26 @@ struct SettingsOptions: ParsableArguments {
     )
     var provider: String?
 
+    @Option(help: ArgumentHelp("The tenant at the provider, as --set tenant=NAME.", valueName: "name"))
+    var tenant: String?
+
+    @Option(help: ArgumentHelp("The policy at the provider (Azure AD B2C), as --set policy=NAME.", valueName: "name"))
+    var policy: String?
+
+    @Option(help: ArgumentHelp("The host name of your own at the provider, as --set domain=NAME.", valueName: "host"))
+    var domain: String?
+
+    @Option(help: ArgumentHelp("The realm at the provider (Keycloak), as --set realm=NAME.", valueName: "name"))
+    var realm: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What the provider's profile wants to know, see 'authctl provider show'; may be given several times.",
+            valueName: "name=value"
+        )
+    )
+    var `set`: [String] = []
+
     @Option(help: ArgumentHelp("The client id that the server gave out.", valueName: "id"))
     var clientId: String?
 
@@ -120,6 +140,25 @@ struct SettingsOptions: ParsableArguments {
     var scopes: [String]? {
         let tokens = scope.flatMap { $0.split(separator: " ").map(String.init) }
         return tokens.isEmpty ? nil : tokens
+    }
+
+    /// What the provider's profile wants to know. Nil: none given.
+    ///
+    /// - Throws: `usage`.
+    func variables() throws(AuthctlError) -> [String: String]? {
+        let named = [("tenant", tenant), ("policy", policy), ("domain", domain), ("realm", realm)]
+        var variables: [String: String] = [:]
+        for (name, value) in named { variables[name] = value }
+        for text in set {
+            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+                throw .usage(message: "'--set' takes a name and a value", hint: "--set tenant=organizations")
+            }
+            let name = String(text[..<equals])
+            guard variables.updateValue(String(text[text.index(after: equals)...]), forKey: name) == nil else {
+                throw .usage(message: "'\(name)' is set twice", hint: nil)
+            }
+        }
+        return variables.isEmpty ? nil : variables
     }
 
     /// Nil: none given.

@@ -10,6 +10,10 @@ struct ProviderView {
             ("provider", provider.name),
             ("file", provider.path),
             ("documentation", provider.documentation),
+            ("client id from", provider.clientIdHint),
+        ]
+        lines += (provider.variables ?? []).map { ("set \($0.name)", $0.help + ($0.default.map { "; else \($0)" } ?? "")) }
+        lines += [
             ("issuer", provider.issuer),
             ("issuer template", provider.issuerTemplate),
             ("issuer aliases", provider.issuerAliases?.joined(separator: " ")),

@@ -2,6 +2,7 @@
 enum SettingName: String, CaseIterable, Sendable {
     case issuer
     case provider
+    case variables
     case clientId
     case clientSecret
     case clientKey
@@ -24,6 +25,7 @@ enum SettingName: String, CaseIterable, Sendable {
         switch self {
         case .issuer: "issuer"
         case .provider: "provider"
+        case .variables: "set"
         case .clientId: "client-id"
         case .clientSecret: "client-secret"
         case .clientKey: "client-key"
@@ -48,6 +50,7 @@ enum SettingName: String, CaseIterable, Sendable {
         switch SettingName(rawValue: field) {
         case .issuer: "the issuer"
         case .provider: "the provider"
+        case .variables: "a variable of the provider"
         case .clientId: "the client id"
         case .clientSecret: "the client secret"
         case .clientKey: "the client's key"

@@ -13,6 +13,9 @@ struct SettingsView {
             ("account", settings?.name ?? status?.account),
             ("issuer", settings?.issuer ?? status.flatMap { $0.issuer.isEmpty ? nil : $0.issuer }),
             ("provider", settings?.provider),
+        ]
+        lines += NamedLines.members("set", settings?.variables)
+        lines += [
             ("client id", settings?.clientId),
             ("client auth", settings?.clientAuthentication),
             ("client key", settings?.clientKeyId),

@@ -10,7 +10,15 @@ struct CoordinatorSettings: Sendable {
     var usesSecretService = false
 
     func profile(for account: Account) -> ProviderProfile? {
-        profiles.profile(provider: account.provider, issuer: account.issuer)
+        profile(provider: account.provider, issuer: account.issuer, variables: account.providerVariables)
+    }
+
+    /// The profile as it is for an account that says `variables`.
+    func profile(provider: String?, issuer: Issuer, variables: [String: String]) -> ProviderProfile? {
+        let profile = profiles.profile(provider: provider, issuer: issuer)
+        guard let profile, !profile.templates.isEmpty else { return profile }
+        // A profile that was changed under its accounts, and has other variables now, stands as it is.
+        return (try? profile.resolved(with: variables)) ?? profile
     }
 
     /// How people sign in to `account`: what its client is registered with goes before what the provider takes.

@@ -106,6 +106,7 @@ extension RefreshCoordinator {
 extension Account {
     /// Whether a server would be asked for a grant of `other` in the same way, and would mean the same person by the same subject.
     func isAsked(like other: Account) -> Bool {
-        issuer == other.issuer && provider == other.provider && registration.clientID == other.registration.clientID
+        issuer == other.issuer && provider == other.provider && providerVariables == other.providerVariables
+            && registration.clientID == other.registration.clientID
     }
 }

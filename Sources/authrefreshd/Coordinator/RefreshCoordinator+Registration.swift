@@ -8,7 +8,11 @@ extension RefreshCoordinator {
     func registering(_ new: NewAccount) -> RequestingClient {
         RequestingClient(
             issuer: new.issuer,
-            profile: settings.profiles.profile(provider: new.provider, issuer: new.issuer),
+            profile: settings.profile(
+                provider: new.provider,
+                issuer: new.issuer,
+                variables: new.providerVariables
+            ),
             registration: new.registration,
             correlationID: Self.newCorrelationID()
         )

@@ -75,6 +75,7 @@ extension AuthRefreshService {
     private func refuseMove(of snapshot: AccountSnapshot, to changed: Account) throws(VarlinkError) {
         let account = snapshot.account
         let isMoved = changed.issuer != account.issuer || changed.provider != account.provider
+            || changed.providerVariables != account.providerVariables
         guard isMoved, snapshot.state.phase != .signedOut else { return }
         throw VarlinkError(
             InvalidSettingsError(

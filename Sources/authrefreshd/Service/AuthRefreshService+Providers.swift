@@ -57,11 +57,13 @@ extension ProviderDescription {
     fileprivate init(_ profile: ProviderProfile, path: String) {
         self.init(name: profile.name, path: path)
         documentation = profile.documentation
-        issuer = profile.issuer?.url
+        clientIdHint = profile.clientIDHint
+        variables = profile.variables.isEmpty ? nil : profile.variables.map(ProviderVariable.init)
+        issuer = profile.issuerText
         issuerTemplate = profile.issuerTemplate
         issuerAliases = profile.issuerAliases.isEmpty ? nil : profile.issuerAliases
-        tokenEndpoint = profile.tokenEndpoint?.url
-        revocationEndpoint = profile.revocationEndpoint?.url
+        tokenEndpoint = profile.text("token_endpoint", profile.tokenEndpoint)
+        revocationEndpoint = profile.text("revocation_endpoint", profile.revocationEndpoint)
         clientAuthentication = profile.authentication?.rawValue
         refreshParameters = profile.refreshParameters.isEmpty ? nil : profile.refreshParameters
         revocationParameters = profile.revocationParameters.isEmpty ? nil : profile.revocationParameters
@@ -78,19 +80,23 @@ extension ProviderDescription {
         validationIntervalSec = profile.validateAtMost?.duration.components.seconds
         tokenFields = profile.tokenFields.isEmpty ? nil : profile.tokenFields
         bodyFormat = profile.bodyFormat == .form ? nil : profile.bodyFormat.rawValue
-        refreshEndpoint = profile.refreshEndpoint?.url
-        describe(profile.endpoints)
+        refreshEndpoint = profile.text("refresh_endpoint", profile.refreshEndpoint)
+        describeEndpoints(of: profile)
         describe(profile.signIn)
     }
 
-    private mutating func describe(_ endpoints: ServerEndpoints) {
-        authorizationEndpoint = endpoints.authorization?.url
-        deviceAuthorizationEndpoint = endpoints.deviceAuthorization?.url
-        pushedAuthorizationRequestEndpoint = endpoints.pushedAuthorizationRequest?.url
-        endSessionEndpoint = endpoints.endSession?.url
-        registrationEndpoint = endpoints.registration?.url
-        jwksUri = endpoints.keySet?.url
-        userinfoEndpoint = endpoints.userInfo?.url
+    private mutating func describeEndpoints(of profile: ProviderProfile) {
+        let endpoints = profile.endpoints
+        authorizationEndpoint = profile.text("authorization_endpoint", endpoints.authorization)
+        deviceAuthorizationEndpoint = profile.text("device_authorization_endpoint", endpoints.deviceAuthorization)
+        pushedAuthorizationRequestEndpoint = profile.text(
+            "pushed_authorization_request_endpoint",
+            endpoints.pushedAuthorizationRequest
+        )
+        endSessionEndpoint = profile.text("end_session_endpoint", endpoints.endSession)
+        registrationEndpoint = profile.text("registration_endpoint", endpoints.registration)
+        jwksUri = profile.text("jwks_uri", endpoints.keySet)
+        userinfoEndpoint = profile.text("userinfo_endpoint", endpoints.userInfo)
     }
 
     private mutating func describe(_ signIn: SignInProfile) {
@@ -107,6 +113,17 @@ extension ProviderDescription {
         codeParameters = present(signIn.codeParameters)
         callbackFields = present(signIn.callbackFields)
         idToken = signIn.idToken?.rawValue
+    }
+}
+
+extension ProviderVariable {
+    fileprivate init(_ variable: ProfileVariable) {
+        self.init(
+            name: variable.name,
+            help: variable.help,
+            default: variable.standard,
+            pattern: variable.pattern
+        )
     }
 }
 

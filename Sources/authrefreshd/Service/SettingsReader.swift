@@ -27,11 +27,18 @@ struct SettingsReader {
                 "1 to 64 letters, digits and ._@+-, not starting with - or ."
             )
         }
-        let provider = try settings.provider.map { provider throws(VarlinkError) in try checked(provider: provider) }
+        let variables = settings.variables ?? [:]
+        let provider = try settings.provider.map { provider throws(VarlinkError) in
+            try resolved(checked(provider: provider), with: variables)
+        }
+        guard provider != nil || variables.isEmpty else {
+            throw invalid("variables", "they are a provider's, and none is named", "--provider NAME")
+        }
         return NewAccount(
             name: name,
-            issuer: try issuer(settings.issuer, provider: provider),
+            issuer: try issuer(settings.issuer, provider: provider, variables),
             provider: provider?.name,
+            providerVariables: variables,
             registration: try registration(settings, clientSecret, clientKey, dpopKey),
             policy: try policy(settings),
             allowedCallers: try allowedCallers(settings),
@@ -51,6 +58,9 @@ struct SettingsReader {
             default: try clear(field, of: &settings)
             }
         }
+        // The issuer was made of them.
+        if change.variables != nil { settings.issuer = nil }
+        settings.variables = change.variables ?? settings.variables
         settings.issuer = change.issuer ?? settings.issuer
         settings.provider = change.provider ?? settings.provider
         settings.clientId = change.clientId ?? settings.clientId
@@ -67,7 +77,9 @@ struct SettingsReader {
         settings.refreshTokenLifetimeSec = change.refreshTokenLifetimeSec ?? settings.refreshTokenLifetimeSec
         settings.allowedUnits = change.allowedUnits ?? settings.allowedUnits
         settings.allowedExecutables = change.allowedExecutables ?? settings.allowedExecutables
-        let isMoved = settings.issuer != account.issuer.url || settings.provider != account.provider
+        let isMoved =
+            settings.issuer != account.issuer.url || settings.provider != account.provider
+            || settings.variables ?? [:] != account.providerVariables
         // The secret is known to the server it was made for; another one must not see it, nor what the key signs.
         var draft = try draft(
             settings,
@@ -83,6 +95,7 @@ struct SettingsReader {
             name: account.name,
             issuer: draft.issuer,
             provider: draft.provider,
+            providerVariables: draft.providerVariables,
             registration: draft.registration,
             policy: draft.policy,
             allowedCallers: draft.allowedCallers
@@ -91,7 +104,7 @@ struct SettingsReader {
 
     private func clear(_ field: String, of settings: inout AccountSettings) throws(VarlinkError) {
         switch field {
-        case "provider": settings.provider = nil
+        case "provider": (settings.provider, settings.variables) = (nil, nil)
         case "clientAuthentication": settings.clientAuthentication = nil
         case "clientKeyId": settings.clientKeyId = nil
         case "teamId": settings.teamId = nil
@@ -116,9 +129,39 @@ struct SettingsReader {
         throw invalid("provider", "there is no provider profile '\(name)'", known)
     }
 
-    private func issuer(_ url: String?, provider: ProviderProfile?) throws(VarlinkError) -> Issuer {
+    private func resolved(
+        _ profile: ProviderProfile,
+        with variables: [String: String]
+    ) throws(VarlinkError) -> ProviderProfile {
+        do throws(ProfileVariableFault) {
+            return try profile.resolved(with: variables)
+        } catch {
+            switch error {
+            case .unknown(let name):
+                let known = profile.variables.map(\.name).joined(separator: ", ")
+                let hint = known.isEmpty ? "it has none" : "it has: \(known)"
+                throw invalid("variables", "'\(profile.name)' has no '\(name)' to be set", hint)
+            case .unfit(let variable, let value):
+                let hint = variable.pattern.map { "it matches \($0)" } ?? "letters, digits, and ._-"
+                throw invalid("variables", "'\(value)' cannot be the \(variable.name): \(variable.help)", hint)
+            case .missing(let variables): throw missing(variables)
+            }
+        }
+    }
+
+    private func missing(_ variables: [ProfileVariable]) -> VarlinkError {
+        let words = variables.map { "'\($0.name)' is missing (\($0.help))" }.joined(separator: ", ")
+        return invalid("variables", words, variables.map { "--set \($0.name)=VALUE" }.joined(separator: " "))
+    }
+
+    private func issuer(
+        _ url: String?,
+        provider: ProviderProfile?,
+        _ variables: [String: String]
+    ) throws(VarlinkError) -> Issuer {
         guard let url else {
             if let issuer = provider?.issuer { return issuer }
+            if let unsaid = provider?.missingForIssuer(variables), !unsaid.isEmpty { throw missing(unsaid) }
             throw invalid(
                 "issuer",
                 "it is missing",
@@ -169,7 +212,7 @@ extension AccountSettings {
         let texts = [name, issuer, provider, clientId, clientAuthentication, clientKeyId, teamId, redirectUri, redirectScheme]
             .compactMap { $0 }
         let lists = (scopes ?? []) + (allowedUnits ?? []) + (allowedExecutables ?? [])
-        let parameters = (refreshParameters ?? [:]).flatMap { [$0.key, $0.value] }
+        let parameters = [refreshParameters, variables].flatMap { ($0 ?? [:]).flatMap { [$0.key, $0.value] } }
         return (texts + lists + parameters).reduce(0) { $0 + $1.utf8.count + 1 }
     }
 }

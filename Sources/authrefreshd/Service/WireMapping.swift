@@ -61,6 +61,7 @@ extension AccountSettings {
             name: account.name.text,
             issuer: account.issuer.url,
             provider: account.provider,
+            variables: account.providerVariables.isEmpty ? nil : account.providerVariables,
             clientId: account.registration.clientID,
             clientAuthentication: account.registration.authentication?.rawValue,
             clientKeyId: account.registration.clientKeyID,

@@ -57,6 +57,8 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
     let source: String
     /// Of accounts, where the profile names none.
     let issuer: String?
+    /// What the account says for the profile's variables.
+    let variables: [String: String]?
     /// The document that the provider publishes; nil where the profile stands for it.
     let metadata: JSONValue?
     /// Claims of its id_tokens beyond the usual.
@@ -80,7 +82,7 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
     private(set) var name = ""
 
     private enum CodingKeys: CodingKey {
-        case source, issuer, metadata, claims, secret, scopes, scopeParameter, scope, authorize, absent, callback, code
+        case source, issuer, variables, metadata, claims, secret, scopes, scopeParameter, scope, authorize, absent, callback, code
         case refresh, refusals, device
     }
 
@@ -113,7 +115,8 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
                 "\(match.1): \(origin)"
             }
         }
-        return try YAMLDecoder().decode(ProviderProfile.self, from: moved.joined(separator: "\n"))
+        let profile = try YAMLDecoder().decode(ProviderProfile.self, from: moved.joined(separator: "\n"))
+        return try profile.resolved(with: variables ?? [:])
     }
 
     /// The issuer of an account of `profile` at `origin`.

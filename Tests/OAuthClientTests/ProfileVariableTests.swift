@@ -1,0 +1,75 @@
+import RefreshCore
+import Testing
+import Yams
+
+@testable import OAuthClient
+
+/// What accounts say about their provider, in the URLs of its profile.
+struct ProfileVariableTests {
+    private static let tenants = """
+        name: x
+        variables:
+          - {name: tenant, help: the tenant, default: common, pattern: "common|[a-z]{3}"}
+          - {name: policy, help: the policy}
+        issuer: https://x.example/{tenant}/v2
+        """
+
+    private func decode(_ yaml: String) throws -> ProviderProfile {
+        try YAMLDecoder().decode(ProviderProfile.self, from: yaml)
+    }
+
+    @Test func `defaults stand for what an account does not say`() throws {
+        let profile = try decode(Self.tenants)
+        #expect(profile.issuer?.url == "https://x.example/common/v2")
+        #expect(profile.issuerText == "https://x.example/{tenant}/v2")
+        #expect(try profile.resolved(with: ["tenant": "abc"]).issuer?.url == "https://x.example/abc/v2")
+        // What one account says is none of the next one's.
+        #expect(try profile.resolved(with: [:]).issuer?.url == "https://x.example/common/v2")
+    }
+
+    @Test func `endpoints are filled in, or what they need is named`() throws {
+        let profile = try decode(Self.tenants + "\ntoken_endpoint: https://{tenant}.x.example/{policy}/token?p={policy}")
+        #expect(profile.tokenEndpoint == nil)
+        #expect(throws: ProfileVariableFault.missing([profile.variables[1]])) { try profile.resolved(with: [:]) }
+        let own = try profile.resolved(with: ["policy": "B2C_1", "tenant": "abc"])
+        #expect(own.tokenEndpoint?.url == "https://abc.x.example/B2C_1/token?p=B2C_1")
+    }
+
+    @Test func `an issuer that is not filled in is the account's to name`() throws {
+        let profile = try decode("name: x\nvariables: [{name: realm, help: h}]\nissuer: https://x.example/realms/{realm}")
+        #expect(profile.issuer == nil)
+        #expect(try profile.resolved(with: [:]).issuer == nil)
+        #expect(profile.missingForIssuer([:]).map(\.name) == ["realm"])
+        #expect(profile.missingForIssuer(["realm": "staff"]) == [])
+    }
+
+    @Test(arguments: [
+        "", "a/b", "a?b", "a#b", "a@b", "a:b", "a%2fb", "..", "a..b", ".a", "-a", "a b", "ä", "{tenant}", "a\\b", "a\n",
+        String(repeating: "a", count: 254),
+    ])
+    func `nothing but one host label, host or path segment can be put in`(value: String) throws {
+        let profile = try decode("name: x\nvariables: [{name: realm, help: h}]\nissuer: https://x.example/{realm}")
+        #expect(throws: ProfileVariableFault.unfit(profile.variables[0], value: value)) {
+            try profile.resolved(with: ["realm": value])
+        }
+    }
+
+    @Test(arguments: ["abcd", "commons", "ab", "xcommon"])
+    func `the whole value matches the pattern`(value: String) throws {
+        let profile = try decode(Self.tenants)
+        #expect(throws: ProfileVariableFault.unfit(profile.variables[0], value: value)) {
+            try profile.resolved(with: ["tenant": value])
+        }
+        #expect(throws: ProfileVariableFault.unknown(name: "realm")) { try profile.resolved(with: ["realm": "a"]) }
+    }
+
+    @Test(arguments: [
+        "issuer: https://x.example/{other}", "variables: [{name: t, help: h, pattern: \"(\"}]",
+        "variables: [{name: T, help: h}]", "variables: [{name: t, help: h, default: \"/\"}]",
+        "variables: [{name: t, help: h, size: 3}]", "variables: [{name: t, help: h}]\ntoken_endpoint: http://{t}.example/",
+        "variables: [{name: t, help: h}]\nissuer: \"{t}\"",
+    ])
+    func `a profile that cannot be filled in is an error`(line: String) {
+        #expect(throws: DecodingError.self) { try self.decode("name: x\n" + line) }
+    }
+}
