@@ -105,10 +105,10 @@ class ForeignServer:
         return ask(self.metadata["introspection_endpoint"], form, f"Basic {basic}")
 
 
-def ask(url, form, authorization):
-    request = urllib.request.Request(url, form, {"Authorization": authorization})
+def ask(url, form, authorization, headers=None):
+    request = urllib.request.Request(url, form, {"Authorization": authorization, **(headers or {})})
     try:
         with urllib.request.urlopen(request, timeout=10) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as error:
-        return {"status": error.code}
+        return {"status": error.code, "nonce": error.headers["DPoP-Nonce"]}

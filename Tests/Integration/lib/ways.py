@@ -12,6 +12,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+from foreign import ask
 from servers import ENCODED_SECRET, SCHEME_REDIRECT, SECRET
 from signing import ACCOUNT, Display
 
@@ -112,10 +113,22 @@ def bound(case):
     case.check("the token is bound to a key", len(first) == 43, first)
     case.refreshes()
     case.check("and so is its successor, to the same", claims(case.token())["cnf"]["jkt"] == first)
+    endpoint = case.glewlwyd.metadata["userinfo_endpoint"].replace("/oidc", "/dpop")
+    answer = ask_with_proof(case, endpoint)
+    case.check("the server wants its nonce in a proof", answer.get("status") == 401 and answer["nonce"], f"{answer}")
+    answer = ask_with_proof(case, endpoint, "--dpop-nonce", answer["nonce"])
+    case.check("with such a proof the token is good at the server (userinfo)", "sub" in answer, f"{answer}")
     requests = [line for line in case.glewlwyd.requests() if line["path"] == "/api/dpop/token"]
     case.check("every request had a proof", all(line["proof"] for line in requests), f"{requests}")
     refusals = [line for line in requests if line["status"] != 200]
     case.check("one was refused, for the server to name its nonce", len(refusals) == 1, f"{refusals}")
+
+
+def ask_with_proof(case, endpoint, *arguments):
+    """What the server says to the token and the proof of `authctl token --dpop`."""
+    words = ("token", ACCOUNT, "--json", "--dpop", "GET", endpoint, *arguments)
+    told = json.loads(case.daemon.authctl(*words).stdout)
+    return ask(endpoint, None, f"DPoP {told['accessToken']}", {"DPoP": told["dpopProof"]})
 
 
 def signed(case):
