@@ -9,7 +9,8 @@ enum AccountColumns {
         "name", "provider", "client_id", "authentication", "client_secret", "scopes", "refresh_parameters",
         "basic_encoding", "lead_time_usec", "rotation_grace_usec", "refresh_token_lifetime_usec",
         "allowed_callers", "subject", "kept_fields", "client_key", "client_key_id", "team_id", "dpop_key",
-        "registration_uri", "registration_token", "redirect_uri", "redirect_port", "redirect_scheme", "provider_variables",
+        "registration_uri", "registration_token", "redirect_uri", "redirect_port", "redirect_scheme",
+        "provider_variables",
     ]
 
     /// Everything that makes a `Record`, in the order `record(from:)` reads.

@@ -64,7 +64,8 @@ extension IssuerState {
         let form = FormFields(admission.request.query.utf8)
         var draft = admission.draft
         draft.clientID = form?["client_id"].flatMap(client)?.id
-        guard let hint = form?["id_token_hint"], let audience = signer.audience(of: hint), audience == draft.clientID else {
+        guard let hint = form?["id_token_hint"], let audience = signer.audience(of: hint), audience == draft.clientID
+        else {
             note(draft, .malformed, at: now)
             return DemoPages.refusal("This server does not know whose session that is.")
         }

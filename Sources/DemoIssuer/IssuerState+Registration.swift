@@ -112,7 +112,8 @@ extension DemoClient {
     fileprivate init?(id: String, method: String, secret: String?) {
         switch (method, secret) {
         case ("none", nil): self.init(id: id)
-        case ("client_secret_basic", let secret?): self.init(id: id, authentication: .basic(secret: secret, form: .formEncoded))
+        case ("client_secret_basic", let secret?):
+            self.init(id: id, authentication: .basic(secret: secret, form: .formEncoded))
         case ("client_secret_post", let secret?): self.init(id: id, authentication: .post(secret: secret))
         default: return nil
         }

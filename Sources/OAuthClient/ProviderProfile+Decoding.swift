@@ -70,7 +70,9 @@ extension ProviderProfile: Decodable {
         validateAtMost = try ProviderProfile.duration(fields, .validateAtMost)
         caFile = try fields.converted(Key.caFile.rawValue, "must be an absolute path") { $0.hasPrefix("/") ? $0 : nil }
         variables = try fields.optional(Key.variables.rawValue) ?? []
-        if let key = fillStandards() { throw fields.error(key, "is no https URL, or has a variable that is not listed") }
+        if let key = fillStandards() {
+            throw fields.error(key, "is no https URL, or has a variable that is not listed")
+        }
         signIn = try SignInProfile(fields)
         try readHeaders(fields)
         try readLimits(fields)

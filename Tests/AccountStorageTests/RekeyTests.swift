@@ -28,7 +28,11 @@ struct RekeyTests {
                 uri: "https://as.example/register/\(index)",
                 accessToken: Secret("registration-\(index)")
             )
-            account.registration.redirect = RegisteredRedirect(uri: "http://127.0.0.1:1/", port: index + 1, scheme: "a.b")
+            account.registration.redirect = RegisteredRedirect(
+                uri: "http://127.0.0.1:1/",
+                port: index + 1,
+                scheme: "a.b"
+            )
             account.providerVariables = ["tenant": "t-\(index)"]
             account.tokens?.accessToken = Sample.accessToken("access-\(index)")
             account.tokens?.idToken = Secret("id-\(index)")

@@ -57,7 +57,14 @@ struct RegistrationTests {
     func `a client that proves itself keeps the secret that the server gave it`(method: String) async throws {
         try await withStage { stage, issuer, url in
             let added = try await stage.authctl(
-                "account", "add", "work", "--issuer", url, "--register", "--client-auth", method
+                "account",
+                "add",
+                "work",
+                "--issuer",
+                url,
+                "--register",
+                "--client-auth",
+                method
             )
             #expect(added.end == .exited(0), "\(added)")
             _ = try await signIn(stage)
@@ -71,7 +78,14 @@ struct RegistrationTests {
     @Test func `the redirect URIs are those that the sign-in will use`() async throws {
         try await withStage { stage, _, url in
             let added = try await stage.authctl(
-                "account", "add", "work", "--issuer", url, "--register", "--redirect-scheme", "org.example.mail"
+                "account",
+                "add",
+                "work",
+                "--issuer",
+                url,
+                "--register",
+                "--redirect-scheme",
+                "org.example.mail"
             )
             #expect(added.end == .exited(0), "\(added)")
             #expect(try await signIn(stage, flow: "scheme") == "org.example.mail:/callback")
@@ -84,7 +98,14 @@ struct RegistrationTests {
             let (first, second) = (try HeldEndpoint.freePort(), try HeldEndpoint.freePort())
             let port = String(first)
             let added = try await stage.authctl(
-                "account", "add", "work", "--issuer", url, "--register", "--redirect-port", port
+                "account",
+                "add",
+                "work",
+                "--issuer",
+                url,
+                "--register",
+                "--redirect-port",
+                port
             )
             #expect(added.end == .exited(0), "\(added)")
             #expect(try await signIn(stage) == "http://127.0.0.1:\(port)/")

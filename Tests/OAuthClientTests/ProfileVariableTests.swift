@@ -28,7 +28,9 @@ struct ProfileVariableTests {
     }
 
     @Test func `endpoints are filled in, or what they need is named`() throws {
-        let profile = try decode(Self.tenants + "\ntoken_endpoint: https://{tenant}.x.example/{policy}/token?p={policy}")
+        let profile = try decode(
+            Self.tenants + "\ntoken_endpoint: https://{tenant}.x.example/{policy}/token?p={policy}"
+        )
         #expect(profile.tokenEndpoint == nil)
         #expect(throws: ProfileVariableFault.missing([profile.variables[1]])) { try profile.resolved(with: [:]) }
         let own = try profile.resolved(with: ["policy": "B2C_1", "tenant": "abc"])
@@ -36,7 +38,9 @@ struct ProfileVariableTests {
     }
 
     @Test func `an issuer that is not filled in is the account's to name`() throws {
-        let profile = try decode("name: x\nvariables: [{name: realm, help: h}]\nissuer: https://x.example/realms/{realm}")
+        let profile = try decode(
+            "name: x\nvariables: [{name: realm, help: h}]\nissuer: https://x.example/realms/{realm}"
+        )
         #expect(profile.issuer == nil)
         #expect(try profile.resolved(with: [:]).issuer == nil)
         #expect(profile.missingForIssuer([:]).map(\.name) == ["realm"])
@@ -66,7 +70,8 @@ struct ProfileVariableTests {
     @Test(arguments: [
         "issuer: https://x.example/{other}", "variables: [{name: t, help: h, pattern: \"(\"}]",
         "variables: [{name: T, help: h}]", "variables: [{name: t, help: h, default: \"/\"}]",
-        "variables: [{name: t, help: h, size: 3}]", "variables: [{name: t, help: h}]\ntoken_endpoint: http://{t}.example/",
+        "variables: [{name: t, help: h, size: 3}]",
+        "variables: [{name: t, help: h}]\ntoken_endpoint: http://{t}.example/",
         "variables: [{name: t, help: h}]\nissuer: \"{t}\"",
     ])
     func `a profile that cannot be filled in is an error`(line: String) {

@@ -72,7 +72,8 @@ struct Transcript: CustomTestStringConvertible, Sendable {
         let parts = line.split(separator: " => ", maxSplits: 1)
         guard parts.count == 2 else { return nil }
         return .typing(
-            parts[1].replacing("^C", with: "\u{3}").replacing("^M", with: "\r").replacing("^D", with: "\u{4}").description,
+            parts[1].replacing("^C", with: "\u{3}").replacing("^M", with: "\r").replacing("^D", with: "\u{4}")
+                .description,
             at: String(parts[0])
         )
     }

@@ -55,7 +55,8 @@ struct AccountQuestions {
         guard Question.canBeAsked, !missing.isEmpty || issuer == nil else { return }
         if name == nil { name = try Self.answer("Name of the account: ") }
         guard missing != [] || issuer == nil else { return }
-        let profiles = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self).providers
+        let profiles = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
+            .providers
         if issuer == nil, provider == nil { try askProvider(profiles) }
         let profile = profiles.first { $0.name == provider }
         for variable in profile?.variables ?? [] where variables[variable.name] == nil && isWanted(variable, profile) {

@@ -13,7 +13,9 @@ struct ProviderChoice {
     func meaning(of answer: String) -> Meaning {
         if answer.contains("://") { return .issuer(answer) }
         if names.contains(answer) { return .provider(answer) }
-        if let number = Int(answer) { return names.indices.contains(number - 1) ? .provider(names[number - 1]) : .unknown }
+        if let number = Int(answer) {
+            return names.indices.contains(number - 1) ? .provider(names[number - 1]) : .unknown
+        }
         let word = answer.lowercased()
         let matches = word.isEmpty ? [] : names.filter { $0.hasPrefix(word) }
         guard let match = matches.first else { return .unknown }

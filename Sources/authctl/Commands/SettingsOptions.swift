@@ -97,7 +97,9 @@ struct SettingsOptions: ParsableArguments {
     )
     var redirectUri: String?
 
-    @Option(help: ArgumentHelp("The loopback port that the client is registered with. Without: any.", valueName: "port"))
+    @Option(
+        help: ArgumentHelp("The loopback port that the client is registered with. Without: any.", valueName: "port")
+    )
     var redirectPort: Int64?
 
     @Option(

@@ -12,7 +12,9 @@ struct ProviderView {
             ("documentation", provider.documentation),
             ("client id from", provider.clientIdHint),
         ]
-        lines += (provider.variables ?? []).map { ("set \($0.name)", $0.help + ($0.default.map { "; else \($0)" } ?? "")) }
+        lines += (provider.variables ?? []).map {
+            ("set \($0.name)", $0.help + ($0.default.map { "; else \($0)" } ?? ""))
+        }
         lines += [
             ("issuer", provider.issuer),
             ("issuer template", provider.issuerTemplate),

@@ -51,7 +51,8 @@ struct SecretLink: ~Copyable {
         }
         guard connection >= 0 else { return false }
         defer { close(connection) }
-        let isBrowser = isOwn(peer: UInt16(bigEndian: address.sin_port)) && request(on: connection) == "GET \(path) HTTP/1.1"
+        let isBrowser =
+            isOwn(peer: UInt16(bigEndian: address.sin_port)) && request(on: connection) == "GET \(path) HTTP/1.1"
         let head =
             isBrowser
             ? "HTTP/1.1 303 See Other\r\nLocation: \(target.text)\r\nReferrer-Policy: no-referrer\r\n"
@@ -86,7 +87,9 @@ struct SecretLink: ~Copyable {
         let owners = Self.contents(of: "/proc/net/tcp").split(separator: "\n").compactMap { line -> Substring? in
             // proc(5): number, local address, remote address, state, queues, timer, retransmissions, uid.
             let fields = line.split(separator: " ")
-            guard fields.count > 7, fields[1].hasSuffix(":\(theirs)"), fields[2].hasSuffix(":\(ours)") else { return nil }
+            guard fields.count > 7, fields[1].hasSuffix(":\(theirs)"), fields[2].hasSuffix(":\(ours)") else {
+                return nil
+            }
             return fields[7]
         }
         return !owners.isEmpty && owners.allSatisfy { $0 == String(geteuid()) }

@@ -53,7 +53,11 @@ extension SettingsReader {
             throw invalid("redirectPort", "it is no port", "1 to 65535")
         }
         if let scheme = settings.redirectScheme, !RegisteredRedirect.isScheme(scheme) {
-            throw invalid("redirectScheme", "'\(scheme)' is no URI scheme of one's own", "a domain name in reverse: org.example.mail")
+            throw invalid(
+                "redirectScheme",
+                "'\(scheme)' is no URI scheme of one's own",
+                "a domain name in reverse: org.example.mail"
+            )
         }
         return RegisteredRedirect(uri: settings.redirectUri, port: port, scheme: settings.redirectScheme)
     }

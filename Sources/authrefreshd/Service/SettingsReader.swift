@@ -209,8 +209,10 @@ struct SettingsReader {
 extension AccountSettings {
     /// What its texts take, in bytes; an empty one counts too, or a list could have any number of them.
     fileprivate var byteCount: Int {
-        let texts = [name, issuer, provider, clientId, clientAuthentication, clientKeyId, teamId, redirectUri, redirectScheme]
-            .compactMap { $0 }
+        let texts = [
+            name, issuer, provider, clientId, clientAuthentication, clientKeyId, teamId, redirectUri, redirectScheme,
+        ]
+        .compactMap { $0 }
         let lists = (scopes ?? []) + (allowedUnits ?? []) + (allowedExecutables ?? [])
         let parameters = [refreshParameters, variables].flatMap { ($0 ?? [:]).flatMap { [$0.key, $0.value] } }
         return (texts + lists + parameters).reduce(0) { $0 + $1.utf8.count + 1 }

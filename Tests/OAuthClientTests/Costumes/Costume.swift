@@ -82,7 +82,8 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
     private(set) var name = ""
 
     private enum CodingKeys: CodingKey {
-        case source, issuer, variables, metadata, claims, secret, scopes, scopeParameter, scope, authorize, absent, callback, code
+        case source, issuer, variables, metadata, claims, secret, scopes, scopeParameter, scope, authorize, absent,
+            callback, code
         case refresh, refusals, device
     }
 
