@@ -25,6 +25,14 @@ extension ProviderProfile {
         return profile
     }
 
+    /// The profile without all that its variables make up: for an account whose values it does not take. The defaults are other people's
+    /// servers.
+    package var unfilled: ProviderProfile {
+        var profile = self
+        for key in templates.keys { _ = profile.set(key, to: nil) }
+        return profile
+    }
+
     /// What an account of this provider has still to say so that it has an issuer.
     package func missingForIssuer(_ values: [String: String]) -> [ProfileVariable] {
         guard let template = templates[Self.issuerKey] else { return [] }

@@ -20,6 +20,9 @@ package enum Event: Hashable, Sendable {
     case tokenSetIssued(TokenSet, Generation, Issuance)
     /// The request for this set, which spent this generation, brought no tokens.
     case tokenSetFailed(TokenSet, Generation, RefreshFailure)
+    /// The request for more than the grant is known to have (claims), which spent this generation, brought no tokens: it says nothing
+    /// of the grant.
+    case demandRefused(Generation, RefreshFailure)
     /// The deadline has come while the request is still under way: its time limit stands still in a suspend, the lease does not.
     case exchangeContinues
     /// The daemon that held the lease is gone, and with it the answer.

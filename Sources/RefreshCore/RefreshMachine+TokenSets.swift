@@ -21,11 +21,25 @@ extension RefreshMachine {
     }
 
     /// The request for a token of `set` brought none.
+    mutating func tokenSetFailed(
+        _ set: TokenSet,
+        for generation: Generation,
+        _ failure: RefreshFailure,
+        at now: Moment,
+        jitter: Double
+    ) -> [Effect] {
+        let told = Effect.publish(.tokenSetFailed(set, failure))
+        return failedBesideGrant(told, for: generation, failure, at: now, jitter: jitter)
+    }
+
+    /// A request for something else than the account's own token brought none.
     ///
     /// Only what concerns the account whatever is asked for counts for it: a lost answer, which may have held its next refresh token,
     /// and a server that names the time to come back.
-    mutating func tokenSetFailed(
-        _ set: TokenSet,
+    ///
+    /// - Parameter told: what is said of a failure that counts for the request alone.
+    mutating func failedBesideGrant(
+        _ told: Effect?,
         for generation: Generation,
         _ failure: RefreshFailure,
         at now: Moment,
@@ -36,17 +50,17 @@ extension RefreshMachine {
         }
         if failure.failureClass == .unanswered { return answerLost(failure, at: now, jitter: jitter) }
         if failure.retryAfter != nil { return backOff(.transient, after: failure, at: now, jitter: jitter) }
-        let told = Effect.publish(.tokenSetFailed(set, failure))
+        let told = told.map { [$0] } ?? []
         switch failure.failureClass {
         case .grantEnded:
             // Servers say `invalid_grant` of a resource without consent, too (Entra). The account's own exchange, which asks for
             // nothing but the grant, tells whether that is meant.
             let asking = begin(Lease(generation: state.generation, startedAt: now))
-            return Array(asking.prefix(1)) + [told] + asking.dropFirst()
+            return Array(asking.prefix(1)) + told + asking.dropFirst()
         case .unreachable, .unanswered, .unavailable, .misconfigured, .rejected, .userRequired:
             state.phase = .scheduled
             state.deadline = scheduledDeadline(at: now)
-            return [.persist(.unchanged), told]
+            return [.persist(.unchanged)] + told
         }
     }
 }

@@ -36,6 +36,8 @@ package struct RefreshMachine: Sendable {
             return tokensIssued(for: generation, issuance, of: set, at: now, jitter: jitter)
         case .tokenSetFailed(let set, let generation, let failure):
             return tokenSetFailed(set, for: generation, failure, at: now, jitter: jitter)
+        case .demandRefused(let generation, let failure):
+            return failedBesideGrant(nil, for: generation, failure, at: now, jitter: jitter)
         case .refreshFailed(let generation, let failure):
             return refreshFailed(for: generation, failure, at: now, jitter: jitter)
         case .exchangeContinues:

@@ -110,6 +110,37 @@ struct StepUpTests {
         }
     }
 
+    @Test func `a server that refuses claims has not refused the grant`() async throws {
+        // {}
+        let header = #"Bearer claims="e30=""#
+        try await withFreshAccount { stage, issuer in
+            try await issuer.script(.answer(.oauthError("invalid_request")), times: 1)
+            #expect(try await challenge(stage, header).end == .exited(3))
+            #expect(try await stage.status("work").reason == "stepUp")
+            // What is refreshed afterwards asks for the grant alone.
+            let before = try await stage.acquire("work").accessToken
+            #expect(try await stage.acquire("work", force: true).accessToken != before)
+            #expect(try await stage.status("work").reason == "stepUp")
+        }
+    }
+
+    @Test func `claims that a server could not be asked for are no success`() async throws {
+        try await withFreshAccount { stage, issuer in
+            try await issuer.script(.cutBefore, times: 2)
+            let outcome = try await challenge(stage, #"Bearer claims="e30=""#)
+            #expect(outcome.end == .exited(75), "\(outcome.output)\(outcome.errors)")
+        }
+    }
+
+    @Test func `a device's code cannot ask for a stronger sign-in, and says so`() async throws {
+        try await withFreshAccount { stage, _ in
+            let header = #"Bearer error="insufficient_user_authentication", acr_values="mfa""#
+            #expect(try await challenge(stage, header).end == .exited(3))
+            let call = try SignInCall(stage, StartSignIn.Parameters(account: "work", flow: "device"))
+            #expect(try await call.refusal(SignInFailedError.self).kind == "misconfigured")
+        }
+    }
+
     @Test func `what is no challenge changes nothing`() async throws {
         try await withFreshAccount { stage, issuer in
             let served = await issuer.counters

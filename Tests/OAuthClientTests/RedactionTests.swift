@@ -9,7 +9,7 @@ struct RedactionTests {
         "AuthorizationParameters.swift": 3, "ClientCredentials.swift": 3, "ClientIdentity.swift": 1,
         "CodeExchange.swift": 2,
         "ClientGrant.swift": 3, "DeviceAuthorization.swift": 1, "OAuthClient+EndSession.swift": 2,
-        "OAuthClient+Registration.swift": 1, "HTTPClients.swift": 1,
+        "OAuthClient+Authorization.swift": 1, "OAuthClient+Registration.swift": 1, "HTTPClients.swift": 1,
         "OAuthClient.swift": 1, "Revocation.swift": 1,
     ]
 

@@ -97,6 +97,27 @@ struct RefreshMachineTokenSetTests {
         #expect(machine.state == before)
     }
 
+    @Test(arguments: [FailureClass.misconfigured, .rejected, .userRequired, .unavailable, .unreachable])
+    func `a refusal of more than the grant has says nothing of the grant`(failureClass: FailureClass) {
+        let before = Fixture.machine(.scheduled).state
+        var machine = Fixture.machine(.scheduled)
+        _ = machine.handle(.refreshRequested, at: start, jitter: 0)
+        let failure = Fixture.failure(failureClass)
+        #expect(
+            machine.handle(.demandRefused(Fixture.generation, failure), at: start, jitter: 0) == [.persist(.unchanged)]
+        )
+        #expect(machine.state == before)
+    }
+
+    @Test func `whether the grant has ended is asked without what was demanded`() {
+        var machine = Fixture.machine(.scheduled)
+        _ = machine.handle(.refreshRequested, at: start, jitter: 0)
+        let now = start.later(.seconds(1))
+        let lease = Lease(generation: Fixture.generation, startedAt: now)
+        let event = Event.demandRefused(Fixture.generation, Fixture.failure(.grantEnded))
+        #expect(machine.handle(event, at: now, jitter: 0) == [.persist(.unchanged), .send(lease)])
+    }
+
     @Test func `whether the grant has ended is asked without the set`() {
         var machine = asking()
         let failure = Fixture.failure(.grantEnded)

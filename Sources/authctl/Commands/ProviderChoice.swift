@@ -14,7 +14,8 @@ struct ProviderChoice {
         if answer.contains("://") { return .issuer(answer) }
         if names.contains(answer) { return .provider(answer) }
         if let number = Int(answer) {
-            return names.indices.contains(number - 1) ? .provider(names[number - 1]) : .unknown
+            return (1...max(names.count, 1)).contains(number) && !names.isEmpty
+                ? .provider(names[number - 1]) : .unknown
         }
         let word = answer.lowercased()
         let matches = word.isEmpty ? [] : names.filter { $0.hasPrefix(word) }

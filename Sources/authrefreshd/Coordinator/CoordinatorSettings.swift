@@ -17,8 +17,8 @@ struct CoordinatorSettings: Sendable {
     func profile(provider: String?, issuer: Issuer, variables: [String: String]) -> ProviderProfile? {
         let profile = profiles.profile(provider: provider, issuer: issuer)
         guard let profile, !profile.templates.isEmpty else { return profile }
-        // A profile that was changed under its accounts, and has other variables now, stands as it is.
-        return (try? profile.resolved(with: variables)) ?? profile
+        // A profile that was changed under its accounts, and has other variables now, leads them nowhere.
+        return (try? profile.resolved(with: variables)) ?? profile.unfilled
     }
 
     /// How people sign in to `account`: what its client is registered with goes before what the provider takes.

@@ -9,7 +9,7 @@ extension Event {
             .tokenSetFailed(let set, _, _):
             set
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued, .refreshFailed,
-            .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained, .accountUpdated,
+            .demandRefused, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained, .accountUpdated,
             .connectivityRestored, .signedOut:
             nil
         }
@@ -19,7 +19,8 @@ extension Event {
     var isIssuance: Bool {
         switch self {
         case .tokensIssued, .tokenSetIssued, .grantObtained: true
-        case .refreshFailed, .tokenSetFailed, .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested,
+        case .refreshFailed, .demandRefused, .tokenSetFailed, .deadlineReached, .tokenNeeded, .tokenSetNeeded,
+            .refreshRequested,
             .accessTokenRejected, .tokenSetRejected, .exchangeContinues, .exchangeAbandoned, .grantImported,
             .accountUpdated, .connectivityRestored, .signedOut:
             false
@@ -34,7 +35,7 @@ extension Event {
     /// Whether it is the end of an exchange, which happens once.
     var isAnswer: Bool {
         switch self {
-        case .tokensIssued, .refreshFailed, .tokenSetIssued, .tokenSetFailed, .grantObtained: true
+        case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed, .grantObtained: true
         case .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected,
             .tokenSetRejected, .exchangeContinues, .exchangeAbandoned, .grantImported, .accountUpdated,
             .connectivityRestored, .signedOut:
@@ -46,8 +47,9 @@ extension Event {
     var isForWaiters: Bool {
         switch self {
         case .tokenNeeded, .tokenSetNeeded, .refreshRequested: true
-        case .deadlineReached, .accessTokenRejected, .tokenSetRejected, .tokensIssued, .refreshFailed, .tokenSetIssued,
-            .tokenSetFailed, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained, .accountUpdated,
+        case .deadlineReached, .accessTokenRejected, .tokenSetRejected, .tokensIssued, .refreshFailed, .demandRefused,
+            .tokenSetIssued, .tokenSetFailed, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained,
+            .accountUpdated,
             .connectivityRestored, .signedOut:
             false
         }
@@ -59,7 +61,8 @@ extension Event {
         case .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected,
             .tokenSetRejected:
             true
-        case .tokensIssued, .refreshFailed, .tokenSetIssued, .tokenSetFailed, .exchangeContinues, .exchangeAbandoned,
+        case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed, .exchangeContinues,
+            .exchangeAbandoned,
             .grantImported, .grantObtained, .accountUpdated, .connectivityRestored, .signedOut:
             false
         }

@@ -62,6 +62,7 @@ extension RefreshCoordinator {
         try store.remove(account)
         unsaved[account] = nil
         tokenSetFailures.forget(account)
+        stepUps[account] = nil
         answerWaiters(of: account, with: .removed)
         tell(.cancelled(by: .removed), to: account, at: timebase.now())
         let now = timebase.now()

@@ -7,6 +7,8 @@ struct Exchange {
     let lease: Lease
     /// Stands in the journal, and in the request where the provider takes it.
     let correlationID: String
+    /// What is asked for beyond the grant; nil if nothing is.
+    let claims: String?
     /// What the attempt before it failed by; nil if it did not.
     let lastFailure: RefreshFailure?
 }
@@ -59,10 +61,12 @@ extension RefreshCoordinator {
             hasWorkedBefore: set == nil && record.state.hasRefreshed,
             subject: account.grantFacts.subject
         )
-        if set == nil { request.claims = stepUps[account.id]?.claims }
+        // Where a person is needed, the grant goes on as it is.
+        if set == nil, let stepUp = stepUps[account.id], !stepUp.needsPerson { request.claims = stepUp.claims }
         exchanges[account.id] = Exchange(
             lease: lease,
             correlationID: correlationID,
+            claims: request.claims,
             lastFailure: lastFailure
         )
         gates.enter(record.issuerID, limits: settings.limits(for: account), at: now)
@@ -83,7 +87,11 @@ extension RefreshCoordinator {
     ) {
         let account = record.account.id
         // An imported grant may have begun an exchange of its own meanwhile.
-        if exchanges[account]?.lease == lease { exchanges[account] = nil }
+        var claims: String?
+        if let exchange = exchanges[account], exchange.lease == lease {
+            exchanges[account] = nil
+            claims = exchange.claims
+        }
         gates.leave(record.issuerID)
         if let serverDate = outcome.serverDate {
             noteSkew(serverDate - timebase.now().wall, of: record.issuerID)
@@ -91,7 +99,7 @@ extension RefreshCoordinator {
         if let fault = outcome.idTokenFault {
             changeLog.refusedIDToken(fault, of: record.account.name, correlationID: correlationID)
         }
-        noteClaims(outcome.demandedClaims, demandedOf: account)
+        if set == nil { noteDemand(of: record, having: claims, outcome, at: timebase.now()) }
         let event: Event
         var tokens: StoredTokens?
         switch outcome.result {
@@ -104,7 +112,9 @@ extension RefreshCoordinator {
                 scopes: response.scopes
             )
         case .failure(let failure):
-            event = .failed(lease.generation, failure, for: set)
+            event =
+                claims == nil
+                ? .failed(lease.generation, failure, for: set) : .demandRefused(lease.generation, failure)
         }
         submit(
             Arrival(

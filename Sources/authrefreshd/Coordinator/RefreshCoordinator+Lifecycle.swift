@@ -79,12 +79,18 @@ extension RefreshCoordinator {
         }
     }
 
+    /// Notes the end of an errand, which the end of the daemon may have waited for.
+    func errandEnded() {
+        errands -= 1
+        wake()
+    }
+
     /// Ends `stop()` if nothing is under way any more.
     ///
     /// An answer that cannot be stored is tried again and again: it may hold the only refresh token that the server still takes. How
     /// long that may take is for the service manager to say (`TimeoutStopSec=`).
     func finishStopping() {
-        guard isStopping, exchanges.isEmpty, signIns.isEmpty, unsaved.isEmpty, !hasArrivals,
+        guard isStopping, exchanges.isEmpty, signIns.isEmpty, unsaved.isEmpty, errands == 0, !hasArrivals,
             let continuation = stopped
         else { return }
         stopped = nil

@@ -11,19 +11,40 @@ extension RefreshCoordinator {
         announce(.stepUpRequired(stepUp), of: record, at: snapshot.at)
     }
 
-    /// A refresh for claims that ended with new ones: only a person can bring them.
-    func noteClaims(_ claims: String?, demandedOf account: AccountID) {
-        if let claims { stepUps[account] = StepUp(since: timebase.now().wall, claims: claims) }
+    /// Notes what an account's own exchange says of a demand.
+    ///
+    /// - Parameter claims: what the exchange asked for; nil if it was for the grant alone.
+    func noteDemand(of record: Record, having claims: String?, _ outcome: RefreshOutcome, at now: Moment) {
+        let id = record.account.id
+        switch outcome.result {
+        case .success:
+            // One that was under way already when the demand came has not met it.
+            if claims != nil, stepUps[id]?.claims == claims { stepUps[id] = nil }
+        case .failure(let failure):
+            let isAnswer =
+                switch failure.failureClass {
+                case .unreachable, .unanswered, .unavailable: false
+                case .grantEnded, .rejected, .userRequired, .misconfigured: true
+                }
+            guard isAnswer, let demanded = outcome.demandedClaims ?? claims else { return }
+            let stepUp = StepUp(since: now.wall, claims: demanded)
+            stepUps[id] = stepUp
+            // Without claims of ours it is the grant itself that the server wants a person for, and tells so by itself.
+            if claims != nil { announce(.stepUpRequired(stepUp), of: record, at: now) }
+        }
     }
 
-    /// Forgets a demand that `change` has met, or that has lost its grant.
+    /// Whether a demand waits for a refresh that asks for it.
+    func isDemanding(_ account: AccountID) -> Bool {
+        stepUps[account]?.needsPerson == false
+    }
+
+    /// Forgets a demand that has lost its grant, or that a person's sign-in has met.
     func forgetStepUp(after change: AccountChange, of account: AccountID) {
         switch change {
         case .signedIn, .grantImported, .signedOut: stepUps[account] = nil
-        case .tokenRefreshed: if stepUps[account]?.needsPerson == false { stepUps[account] = nil }
-        case .interactionRequired: stepUps[account]?.needsPerson = true
-        case .tokenSetRefreshed, .tokenSetFailed, .refreshFailed, .misconfigured, .refreshTokenExpiring,
-            .staleAnswerDropped:
+        case .tokenRefreshed, .interactionRequired, .tokenSetRefreshed, .tokenSetFailed, .refreshFailed, .misconfigured,
+            .refreshTokenExpiring, .staleAnswerDropped:
             break
         }
     }

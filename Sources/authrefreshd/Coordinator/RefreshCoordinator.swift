@@ -76,6 +76,8 @@ actor RefreshCoordinator {
     var rekeying: Rekeying?
     /// The check of the store that is under way; nil if there is none.
     var checking: StoreChecking?
+    /// Sign-outs and registrations that are under way: half of one is none.
+    var errands = 0
     /// How many callers are being told what is wrong.
     var diagnoses = 0
 

@@ -39,6 +39,7 @@ extension AuthRefreshService {
         guard try coordinator.account(named: draft.name.text) == nil else { throw StoreError.nameTaken(draft.name) }
         let token = try asked.initialAccessToken.map { try checked(secret: $0, field: "initialAccessToken") }
         let client = coordinator.registering(draft)
+        coordinator.errands += 1
         Task { [coordinator = self.coordinator] in
             do {
                 let added = try await coordinator.register(draft, as: client, initialAccessToken: token)
@@ -51,6 +52,7 @@ extension AuthRefreshService {
             } catch {
                 preconditionFailure("a registration fails with StoreError or RefreshFailure: \(type(of: error))")
             }
+            await coordinator.errandEnded()
         }
     }
 }

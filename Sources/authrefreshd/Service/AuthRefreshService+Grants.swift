@@ -33,7 +33,6 @@ extension AuthRefreshService {
         wait(for: purpose, of: snapshot.account.id, after: .tokenNeeded, responder, on: coordinator) {
             [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
-                if case .stopping = outcome { return responder.hangUp() }
                 // Without an outcome, it still stands somewhere, if it stands at all.
                 guard let after = outcome.snapshot ?? (try? account(asked.account, on: coordinator)) else {
                     return refuse(outcome, asked.account, responder)
@@ -52,8 +51,8 @@ extension AuthRefreshService {
     {
         let asked = try call.decodeParameters(as: Refresh.Parameters.self)
         let snapshot = try account(asked.account, on: coordinator)
-        // Who asks for the grant that there is wants no more.
-        coordinator.stepUps[snapshot.account.id] = nil
+        // Who asks for the grant that there is wants no more. Those who may not have the token do not decide about it.
+        if snapshot.account.allowedCallers == nil { coordinator.stepUps[snapshot.account.id] = nil }
         wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
             Refresh.Reply(status: $0)
         }

@@ -17,11 +17,7 @@ extension AuthRefreshService {
         try admit(caller, to: snapshot.account, on: coordinator)
         if let field = asked.challenge, let stepUp = try stepUp(field, of: snapshot, on: coordinator) {
             coordinator.note(stepUp, of: snapshot)
-            guard stepUp.needsPerson else {
-                return wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
-                    ReportRejected.Reply(status: $0)
-                }
-            }
+            guard stepUp.needsPerson else { return ask(for: snapshot, attempts: 2, responder, on: coordinator) }
             return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: snapshot.account.name)))
         }
         var event = Event.accessTokenRejected
@@ -33,6 +29,32 @@ extension AuthRefreshService {
             event = .tokenSetRejected(set)
         }
         wait(for: snapshot, after: event, responder, on: coordinator) { ReportRejected.Reply(status: $0) }
+    }
+
+    /// Has a refresh ask for what is demanded, and replies with what came of it.
+    ///
+    /// - Parameter attempts: one more than are needed, for a refresh that was under way already asks for nothing.
+    private func ask(
+        for snapshot: AccountSnapshot,
+        attempts: Int,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) {
+        let (id, name) = (snapshot.account.id, snapshot.account.name)
+        wait(for: .attempt, of: id, after: .refreshRequested, responder, on: coordinator) { [coordinator] outcome in
+            coordinator.assumeIsolated { coordinator in
+                guard case .settled(let after) = outcome else { return refuse(outcome, name.text, responder) }
+                if coordinator.isDemanding(id), case .scheduled = after.state.phase {
+                    if attempts > 1 { return ask(for: after, attempts: attempts - 1, responder, on: coordinator) }
+                    let reason = "the server could not be asked for the claims"
+                    return responder.fail(VarlinkError(TemporarilyUnavailableError(account: name.text, reason: reason)))
+                }
+                if let stepUp = coordinator.stepUps[id], stepUp.needsPerson {
+                    return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: name)))
+                }
+                responder.reply(ReportRejected.Reply(status: after.wireStatus))
+            }
+        }
     }
 
     /// What `field` wants beyond the grant; nil if another token will do.

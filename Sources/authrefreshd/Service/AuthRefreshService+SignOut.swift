@@ -20,8 +20,10 @@ extension AuthRefreshService {
             forgets: asked.forget ?? false
         )
         // It goes on if the caller leaves: half of a sign-out is none.
+        coordinator.errands += 1
         Task { [coordinator = self.coordinator] in
             responder.reply(SignOut.Reply(await coordinator.signOut(request, of: snapshot)))
+            await coordinator.errandEnded()
         }
     }
 }

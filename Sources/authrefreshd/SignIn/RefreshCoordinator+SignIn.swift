@@ -33,6 +33,11 @@ extension RefreshCoordinator {
                 startedAt: now
             )
             let running = RunningSignIn(account: account, request: request, attempt: SignInAttempt(plan: plan))
+            if flow == .device, request.namesAuthentication {
+                throw .failed(
+                    SignInFailure(.misconfigured, "a code on another device cannot ask for a stronger or newer sign-in")
+                )
+            }
             if flow == .device {
                 signIns[account.id] = running
                 prepareDevice(running)

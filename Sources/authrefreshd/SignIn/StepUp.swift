@@ -48,6 +48,9 @@ struct StepUp: Sendable {
 }
 
 extension SignInRequest {
+    /// Whether it says how the person is to be authenticated, for which a device's code has no words (RFC 8628 §3.1).
+    var namesAuthentication: Bool { !acrValues.isEmpty || maxAge != nil || claims != nil }
+
     /// Asks for what `stepUp` wants, as far as the caller has not said it otherwise.
     mutating func satisfy(_ stepUp: StepUp) {
         if acrValues.isEmpty { acrValues = stepUp.acrValues }

@@ -197,7 +197,7 @@ extension Event {
         switch self {
         case .tokenSetNeeded, .tokenSetRejected, .tokenSetIssued, .tokenSetFailed: true
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued, .refreshFailed,
-            .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained, .accountUpdated,
+            .demandRefused, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained, .accountUpdated,
             .connectivityRestored, .signedOut:
             false
         }
