@@ -99,7 +99,8 @@ struct AccountCheck {
         if isAside { findings.append(.stillAside(name: name)) }
         guard let longestWait = longestWait(of: record.state) else { return }
         let needed = HeldToken(account: record.account.id, which: record.state.generation)
-        if record.state.isRefreshable, !refreshTokens.contains(needed) {
+        let needsRefreshToken = record.state.isRefreshable && record.account.registration.serviceGrant == nil
+        if needsRefreshToken, !refreshTokens.contains(needed) {
             findings.append(.refreshTokenMissing(name: name, record.state.generation))
         }
         // One that is set aside gets its deadline back with its place.

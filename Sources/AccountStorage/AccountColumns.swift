@@ -10,7 +10,7 @@ enum AccountColumns {
         "basic_encoding", "lead_time_usec", "rotation_grace_usec", "refresh_token_lifetime_usec",
         "allowed_callers", "subject", "kept_fields", "client_key", "client_key_id", "team_id", "dpop_key",
         "registration_uri", "registration_token", "redirect_uri", "redirect_port", "redirect_scheme",
-        "provider_variables",
+        "provider_variables", "service_grant",
     ]
 
     /// Everything that makes a `Record`, in the order `record(from:)` reads.
@@ -48,6 +48,7 @@ enum AccountColumns {
             SQLValue(registration.redirect.port),
             SQLValue(registration.redirect.scheme),
             try SQLValue(JSONColumn.text(ofMap: account.providerVariables)),
+            SQLValue(registration.serviceGrant?.rawValue),
         ]
     }
 
@@ -91,6 +92,7 @@ enum AccountColumns {
         let managementToken = try secret(.registrationToken, of: id, from: &reader, sealer)
         let redirect = RegisteredRedirect(uri: reader.text(), port: try reader.port(), scheme: reader.text())
         let variables = try reader.required(reader.text(), "provider_variables")
+        let serviceGrant = try reader.choice(ServiceGrant.self)
         let registration = ClientRegistration(
             clientID: clientID,
             authentication: authentication,
@@ -99,6 +101,7 @@ enum AccountColumns {
             clientKeyID: clientKeyID,
             teamID: teamID,
             dpopKey: dpopKey,
+            serviceGrant: serviceGrant,
             scopes: scopes.split(separator: "\n").map(String.init),
             refreshParameters: try reader.required(JSONColumn.map(from: parameters), "refresh_parameters", .notJSON),
             redirect: redirect,

@@ -7,7 +7,7 @@ enum Schema {
     /// `application_id` of our files ("ARFR"): tells them from another program's.
     static let applicationID = 0x4152_4652
     /// `user_version` after the last migration.
-    static let latest = 10
+    static let latest = 11
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -46,6 +46,11 @@ enum Schema {
             // A JSON object.
             try db.execute(sql: "ALTER TABLE account ADD COLUMN provider_variables TEXT NOT NULL DEFAULT '{}'")
             try db.execute(sql: "PRAGMA user_version = 10")
+        }
+        migrator.registerMigration("service accounts") { db in
+            // NULL: a person gives the grant.
+            try db.execute(sql: "ALTER TABLE account ADD COLUMN service_grant TEXT")
+            try db.execute(sql: "PRAGMA user_version = 11")
         }
         return migrator
     }

@@ -9,6 +9,7 @@ package struct AccountSettings: Codable, Hashable, Sendable {
     package var clientKeyId: String?
     package var teamId: String?
     package var dpop: Bool?
+    package var grantType: String?
     package var scopes: [String]?
     package var refreshParameters: [String: String]?
     package var redirectUri: String?
@@ -30,6 +31,7 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         clientKeyId: String? = nil,
         teamId: String? = nil,
         dpop: Bool? = nil,
+        grantType: String? = nil,
         scopes: [String]? = nil,
         refreshParameters: [String: String]? = nil,
         redirectUri: String? = nil,
@@ -50,6 +52,7 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         self.clientKeyId = clientKeyId
         self.teamId = teamId
         self.dpop = dpop
+        self.grantType = grantType
         self.scopes = scopes
         self.refreshParameters = refreshParameters
         self.redirectUri = redirectUri

@@ -22,13 +22,16 @@ package struct DemoClient: Sendable, Equatable {
 
     package let id: String
     package let authentication: Authentication
+    /// What it may do for itself (RFC 6749 §4.4), space-separated; nil for a client that may do nothing without a person.
+    package let serviceScope: String?
     /// The redirect URIs that it was registered with; nil takes what `takes` says for everybody.
     var redirectURIs: [String]?
     /// What it shows to delete its registration (RFC 7592 §3); nil if it was not registered by itself.
     var registrationToken: String?
 
-    package init(id: String, authentication: Authentication = .none) {
+    package init(id: String, authentication: Authentication = .none, serviceScope: String? = nil) {
         self.id = id
+        self.serviceScope = serviceScope
         self.authentication = authentication
     }
 

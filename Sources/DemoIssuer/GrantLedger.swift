@@ -9,6 +9,8 @@ struct GrantLedger: Sendable {
     private var families: [GrantFamily] = []
     private var refreshTokens: [OpaqueToken: TokenPosition] = [:]
     private var accessTokens: [OpaqueToken: AccessTokenRecord] = [:]
+    /// The grants that clients have for themselves, by client.
+    private var serviceFamilies: [String: Int] = [:]
 
     /// Spent refresh tokens remembered for each grant; older ones are answered as unknown, as servers that clean up do.
     /// A client that is 64 rotations behind has lost its state in a way that no reuse detection is needed to see.
@@ -56,6 +58,31 @@ struct GrantLedger: Sendable {
         let grant = issueGrant(clientID: clientID, subject: subject, scope: scope, at: now, using: &generator)
         let access = addAccessToken(grant.family, AskedToken(), at: now, using: &generator)
         return answer(with: access, tellsRefreshToken: policy.issuesRefreshTokens)
+    }
+
+    /// Gives a client an access token of its own (RFC 6749 §4.4.3): no refresh token is told with it.
+    ///
+    /// - Parameter scope: all that the client may do, space-separated.
+    mutating func issueServiceToken(
+        clientID: String,
+        scope: String,
+        asking asked: AskedToken,
+        at now: Duration,
+        using generator: inout some RandomNumberGenerator
+    ) -> RefreshDecision {
+        if let wish = asked.scope, !Self.covers(scope, wish) { return .refused(.scopeTooWide) }
+        guard asked.audiences.allSatisfy(isKnown), asked.resources.allSatisfy(Self.isResource) else {
+            return .refused(.unknownTarget)
+        }
+        let family: Int
+        if let known = serviceFamilies[clientID], self[known].revokedBy == nil, self[known].scope == scope {
+            family = known
+        } else {
+            family = issueGrant(clientID: clientID, subject: clientID, scope: scope, at: now, using: &generator).family
+            serviceFamilies[clientID] = family
+        }
+        let access = addAccessToken(family, asked, at: now, using: &generator)
+        return .issued(answer(with: access, tellsRefreshToken: false))
     }
 
     /// Where a refresh token belongs, live or spent; nil for a token this ledger does not know.

@@ -12,7 +12,7 @@ extension IssuerState {
         let endSessionEndpoint: String
         let registrationEndpoint: String?
         let grantTypesSupported = [
-            "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code",
+            "authorization_code", "refresh_token", "client_credentials", "urn:ietf:params:oauth:grant-type:device_code",
         ]
         let responseTypesSupported = ["code"]
         let responseModesSupported = ["query", "form_post"]

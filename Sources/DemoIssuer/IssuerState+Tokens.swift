@@ -10,7 +10,8 @@ extension IssuerState {
         let idToken: String?
     }
 
-    /// The token endpoint (RFC 6749 §3.2): codes (§4.1.3), device codes (RFC 8628 §3.4) and refresh tokens (§6).
+    /// The token endpoint (RFC 6749 §3.2): codes (§4.1.3), client credentials (§4.4.2), refresh tokens (§6) and
+    /// device codes (RFC 8628 §3.4).
     mutating func token(_ admission: Admission, at now: Duration) -> Answer {
         var draft = admission.draft
         guard let form = admission.form, let grantType = form["grant_type"] else {
@@ -26,9 +27,13 @@ extension IssuerState {
         case "refresh_token": return refresh(form, client, draft, at: now)
         case "authorization_code": return exchange(form, client, draft, at: now)
         case "urn:ietf:params:oauth:grant-type:device_code": return pollDevice(form, client, draft, at: now)
+        case "client_credentials": return serviceToken(form, client, draft, at: now)
         default:
             note(draft, .malformed, at: now)
-            return .oauthError("unsupported_grant_type", "this server knows codes, device codes and refresh tokens")
+            return .oauthError(
+                "unsupported_grant_type",
+                "this server knows codes, device codes, refresh tokens and client credentials"
+            )
         }
     }
 
@@ -45,6 +50,28 @@ extension IssuerState {
         let decision = ledger.refresh(
             refreshToken,
             clientID: client.id,
+            asking: AskedToken(scope: form["scope"], resources: form.resources, audience: form["audience"]),
+            at: now,
+            using: &generator
+        )
+        note(draft, decision.outcome, at: now)
+        return answer(decision, at: now)
+    }
+
+    private mutating func serviceToken(
+        _ form: FormFields,
+        _ client: DemoClient,
+        _ draft: RequestLog.Draft,
+        at now: Duration
+    ) -> Answer {
+        // RFC 6749 §4.4: for confidential clients only.
+        guard let scope = client.serviceScope, client.authentication != .none else {
+            note(draft, .clientRefused, at: now)
+            return .oauthError("unauthorized_client", "the client may do nothing for itself")
+        }
+        let decision = ledger.issueServiceToken(
+            clientID: client.id,
+            scope: scope,
             asking: AskedToken(scope: form["scope"], resources: form.resources, audience: form["audience"]),
             at: now,
             using: &generator

@@ -15,6 +15,8 @@ package struct ClientRegistration: Equatable, Sendable {
     package var teamID: String?
     /// The key that the account's tokens are bound to (RFC 9449); nil for bearer tokens.
     package var dpopKey: Secret?
+    /// How the client obtains tokens for itself; nil for an account whose grant a person gives.
+    package var serviceGrant: ServiceGrant?
     /// The scope of the grant (RFC 6749 §3.3), in the order given. Never sent on the account's own refresh: a narrowed scope can end
     /// a grant.
     package var scopes: [String]
@@ -35,6 +37,7 @@ package struct ClientRegistration: Equatable, Sendable {
         clientKeyID: String? = nil,
         teamID: String? = nil,
         dpopKey: Secret? = nil,
+        serviceGrant: ServiceGrant? = nil,
         scopes: [String] = [],
         refreshParameters: [String: String] = [:],
         authorizationParameters: [String: String] = [:],
@@ -48,6 +51,7 @@ package struct ClientRegistration: Equatable, Sendable {
         self.clientKeyID = clientKeyID
         self.teamID = teamID
         self.dpopKey = dpopKey
+        self.serviceGrant = serviceGrant
         self.scopes = scopes
         self.refreshParameters = refreshParameters
         self.authorizationParameters = authorizationParameters

@@ -31,6 +31,14 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     case grantEnded
     /// The authorization server wants the user (`interaction_required`, `login_required`, `consent_required`, step-up).
     case userRequired
+
+    /// Whether it is what a server says of a person's grant.
+    var isAboutGrant: Bool {
+        switch self {
+        case .rejected, .grantEnded, .userRequired: true
+        case .unreachable, .unanswered, .unavailable, .misconfigured: false
+        }
+    }
 }
 
 /// What is known about a failure, for people and programs to read; holds no secret.

@@ -14,6 +14,9 @@ extension RefreshMachine {
         // token that the server still takes.
         guard generation == state.generation || lease != nil else { return [.publish(.staleAnswerDropped(generation))] }
 
+        var issuance = issuance
+        // Nothing was spent, so nothing was rotated.
+        if policy.isServiceAccount { issuance.isRotated = false }
         let sentAt = lease?.startedAt.asSeen(at: now) ?? now
         if issuance.isRotated {
             // The server's grace period started while the request was out: counted from its start, it is not overrun.
@@ -54,6 +57,8 @@ extension RefreshMachine {
     }
 
     mutating func adoptRefreshToken(of issuance: Issuance, sentAt: Moment) {
+        // RFC 6749 §4.4.3: there should be none, and one that came nevertheless is not kept.
+        guard !policy.isServiceAccount else { return }
         if let told = issuance.refreshTokenLifetime, told > .zero {
             state.refreshToken =
                 state.refreshToken?.renewed(lifetime: told, at: sentAt)
@@ -74,6 +79,10 @@ extension RefreshMachine {
     ) -> [Effect] {
         guard case .refreshing(let lease) = state.phase, lease.generation == generation else {
             return generation == state.generation ? [] : [.publish(.staleAnswerDropped(generation))]
+        }
+        // Whatever the server thinks of a person's grant: there is none, and what can be mended are the settings.
+        guard !policy.isServiceAccount || !failure.failureClass.isAboutGrant else {
+            return backOff(.misconfigured, after: failure, at: now, jitter: jitter)
         }
         switch failure.failureClass {
         case .unreachable, .unavailable:

@@ -9,6 +9,8 @@ extension RefreshMachine {
     }
 
     mutating func answerLost(_ failure: RefreshFailure, at now: Moment, jitter: Double) -> [Effect] {
+        // Nothing was spent: it is as if the server had not been reached.
+        if policy.isServiceAccount { return backOff(.transient, after: failure, at: now, jitter: jitter) }
         // However many failures came before: a server that forgives a second use of a spent token does so for seconds only.
         let attempt = state.isOutcomeUnknown ? nil : 1
         state.isOutcomeUnknown = true

@@ -106,7 +106,9 @@ package struct RefreshMachine: Sendable {
             case .transient, .misconfigured: now.elapsed(since: backOff.failedAt) >= backOff.leastDelay
             case .serverAsked, .confirming: backOff.isOver(at: now)
             }
-        case .signedOut, .refreshing: false
+        // A service account has nobody who signs in: this is how its owner has it go on after a sign-out.
+        case .signedOut: policy.isServiceAccount
+        case .refreshing: false
         }
     }
 
@@ -156,6 +158,8 @@ package struct RefreshMachine: Sendable {
                     leadTime: policy.leadTime,
                     jitter: jitter
                 )
+                // What the client asks for itself may be another thing now, and costs nothing to ask for.
+                if policy.isServiceAccount { state.accessToken?.refreshAfter = RefreshRule.shortestInterval }
             }
             state.deadline = scheduledDeadline(at: now)
             return [.persist(.unchanged)]

@@ -6,10 +6,18 @@ package struct RefreshPolicy: Hashable, Sendable {
     package var rotationGrace: Duration?
     /// How long a refresh token lives unused, for servers that do not say it in their answers; nil if unknown.
     package var refreshTokenLifetime: Duration?
+    /// Whether the client obtains tokens for itself (`ServiceGrant`): nothing is spent by that, and no person could help.
+    package var isServiceAccount: Bool
 
-    package init(leadTime: Duration? = nil, rotationGrace: Duration? = nil, refreshTokenLifetime: Duration? = nil) {
+    package init(
+        leadTime: Duration? = nil,
+        rotationGrace: Duration? = nil,
+        refreshTokenLifetime: Duration? = nil,
+        isServiceAccount: Bool = false
+    ) {
         self.leadTime = leadTime
         self.rotationGrace = rotationGrace
         self.refreshTokenLifetime = refreshTokenLifetime
+        self.isServiceAccount = isServiceAccount
     }
 }

@@ -17,7 +17,7 @@ package struct RefreshState: Hashable, Sendable {
     package var failures: Int
     /// Refusals of this generation that were not believed yet.
     package var refusals: Int
-    /// Whether the grant has a refresh token. One without (GitHub's classic apps, Slack's without rotation) lasts as long as its access
+    /// Whether there is something to refresh with: a refresh token, or what a service account's client has. A grant without (GitHub's classic apps, Slack's without rotation) lasts as long as its access
     /// token.
     package var isRefreshable: Bool
     /// Whether a refresh has ever succeeded: the way we ask is right, so a refusal is about the grant.
@@ -48,6 +48,11 @@ package struct RefreshState: Hashable, Sendable {
         self.refusals = refusals
         self.isRefreshable = isRefreshable
         self.hasRefreshed = hasRefreshed
+    }
+
+    /// A service account's before its first token, which is due at once.
+    package static func service(at now: Moment) -> RefreshState {
+        RefreshState(phase: .scheduled, deadline: now.wall)
     }
 
     /// Whether the access token has at least `minimumValidity` left at `now`.

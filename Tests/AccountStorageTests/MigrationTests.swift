@@ -33,6 +33,7 @@ struct MigrationTests {
         #expect(work.account.registration.redirect == RegisteredRedirect())
         #expect(work.account.registration.management == nil)
         #expect(work.account.providerVariables == [:])
+        #expect(work.account.registration.serviceGrant == nil)
         let version = try store.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") }
         #expect(version == Schema.latest)
     }

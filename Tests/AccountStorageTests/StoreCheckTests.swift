@@ -51,6 +51,21 @@ struct StoreCheckTests {
         }
     }
 
+    @Test func `a service account lacks no refresh token, and comes back as it was`() throws {
+        let moment = Sample.moment(0)
+        var service = try Sample.account("service", state: .service(at: moment))
+        service.registration.serviceGrant = .clientCredentials
+        let ids = try store.add([service])
+        var state = service.state
+        state.accessToken = AccessTokenTimes(issuedAt: moment, lifetime: .seconds(60), refreshAfter: .seconds(30))
+        state.deadline = moment.wall + .seconds(30)
+        let tokens = TokenWrite.store(StoredTokens(accessToken: Sample.accessToken("of its own")))
+        try store.commit([StateWrite(account: ids[0], base: state.generation, state: state, tokens: tokens)])
+        let stored = try #require(try store.record(ids[0]))
+        #expect(stored.account.registration == service.registration && stored.state == state)
+        #expect(try check().1 == [])
+    }
+
     @Test(arguments: [1, 3, 1_000])
     func `a sound store has no findings, whatever the size of a batch, and no copy is left`(pages: Int) throws {
         let (accounts, findings) = try check(pages: pages)

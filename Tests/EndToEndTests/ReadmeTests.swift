@@ -40,7 +40,7 @@ struct ReadmeTests {
                 // A token is handed over once, and an account is added under a name that is free.
                 let clientID = command.contains("ID") ? "ID" : "mail"
                 if command.starts(with: ["account", "add"]) {
-                    _ = try await stage.authctl("account", "remove", "work")
+                    _ = try await stage.authctl("account", "remove", command[2])
                 }
                 let grant = try await issuer.issueGrant(
                     clientID: command.starts(with: ["account", "import"]) ? "ID" : clientID,
@@ -112,7 +112,11 @@ struct ReadmeTests {
     private static let gitLine =
         "which would keep the token and answer with it when it has ended; one that is set afterwards still does:"
 
-    private static let confidential = DemoClient(id: "ID", authentication: .basic(secret: "s3cret", form: .formEncoded))
+    private static let confidential = DemoClient(
+        id: "ID",
+        authentication: .basic(secret: "s3cret", form: .formEncoded),
+        serviceScope: "deploy"
+    )
 
     /// The arguments of each `authctl` that stands in the README, in its order, but for patterns such as `[ACCOUNT…]`.
     private var commands: [[String]] {

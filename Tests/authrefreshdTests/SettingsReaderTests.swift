@@ -16,6 +16,7 @@ struct SettingsReaderTests {
             issuer: "https://login.example/",
             clientId: "app",
             clientAuthentication: "client_secret_post",
+            grantType: "client_credentials",
             scopes: ["mail"],
             refreshParameters: ["resource": "https://api.example"],
             leadTimeSec: 300,
@@ -35,6 +36,25 @@ struct SettingsReaderTests {
         )
         #expect(AccountSettings(account) == settings)
         #expect(draft.registration.clientSecret == Secret("s"))
+    }
+
+    @Test(arguments: [
+        ("client_credentials", nil, nil), ("client_credentials", "none", "s"), ("password", nil, "s"), ("", nil, "s"),
+    ])
+    func `a service account has a grant that is known, and a client that proves itself`(
+        grantType: String,
+        method: String?,
+        secret: String?
+    ) throws {
+        let settings = AccountSettings(
+            name: "ci",
+            issuer: "https://login.example/",
+            clientId: "ci",
+            clientAuthentication: method,
+            grantType: grantType
+        )
+        let error = #expect(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: secret) }
+        #expect(error.map { String(decoding: $0.parameters, as: UTF8.self).contains("grantType") } == true)
     }
 
     @Test(arguments: [

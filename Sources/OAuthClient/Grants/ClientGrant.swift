@@ -49,6 +49,8 @@ package struct ClientGrantRequest: Sendable {
     package var resources: [String] = []
     /// RFC 8693 §2.1, and Auth0's word elsewhere; nil sends none.
     package var audience: String?
+    /// Added to the request, unless it names them itself.
+    package var parameters: [String: String] = [:]
 
     package init(
         client: RequestingClient,
@@ -71,10 +73,13 @@ package struct ClientGrantRequest: Sendable {
 
     var fields: [(name: String, value: String)] {
         let separator = client.profile?.scopeSeparator ?? " "
-        return grant.fields
+        let own =
+            grant.fields
             + (scopes.isEmpty ? [] : [("scope", scopes.joined(separator: separator))])
             + resources.map { ("resource", $0) }
             + (audience.map { [("audience", $0)] } ?? [])
+        let rest = parameters.filter { name, _ in !own.contains { $0.name == name } }
+        return own + rest.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 }
 

@@ -4,6 +4,8 @@ extension TokenFormat: ExpressibleByArgument {}
 
 extension SignInFlow: ExpressibleByArgument {}
 
+extension GrantOption: ExpressibleByArgument {}
+
 extension LengthOfTime: ExpressibleByArgument {
     init?(argument: String) {
         self.init(argument)

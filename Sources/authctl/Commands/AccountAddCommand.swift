@@ -18,6 +18,9 @@ struct AccountAddCommand: ParsableCommand {
             With --register the server is asked for a client (RFC 7591): it has to offer that. 'authctl logout --forget' has \
             it deleted again.
 
+            With --grant it is a service account: the client obtains tokens for itself, at once and before each ends, and nobody \
+            signs in. Such an account stays one. 'authctl logout' erases its token, and 'authctl refresh' has it go on.
+
             Secrets are read from a file of mode 0600, from standard input ('-'), or typed on the terminal ('-'), \
             where they are not shown.
 
@@ -31,6 +34,8 @@ struct AccountAddCommand: ParsableCommand {
               authctl account add wiki --issuer https://as.example.org --register
               authctl account add home --provider google --client-id ID \\
                 --client-secret-file secret.txt --refresh-token-file -
+              authctl account add ci --issuer https://as.example.org --client-id ci \\
+                --client-secret-file secret.txt --grant client-credentials --scope deploy
             """
     )
 
@@ -66,6 +71,9 @@ struct AccountAddCommand: ParsableCommand {
     @Flag(help: "Bind the tokens to a key of the account's own (DPoP); the server has to offer it.")
     var dpop = false
 
+    @Option(help: "Add a service account, whose client obtains tokens by this grant.")
+    var grant: GrantOption?
+
     @OptionGroup var output: OutputOptions
 
     @OptionGroup var connection: ConnectionOptions
@@ -79,6 +87,12 @@ struct AccountAddCommand: ParsableCommand {
         }
         guard !register || refreshTokenFile == nil && options.clientSecretFile == nil else {
             throw .usage(message: "a new client has neither a secret nor a grant yet", hint: "'authctl login' follows")
+        }
+        guard grant == nil || !register && refreshTokenFile == nil else {
+            throw .usage(
+                message: "'--grant' needs neither '--register' nor '--refresh-token-file'",
+                hint: "the client of a service account is registered by hand, and obtains its tokens itself"
+            )
         }
         guard options.clientSecretFile != "-" || refreshTokenFile != "-" else {
             throw .usage(message: "only one secret can come from '-'", hint: "put the other one into a file")
@@ -103,6 +117,7 @@ struct AccountAddCommand: ParsableCommand {
             clientKeyId: options.clientKeyId,
             teamId: options.teamId,
             dpop: dpop ? true : nil,
+            grantType: grant?.grantType,
             scopes: options.scopes,
             refreshParameters: refreshParameters,
             redirectUri: options.redirectUri,
@@ -136,7 +151,7 @@ struct AccountAddCommand: ParsableCommand {
             patience: register ? DaemonConnection.refreshPatience : DaemonConnection.patience
         )
         let status = reply.status
-        let isRefreshing = parameters.refreshToken != nil && !noWait
+        let isRefreshing = (parameters.refreshToken != nil || grant != nil) && !noWait
         let outcome = isRefreshing ? try daemon.settle(status, done: "'\(status.account)' was added") : status
         if let clientId = reply.clientId {
             StandardError.note("the server has registered a client for it: \(PlainText.line(clientId))")

@@ -73,6 +73,8 @@ enum SettingName: String, CaseIterable, Sendable {
         case nil where field == "audience": "the audience"
         case nil where field == "challenge": "the challenge"
         case nil where field == "dpop": "the account's key"
+        case nil where field == "grantType": "the grant"
+        case nil where field == "refreshToken": "the refresh token"
         case nil where field == "url": "the URL"
         case nil where field == "name" || field == "newName": "the account's name"
         case nil: "the setting '\(field)'"

@@ -21,6 +21,7 @@ struct SettingsView {
             ("client key", settings?.clientKeyId),
             ("team", settings?.teamId),
             ("dpop", settings?.dpop == true ? "tokens are bound to a key" : nil),
+            ("grant", settings?.grantType.map { "\($0), without anybody" }),
             ("scope", settings?.scopes.flatMap { $0.isEmpty ? nil : $0.joined(separator: " ") }),
         ]
         lines += NamedLines.members("param", settings?.refreshParameters)

@@ -27,17 +27,30 @@ struct CoordinatorSettings: Sendable {
     }
 
     /// The account's own policy; where it says nothing, its provider's.
-    func policy(of policy: RefreshPolicy, provider: String?, issuer: Issuer) -> RefreshPolicy {
+    ///
+    /// - Parameter serviceGrant: as in the account's registration.
+    func policy(
+        of policy: RefreshPolicy,
+        provider: String?,
+        issuer: Issuer,
+        serviceGrant: ServiceGrant?
+    ) -> RefreshPolicy {
         let profile = profiles.profile(provider: provider, issuer: issuer)
         return RefreshPolicy(
             leadTime: policy.leadTime,
             rotationGrace: policy.rotationGrace ?? profile?.rotationGrace?.duration,
-            refreshTokenLifetime: policy.refreshTokenLifetime ?? profile?.refreshTokenLifetime?.duration
+            refreshTokenLifetime: policy.refreshTokenLifetime ?? profile?.refreshTokenLifetime?.duration,
+            isServiceAccount: serviceGrant != nil
         )
     }
 
     func policy(of account: Account) -> RefreshPolicy {
-        policy(of: account.policy, provider: account.provider, issuer: account.issuer)
+        policy(
+            of: account.policy,
+            provider: account.provider,
+            issuer: account.issuer,
+            serviceGrant: account.registration.serviceGrant
+        )
     }
 
     func limits(for account: Account) -> IssuerGate.Limits {

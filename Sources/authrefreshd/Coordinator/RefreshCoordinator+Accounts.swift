@@ -4,13 +4,20 @@ internal import SignIn
 
 /// What people do with accounts. Each call is durable when it returns.
 extension RefreshCoordinator {
-    /// Adds an account; with a grant its first refresh is due at once.
+    /// Adds an account; with a grant, or as a service account, its first refresh is due at once.
     ///
     /// - Throws: `StoreError.nameTaken` if there is one of this name.
     func add(_ new: NewAccount, grant: RefreshToken?) throws(StoreError) -> AccountSnapshot {
         let now = timebase.now()
-        let policy = settings.policy(of: new.policy, provider: new.provider, issuer: new.issuer)
-        var machine = RefreshMachine(state: RefreshState(), policy: policy)
+        let serviceGrant = new.registration.serviceGrant
+        let policy = settings.policy(
+            of: new.policy,
+            provider: new.provider,
+            issuer: new.issuer,
+            serviceGrant: serviceGrant
+        )
+        let state = serviceGrant == nil ? RefreshState() : .service(at: now)
+        var machine = RefreshMachine(state: state, policy: policy)
         var effects: [Effect] = []
         if grant != nil {
             effects = machine.handle(.grantImported(refreshTokenLifetime: nil), at: now, jitter: timebase.jitter())

@@ -26,7 +26,7 @@ extension RefreshCoordinator {
         )
     }
 
-    /// Spends the refresh token of `lease`, which has been committed.
+    /// Spends the refresh token of `lease`, which has been committed; a service account's client asks for itself instead.
     ///
     /// - Parameters:
     ///   - set: what is asked for; nil for the account's default access token.
@@ -43,26 +43,22 @@ extension RefreshCoordinator {
     ) -> Bool {
         let account = record.account
         let correlationID = Self.newCorrelationID()
-        let refreshToken: RefreshToken
-        do {
-            guard let stored = try token.get() else {
-                fail(lease, for: set, of: account.id, "the store holds no refresh token for this account")
+        let requesting = requestingClient(of: account, correlationID: correlationID)
+        let request: TokenRequest
+        if let grant = account.registration.serviceGrant {
+            request = .obtain(ServiceTokenRequest(client: requesting, grant: grant, tokenSet: set))
+        } else {
+            do {
+                guard let stored = try token.get() else {
+                    fail(lease, for: set, of: account.id, "the store holds no refresh token for this account")
+                    return false
+                }
+                request = .refresh(refreshRequest(spending: stored, for: set, of: record, as: requesting))
+            } catch {
+                fail(lease, for: set, of: account.id, error.description)
                 return false
             }
-            refreshToken = stored
-        } catch {
-            fail(lease, for: set, of: account.id, error.description)
-            return false
         }
-        var request = RefreshRequest(
-            client: requestingClient(of: account, correlationID: correlationID),
-            refreshToken: refreshToken,
-            tokenSet: set,
-            hasWorkedBefore: set == nil && record.state.hasRefreshed,
-            subject: account.grantFacts.subject
-        )
-        // Where a person is needed, the grant goes on as it is.
-        if set == nil, let stepUp = stepUps[account.id], !stepUp.needsPerson { request.claims = stepUp.claims }
         exchanges[account.id] = Exchange(
             lease: lease,
             correlationID: correlationID,
@@ -72,10 +68,28 @@ extension RefreshCoordinator {
         gates.enter(record.issuerID, limits: settings.limits(for: account), at: now)
         // Where the answer arrives, so that it is read without a change of threads.
         Task(executorPreference: client.executor) { @concurrent [self, client, request] in
-            let outcome = await client.refresh(request)
+            let outcome = await request.run(by: client)
             await ended(lease, for: set, of: record, with: outcome, correlationID: correlationID)
         }
         return true
+    }
+
+    private func refreshRequest(
+        spending token: RefreshToken,
+        for set: TokenSet?,
+        of record: Record,
+        as client: RequestingClient
+    ) -> RefreshRequest {
+        var request = RefreshRequest(
+            client: client,
+            refreshToken: token,
+            tokenSet: set,
+            hasWorkedBefore: set == nil && record.state.hasRefreshed,
+            subject: record.account.grantFacts.subject
+        )
+        // Where a person is needed, the grant goes on as it is.
+        if set == nil, let stepUp = stepUps[record.account.id], !stepUp.needsPerson { request.claims = stepUp.claims }
+        return request
     }
 
     private func ended(
@@ -131,6 +145,27 @@ extension RefreshCoordinator {
     private func fail(_ lease: Lease, for set: TokenSet?, of account: AccountID, _ summary: String) {
         let failure = RefreshFailure(.misconfigured, detail: FailureDetail(summary: summary))
         submit(.failed(lease.generation, failure, for: set), for: account)
+    }
+}
+
+/// What the token endpoint is asked.
+private enum TokenRequest: Sendable {
+    case refresh(RefreshRequest)
+    case obtain(ServiceTokenRequest)
+
+    /// What a resource server wants the token to say; nil if nothing is asked for.
+    var claims: String? {
+        switch self {
+        case .refresh(let request): request.claims
+        case .obtain: nil
+        }
+    }
+
+    func run(by client: OAuthClient) async -> RefreshOutcome {
+        switch self {
+        case .refresh(let request): await client.refresh(request)
+        case .obtain(let request): await client.obtain(request)
+        }
     }
 }
 

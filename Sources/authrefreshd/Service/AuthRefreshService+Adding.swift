@@ -27,6 +27,7 @@ extension AuthRefreshService {
         guard try coordinator.overview().accounts < settings.maxAccounts else {
             throw VarlinkError(LimitExceededError(.accounts, maximum: settings.maxAccounts))
         }
+        guard grant == nil || draft.registration.serviceGrant == nil else { throw VarlinkError.needsNoGrant }
         guard registers else {
             return responder.reply(AddAccount.Reply(status: try coordinator.add(draft, grant: grant).wireStatus))
         }

@@ -61,6 +61,7 @@ extension AuthRefreshService {
     func importGrant(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> ImportGrant.Reply {
         let asked = try call.decodeParameters(as: ImportGrant.Parameters.self)
         let snapshot = try account(asked.account, on: coordinator)
+        guard snapshot.account.registration.serviceGrant == nil else { throw VarlinkError.needsNoGrant }
         let grant = RefreshToken(try checked(secret: asked.refreshToken, field: "refreshToken"))
         try coordinator.importGrant(grant, for: snapshot.account.id)
         return ImportGrant.Reply(status: try account(asked.account, on: coordinator).wireStatus)

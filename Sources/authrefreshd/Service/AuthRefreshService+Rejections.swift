@@ -16,6 +16,9 @@ extension AuthRefreshService {
         let snapshot = try account(asked.account, on: coordinator)
         try admit(caller, to: snapshot.account, on: coordinator)
         if let field = asked.challenge, let stepUp = try stepUp(field, of: snapshot, on: coordinator) {
+            guard snapshot.account.registration.serviceGrant == nil else {
+                throw VarlinkError.wantsMore(than: snapshot.account.name)
+            }
             coordinator.note(stepUp, of: snapshot)
             guard stepUp.needsPerson else { return ask(for: snapshot, attempts: 2, responder, on: coordinator) }
             return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: snapshot.account.name)))

@@ -17,6 +17,7 @@ extension AuthRefreshService {
         let request = try SignInRequest(asked)
         let snapshot = try account(asked.account, on: coordinator)
         let name = snapshot.account.name
+        guard snapshot.account.registration.serviceGrant == nil else { throw VarlinkError.needsNoPerson(name) }
         do throws(SignInRefusal) {
             let number = try coordinator.startSignIn(request, of: snapshot) { report in
                 switch report {

@@ -17,6 +17,8 @@ extension SettingsReader {
         if clientSecret?.isEmpty == true { throw invalid("clientSecret", "it is empty", nil) }
         let key = clientKey.map { Secret($0) }
         let method = try authentication(settings, hasSecret: clientSecret != nil, key)
+        let canProveItself = method != ClientAuthentication.none && (clientSecret != nil || key != nil)
+        let serviceGrant = try serviceGrant(settings.grantType, canProveItself)
         let parameters = settings.refreshParameters ?? [:]
         if let reserved = ReservedParameter.first(in: parameters) {
             throw invalid("refreshParameters", "'\(reserved)' is a name that the request itself uses", nil)
@@ -29,10 +31,30 @@ extension SettingsReader {
             clientKeyID: settings.clientKeyId,
             teamID: settings.teamId,
             dpopKey: dpopKey ?? (settings.dpop == true ? OAuthClient.newDPoPKey() : nil),
+            serviceGrant: serviceGrant,
             scopes: settings.scopes ?? [],
             refreshParameters: parameters,
             redirect: try redirect(settings)
         )
+    }
+
+    /// How the client obtains tokens for itself; nil for an account of a person.
+    private func serviceGrant(_ name: String?, _ canProveItself: Bool) throws(VarlinkError) -> ServiceGrant? {
+        guard let name else { return nil }
+        guard let grant = ServiceGrant(rawValue: name) else {
+            let all = ServiceGrant.allCases.map(\.rawValue).joined(separator: ", ")
+            throw invalid("grantType", "'\(name)' is none that needs no person", "known: \(all)")
+        }
+        switch grant {
+        case .clientCredentials where !canProveItself:
+            // RFC 6749 §4.4: for confidential clients only.
+            throw invalid(
+                "grantType",
+                "'\(name)' needs a client that proves itself",
+                "--client-secret-file FILE, or --client-key-file FILE"
+            )
+        case .clientCredentials: return grant
+        }
     }
 
     /// What the server knows of redirect URIs.

@@ -210,7 +210,8 @@ extension AccountSettings {
     /// What its texts take, in bytes; an empty one counts too, or a list could have any number of them.
     fileprivate var byteCount: Int {
         let texts = [
-            name, issuer, provider, clientId, clientAuthentication, clientKeyId, teamId, redirectUri, redirectScheme,
+            name, issuer, provider, clientId, clientAuthentication, clientKeyId, teamId, grantType, redirectUri,
+            redirectScheme,
         ]
         .compactMap { $0 }
         let lists = (scopes ?? []) + (allowedUnits ?? []) + (allowedExecutables ?? [])

@@ -34,6 +34,7 @@ extension AccountSnapshot {
     var hint: String? {
         switch shown {
         case .fresh, .refreshing, .retrying: nil
+        case .signedOut where account.registration.serviceGrant != nil: "authctl refresh \(account.name)"
         case .interactionRequired, .refreshTokenExpiring, .signedOut:
             "authctl login \(account.name)"
         case .misconfigured: failure?.detail.remedy(for: account.name)
@@ -67,6 +68,7 @@ extension AccountSettings {
             clientKeyId: account.registration.clientKeyID,
             teamId: account.registration.teamID,
             dpop: account.registration.dpopKey == nil ? nil : true,
+            grantType: account.registration.serviceGrant?.rawValue,
             scopes: account.registration.scopes,
             refreshParameters: account.registration.refreshParameters,
             redirectUri: account.registration.redirect.uri,

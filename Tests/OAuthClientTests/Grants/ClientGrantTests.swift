@@ -51,6 +51,69 @@ struct ClientGrantTests {
         )
     }
 
+    private func serviceToken(
+        _ answer: LoopbackServer.Step,
+        for set: TokenSet? = nil,
+        _ change: (inout ClientRegistration) -> Void = { _ in }
+    ) async throws -> (outcome: RefreshOutcome, sent: [LoopbackServer.Request]) {
+        var registration = ClientRegistration(clientID: "client", authentication: .clientSecretPost)
+        registration.clientSecret = Secret("client-secret")
+        registration.scopes = ["one", "two"]
+        registration.refreshParameters = ["audience": "usual", "resource": "https://api.example"]
+        change(&registration)
+        let script = signInServer(TestSigner()) { request, _ in request.line == "POST /token" ? answer : nil }
+        return try await withServer(script) { [registration] server in
+            try await withClient { client in
+                let asking = try requestingClient(at: server.origin, registration: registration)
+                let request = ServiceTokenRequest(client: asking, grant: .clientCredentials, tokenSet: set)
+                return (await client.obtain(request), server.requests.filter { $0.line == "POST /token" })
+            }
+        }
+    }
+
+    @Test func `a service account asks as it is set up, and keeps no refresh token`() async throws {
+        let answer = LoopbackServer.json(
+            200,
+            """
+            {"access_token":"a1","token_type":"Bearer","expires_in":60,"refresh_token":"r1","refresh_expires_in":9}
+            """
+        )
+        let (outcome, sent) = try await serviceToken(answer)
+        let tokens = try outcome.result.get()
+        #expect(tokens.accessToken.secret == Secret("a1") && tokens.refreshToken == nil)
+        #expect(tokens.issuance == Issuance(lifetime: .seconds(60)))
+        #expect(
+            sent.map(\.fields) == [
+                [
+                    "grant_type": ["client_credentials"], "scope": ["one two"], "audience": ["usual"],
+                    "resource": ["https://api.example"], "client_id": ["client"], "client_secret": ["client-secret"],
+                ]
+            ]
+        )
+    }
+
+    @Test func `a token set of a service account takes the place of what it usually asks for`() async throws {
+        let set = try TokenSet(scopes: ["three"], audience: "other")
+        let (_, sent) = try await serviceToken(Self.issued, for: set)
+        let fields = try #require(sent.first?.fields)
+        #expect(fields["scope"] == ["three"] && fields["audience"] == ["other"])
+        #expect(fields["resource"] == ["https://api.example"])
+    }
+
+    @Test func `a parameter that the request itself uses is not sent`() async throws {
+        let (outcome, sent) = try await serviceToken(Self.issued) { $0.refreshParameters = ["grant_type": "password"] }
+        let failure = try #require(outcome.failure)
+        #expect(failure.failureClass == .misconfigured && sent.isEmpty)
+    }
+
+    @Test(arguments: ["invalid_grant", "interaction_required", "unauthorized_client", "invalid_scope"])
+    func `what a server refuses a service account is a matter of its settings`(code: String) async throws {
+        let (outcome, _) = try await serviceToken(LoopbackServer.json(400, #"{"error":"\#(code)"}"#))
+        let failure = try #require(outcome.failure)
+        #expect(failure.failureClass == .misconfigured)
+        #expect(failure.detail.oauthError == code)
+    }
+
     @Test func `an assertion is exchanged, and is not shown when the server says it back`() async throws {
         let (outcome, sent) = try await obtain(
             .jwtBearer(assertion: Secret("assertion-1")),

@@ -1,0 +1,90 @@
+import RefreshCore
+import Testing
+
+/// Accounts whose client obtains tokens for itself.
+struct RefreshMachineServiceTests {
+    private typealias Fixture = MachineFixture
+
+    private let start = MachineFixture.start
+    private let policy = RefreshPolicy(refreshTokenLifetime: .seconds(60), isServiceAccount: true)
+
+    private func refreshing() -> RefreshMachine {
+        Fixture.machine(.refreshing(Fixture.lease), policy: policy)
+    }
+
+    @Test func `the first token is due at once, and the next before it ends`() {
+        var machine = RefreshMachine(state: .service(at: start), policy: policy)
+        #expect(machine.state.shown(at: start) == .refreshing)
+        let zero = Generation(0)
+        #expect(machine.handle(.deadlineReached, at: start, jitter: 0.5) == Fixture.begin(at: start, generation: zero))
+        let issued = Event.tokensIssued(zero, Issuance(lifetime: .seconds(3600)))
+        #expect(machine.handle(issued, at: start, jitter: 0.5) == [.persist(.store), .publish(.tokenRefreshed)])
+        #expect(machine.state.generation == zero && machine.state.refreshToken == nil)
+        #expect(machine.state.deadline == start.wall + .seconds(2400))
+        let due = start.later(.seconds(2400))
+        #expect(machine.handle(.deadlineReached, at: due, jitter: 0.5) == Fixture.begin(at: due, generation: zero))
+    }
+
+    @Test func `a refresh token that came nevertheless changes nothing`() {
+        var machine = refreshing()
+        let issuance = Issuance(lifetime: .seconds(3600), isRotated: true, refreshTokenLifetime: .seconds(60))
+        _ = machine.handle(.tokensIssued(Fixture.generation, issuance), at: start, jitter: 0.5)
+        #expect(machine.state.generation == Fixture.generation && machine.state.previous == nil)
+        #expect(machine.state.refreshToken == nil)
+    }
+
+    @Test(arguments: [FailureClass.rejected, .grantEnded, .userRequired, .misconfigured])
+    func `no refusal calls for a person`(failureClass: FailureClass) {
+        var machine = refreshing()
+        let failed = Event.refreshFailed(Fixture.generation, Fixture.failure(failureClass))
+        _ = machine.handle(failed, at: start, jitter: 0.5)
+        #expect(machine.state.phase.backOffKind == .misconfigured)
+        #expect(machine.state.deadline.map { $0 > start.wall } == true)
+    }
+
+    @Test(arguments: [false, true])
+    func `a lost answer leaves nothing open, and is asked for again by a caller's need`(isForSet: Bool) throws {
+        let set = isForSet ? try TokenSet(scopes: ["files"]) : nil
+        var machine = refreshing()
+        let failure = Fixture.failure(.unanswered)
+        let lost =
+            set.map { Event.tokenSetFailed($0, Fixture.generation, failure) }
+            ?? .refreshFailed(Fixture.generation, failure)
+        _ = machine.handle(lost, at: start, jitter: 0.5)
+        #expect(machine.state.phase.backOffKind == .transient)
+        #expect(!machine.state.isOutcomeUnknown)
+        let soon = start.later(BackOffRule.callerInterval)
+        #expect(machine.handle(.tokenNeeded, at: soon, jitter: 0.5) == Fixture.begin(at: soon))
+    }
+
+    @Test func `a lease that nobody holds any more leaves nothing open`() {
+        var machine = refreshing()
+        _ = machine.handle(.exchangeAbandoned, at: start, jitter: 0.5)
+        #expect(machine.state.phase.backOffKind == .transient && !machine.state.isOutcomeUnknown)
+    }
+
+    @Test func `after a sign-out only a person has it go on`() {
+        var machine = refreshing()
+        #expect(machine.handle(.signedOut, at: start, jitter: 0) == [.persist(.erase), .publish(.signedOut)])
+        let ignored: [Event] = [.tokenNeeded, .deadlineReached, .accountUpdated, .connectivityRestored]
+        for event in ignored {
+            _ = machine.handle(event, at: start, jitter: 0)
+            #expect(machine.state.phase == .signedOut && machine.state.deadline == nil)
+        }
+        let next = Fixture.generation.next
+        #expect(machine.handle(.refreshRequested, at: start, jitter: 0) == Fixture.begin(at: start, generation: next))
+    }
+
+    @Test func `what was changed is asked for at once`() {
+        var machine = Fixture.machine(.scheduled, policy: policy)
+        let later = start.later(.seconds(5))
+        _ = machine.handle(.accountUpdated, at: later, jitter: 0.5)
+        #expect(machine.state.deadline == later.wall)
+        #expect(machine.handle(.deadlineReached, at: later, jitter: 0.5) == Fixture.begin(at: later))
+    }
+
+    @Test func `a person's account that has signed out waits for its person`() {
+        var machine = Fixture.machine(.signedOut)
+        #expect(machine.handle(.refreshRequested, at: start, jitter: 0) == [])
+    }
+}
