@@ -32,7 +32,11 @@ struct HeldEndpoint {
 
     /// Waits for a request to come in; the connection it came by.
     func request() async throws -> Int32 {
-        try await onOwnThread { [listener] in accept(listener, nil, nil) }
+        try await onOwnThread { [listener] in
+            var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&waiting, 1, 60_000) == 1 else { throw TestFault.timedOut(waitingFor: "a request") }
+            return accept(listener, nil, nil)
+        }
     }
 
     /// Answers with 200 and no body.
