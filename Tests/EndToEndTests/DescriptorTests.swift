@@ -19,9 +19,10 @@ struct DescriptorTests {
                 _ = try standing.receive()
                 return standing
             }
-            // No number above those in use can be had: what is left is the gaps below.
+            // Three above those in use can be had, and the gaps below: fewer than the crowd wants, and enough without it for a caller and
+            // a connection to the issuer.
             let highest = try descriptors(of: daemon.pid).max() ?? 0
-            try await limitDescriptors(of: daemon.pid, to: highest + 1)
+            try await limitDescriptors(of: daemon.pid, to: highest + 4)
 
             var crowd: [RawConnection]? = try await onOwnThread { [socket = stage.socket] in
                 try RawConnection.open(64, to: socket)
