@@ -16,7 +16,10 @@ from harness import PATIENCE, Failure
 
 # The key under which WebDriver §11 hands out elements.
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-MISSING = ("no such element", "stale element reference")
+STALE = "stale element reference"
+MISSING = ("no such element", STALE)
+# More pages than that do not follow each other by themselves.
+REPLACEMENTS = 10
 # Every name but this machine's is unknown, whoever in the browser asks for it; and it is not to ask in the background.
 LOOPBACK_ONLY = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1, EXCLUDE [::1]",
@@ -109,11 +112,21 @@ class Chromium:
                 raise
             raise Failure(f"'{selector}' is not on the page {self.url()}: {self.text()[:400]!r}") from None
 
+    def at(self, selector, method, what, body=None):
+        """Does something with the element. One whose page is just being replaced is looked for on the next page."""
+        for _ in range(REPLACEMENTS):
+            try:
+                return self.call(method, f"/element/{self.find(selector)}/{what}", body)
+            except WebDriverError as error:
+                if error.kind != STALE:
+                    raise
+        raise Failure(f"'{selector}' does not stay on a page: {self.url()}")
+
     def type(self, selector, text):
-        self.call("POST", f"/element/{self.find(selector)}/value", {"text": text})
+        self.at(selector, "POST", "value", {"text": text})
 
     def click(self, selector):
-        self.call("POST", f"/element/{self.find(selector)}/click", {})
+        self.at(selector, "POST", "click", {})
 
     # -- What they see
 
@@ -121,7 +134,7 @@ class Chromium:
         return self.call("GET", "/url")
 
     def text(self, selector="body"):
-        return self.call("GET", f"/element/{self.find(selector)}/text")
+        return self.at(selector, "GET", "text")
 
     def run(self, script, *arguments):
         return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})

@@ -148,7 +148,7 @@ class DjangoPages:
         self.chromium.click("[name=allow]")
 
     def deny(self):
-        self.chromium.click("[type=submit]:not([name=allow])")
+        self.chromium.click("//form[.//*[@name='allow']]//*[@type='submit'][not(@name='allow')]")
 
     def type_code(self, code):
         self.chromium.type("#id_user_code", code)
