@@ -8,6 +8,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -127,6 +128,23 @@ class Chromium:
 
     def click(self, selector):
         self.at(selector, "POST", "click", {})
+
+    def leave(self, selector):
+        """Clicks what leads to another page; once more where a script draws the page anew just then, and the click is lost."""
+        here = self.url()
+        for _ in range(REPLACEMENTS):
+            self.click(selector)
+            if self.has_left(here):
+                return
+        raise Failure(f"'{selector}' does not lead away from {here}: {self.text()[:400]!r}")
+
+    def has_left(self, address):
+        end = time.monotonic() + PATIENCE / 10
+        while self.url() == address:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.05)
+        return True
 
     # -- What they see
 

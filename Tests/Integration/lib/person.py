@@ -119,14 +119,15 @@ class GlewlwydPages:
         self.chromium.type("#password", PASSWORD)
         self.chromium.click("#loginbut")
 
-    def allow(self):
-        """The first time; the server asks once for each client."""
+    def allow(self, leaves=True):
+        """The first time; the server asks once for each client. An address for another program does not `leave` the page."""
         self.chromium.click("#grant-api")
         self.chromium.click("//button[text()='Grant access']")
-        self.go_on()
+        self.go_on(leaves)
 
-    def go_on(self):
-        self.chromium.click("//button[contains(@class, 'btn-success')][contains(., 'Continue')]")
+    def go_on(self, leaves=True):
+        act = self.chromium.leave if leaves else self.chromium.click
+        act("//button[contains(@class, 'btn-success')][contains(., 'Continue')]")
 
     def type_code(self, code):
         self.chromium.type(".card-body input", code)
@@ -145,10 +146,10 @@ class DjangoPages:
         self.chromium.click("//button[text()='Log in']")
 
     def allow(self):
-        self.chromium.click("[name=allow]")
+        self.chromium.leave("[name=allow]")
 
     def deny(self):
-        self.chromium.click("//form[.//*[@name='allow']]//*[@type='submit'][not(@name='allow')]")
+        self.chromium.leave("//form[.//*[@name='allow']]//*[@type='submit'][not(@name='allow')]")
 
     def type_code(self, code):
         self.chromium.type("#id_user_code", code)

@@ -244,7 +244,7 @@ def scheme(case):
     login.expect("are handed to 'authctl callback' from now on")
     pages = case.pages(case.glewlwyd)
     pages.log_in()
-    pages.allow()
+    pages.allow(leaves=False)
     case.check("authctl login ends with 0", login.end() == 0, login.text)
     case.token_is_taken(case.glewlwyd, f"authrefreshd:{SECRET}")
 
