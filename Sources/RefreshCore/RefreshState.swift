@@ -17,8 +17,8 @@ package struct RefreshState: Hashable, Sendable {
     package var failures: Int
     /// Refusals of this generation that were not believed yet.
     package var refusals: Int
-    /// Whether there is something to refresh with: a refresh token, or what a service account's client has. A grant without (GitHub's classic apps, Slack's without rotation) lasts as long as its access
-    /// token.
+    /// Whether there is something to refresh with: a refresh token, or what a service account's client has. A grant without (GitHub's
+    /// classic apps, Slack's without rotation) lasts as long as its access token.
     package var isRefreshable: Bool
     /// Whether a refresh has ever succeeded: the way we ask is right, so a refusal is about the grant.
     package var hasRefreshed: Bool

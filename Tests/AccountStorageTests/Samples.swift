@@ -87,6 +87,22 @@ enum Sample {
         )
     }
 
+    /// Times of an access token that is good.
+    static let accessTokenTimes = AccessTokenTimes(
+        issuedAt: moment(0),
+        lifetime: .seconds(3600),
+        refreshAfter: .seconds(2400)
+    )
+
+    /// An account of generation 1 that holds `tokens`, the access token with `accessTokenTimes`.
+    static func fresh(_ name: String, _ tokens: StoredTokens) throws -> NewAccount {
+        var state = RefreshState(generation: Generation(1), phase: .scheduled, deadline: start + .seconds(10))
+        state.accessToken = accessTokenTimes
+        var account = try account(name, state: state)
+        account.tokens = tokens
+        return account
+    }
+
     static func refreshToken(_ text: String) -> RefreshToken { RefreshToken(Secret(text)) }
 
     static func accessToken(_ text: String) -> AccessToken { AccessToken(Secret(text)) }

@@ -6,12 +6,6 @@ import Testing
 
 /// The copy of the tokens that are for every caller: what stands there is what it is a copy of.
 struct TokenAtHandTests {
-    private static let times = AccessTokenTimes(
-        issuedAt: Sample.moment(0),
-        lifetime: .seconds(3600),
-        refreshAfter: .seconds(2400)
-    )
-
     private let folder: TemporaryFolder
     private let store: AccountStore
 
@@ -21,13 +15,13 @@ struct TokenAtHandTests {
     }
 
     private func account(_ name: String, allowed: AllowedCallers? = nil) throws -> NewAccount {
-        var state = RefreshState(generation: Generation(1), phase: .scheduled, deadline: Sample.start + .seconds(10))
-        state.accessToken = Self.times
-        var account = try Sample.account(name, state: state)
-        account.tokens = StoredTokens(
-            accessToken: Sample.accessToken("access-\(name)"),
-            refreshToken: Sample.refreshToken("refresh-\(name)"),
-            idToken: Secret("id-\(name)")
+        var account = try Sample.fresh(
+            name,
+            StoredTokens(
+                accessToken: Sample.accessToken("access-\(name)"),
+                refreshToken: Sample.refreshToken("refresh-\(name)"),
+                idToken: Secret("id-\(name)")
+            )
         )
         account.allowedCallers = allowed
         return account
@@ -68,7 +62,7 @@ struct TokenAtHandTests {
             account("a"), account("b"), account("c", allowed: AllowedCallers(units: ["x.service"], executables: [])),
         ])
         #expect(try atHand() == [1, 2])
-        var later = Self.times
+        var later = Sample.accessTokenTimes
         later.issuedAt = Sample.moment(60)
         let next = StoredTokens(accessToken: Sample.accessToken("next"), refreshToken: Sample.refreshToken("next"))
         try commit(ids[0], .store(next), generation: 2, holding: later)

@@ -9,12 +9,6 @@ import Testing
 
 /// What other threads than the owner's are told of access tokens: what is stored at that moment, or to ask the owner.
 struct TokenReaderTests {
-    private static let times = AccessTokenTimes(
-        issuedAt: Sample.moment(0),
-        lifetime: .seconds(3600),
-        refreshAfter: .seconds(2400)
-    )
-
     private let folder: TemporaryFolder
     private let store: AccountStore
 
@@ -27,12 +21,12 @@ struct TokenReaderTests {
 
     /// An account with an access token, and with another one of a token set of its own.
     private func account(_ name: String, allowed: AllowedCallers? = nil) throws -> NewAccount {
-        var state = RefreshState(generation: Generation(1), phase: .scheduled, deadline: Sample.start + .seconds(10))
-        state.accessToken = Self.times
-        var account = try Sample.account(name, state: state)
-        account.tokens = StoredTokens(
-            accessToken: AccessToken(Secret("access-\(name)"), type: "DPoP"),
-            refreshToken: Sample.refreshToken("refresh-\(name)")
+        var account = try Sample.fresh(
+            name,
+            StoredTokens(
+                accessToken: AccessToken(Secret("access-\(name)"), type: "DPoP"),
+                refreshToken: Sample.refreshToken("refresh-\(name)")
+            )
         )
         account.allowedCallers = allowed
         return account
@@ -49,13 +43,13 @@ struct TokenReaderTests {
         _ = try store.add([account("a"), account("b")])
         let found = try #require(reader.token(of: "b"))
         #expect(found.token == AccessToken(Secret("access-b"), type: "DPoP"))
-        #expect(found.times == Self.times)
+        #expect(found.times == Sample.accessTokenTimes)
         #expect(reader.token(of: "c") == nil)
     }
 
     @Test func `a token that replaces another is found at once`() throws {
         let id = try store.add(account("a")).account.id
-        var later = Self.times
+        var later = Sample.accessTokenTimes
         later.issuedAt = Sample.moment(60)
         try commit(id, .store(StoredTokens(accessToken: Sample.accessToken("second"))), holding: later)
         let found = try #require(reader.token(of: "a"))
@@ -102,7 +96,11 @@ struct TokenReaderTests {
         #expect(found() == nil)
         _ = try store.takeBack(limit: 10)
         #expect(found() == Secret("access-a"))
-        try commit(id, .store(StoredTokens(accessToken: Sample.accessToken("second"))), holding: Self.times)
+        try commit(
+            id,
+            .store(StoredTokens(accessToken: Sample.accessToken("second"))),
+            holding: Sample.accessTokenTimes
+        )
         #expect(found() == Secret("second"))
         _ = try store.rename(id, to: Sample.name("b"))
         #expect(found() == nil)
@@ -201,7 +199,7 @@ struct TokenReaderTests {
 
     @Test func `threads may ask while the owner writes, and get whole answers`() throws {
         let id = try store.add(account("a")).account.id
-        try commit(id, .store(StoredTokens(accessToken: Sample.accessToken("t3600"))), holding: Self.times)
+        try commit(id, .store(StoredTokens(accessToken: Sample.accessToken("t3600"))), holding: Sample.accessTokenTimes)
         let reader = reader
         let group = DispatchGroup()
         let wrong = Counter()
@@ -215,7 +213,7 @@ struct TokenReaderTests {
             }
         }
         for index in 1...50 {
-            var times = Self.times
+            var times = Sample.accessTokenTimes
             times.lifetime = .seconds(index)
             try commit(id, .store(StoredTokens(accessToken: Sample.accessToken("t\(index)"))), holding: times)
         }

@@ -19,6 +19,16 @@ struct RegistrationTests {
         }
     }
 
+    /// Adds the account `work`, for which the server at `url` is to register a client.
+    private func register(
+        _ stage: DaemonStage,
+        at url: String,
+        _ options: [String] = [],
+        input: String = ""
+    ) async throws -> CommandOutcome {
+        try await stage.authctl(["account", "add", "work", "--issuer", url, "--register"] + options, input: input)
+    }
+
     private func signIn(_ stage: DaemonStage, flow: String? = nil) async throws -> String {
         let call = try SignInCall(stage, StartSignIn.Parameters(account: "work", flow: flow))
         let started = try await call.started()
@@ -35,7 +45,7 @@ struct RegistrationTests {
 
     @Test func `a client is registered, signs in, refreshes, and is deleted with its account`() async throws {
         try await withStage { stage, issuer, url in
-            let added = try await stage.authctl("account", "add", "work", "--issuer", url, "--register")
+            let added = try await register(stage, at: url)
             #expect(added.end == .exited(0), "\(added)")
             #expect(added.errors.contains("has registered a client for it: demo-client-"))
             _ = try await signIn(stage)
@@ -56,16 +66,7 @@ struct RegistrationTests {
     @Test(arguments: ["client_secret_basic", "client_secret_post"])
     func `a client that proves itself keeps the secret that the server gave it`(method: String) async throws {
         try await withStage { stage, issuer, url in
-            let added = try await stage.authctl(
-                "account",
-                "add",
-                "work",
-                "--issuer",
-                url,
-                "--register",
-                "--client-auth",
-                method
-            )
+            let added = try await register(stage, at: url, ["--client-auth", method])
             #expect(added.end == .exited(0), "\(added)")
             _ = try await signIn(stage)
             #expect(try await stage.authctl("refresh", "work").end == .exited(0))
@@ -77,16 +78,7 @@ struct RegistrationTests {
 
     @Test func `the redirect URIs are those that the sign-in will use`() async throws {
         try await withStage { stage, _, url in
-            let added = try await stage.authctl(
-                "account",
-                "add",
-                "work",
-                "--issuer",
-                url,
-                "--register",
-                "--redirect-scheme",
-                "org.example.mail"
-            )
+            let added = try await register(stage, at: url, ["--redirect-scheme", "org.example.mail"])
             #expect(added.end == .exited(0), "\(added)")
             #expect(try await signIn(stage, flow: "scheme") == "org.example.mail:/callback")
             #expect(try await signIn(stage).hasPrefix("http://127.0.0.1:"))
@@ -97,16 +89,7 @@ struct RegistrationTests {
         try await withStage { stage, _, url in
             let (first, second) = (try HeldEndpoint.freePort(), try HeldEndpoint.freePort())
             let port = String(first)
-            let added = try await stage.authctl(
-                "account",
-                "add",
-                "work",
-                "--issuer",
-                url,
-                "--register",
-                "--redirect-port",
-                port
-            )
+            let added = try await register(stage, at: url, ["--redirect-port", port])
             #expect(added.end == .exited(0), "\(added)")
             #expect(try await signIn(stage) == "http://127.0.0.1:\(port)/")
             let uri = "http://127.0.0.1:\(second)/back"
@@ -123,11 +106,13 @@ struct RegistrationTests {
 
     @Test func `who may register shows the token that the server gave out`() async throws {
         try await withStage(.byToken("demo-initial")) { stage, issuer, url in
-            let refused = try await stage.authctl("account", "add", "work", "--issuer", url, "--register")
+            let refused = try await register(stage, at: url)
             #expect(refused.end == .exited(78), "\(refused)")
             #expect(refused.errors.contains("--initial-access-token-file FILE"), "\(refused.errors)")
-            let added = try await stage.authctl(
-                ["account", "add", "work", "--issuer", url, "--register", "--initial-access-token-file", "-"],
+            let added = try await register(
+                stage,
+                at: url,
+                ["--initial-access-token-file", "-"],
                 input: "demo-initial"
             )
             #expect(added.end == .exited(0), "\(added)")
@@ -141,7 +126,7 @@ struct RegistrationTests {
     ])
     func `a refusal is told, and nothing is added`(options: [String], words: String) async throws {
         try await withStage { stage, _, url in
-            let refused = try await stage.authctl(["account", "add", "work", "--issuer", url, "--register"] + options)
+            let refused = try await register(stage, at: url, options)
             #expect(refused.end == .exited(78), "\(refused)")
             #expect(refused.errors.contains(words), "\(refused.errors)")
             #expect(try await stage.authctl("account", "show", "work").end == .exited(4))
@@ -150,7 +135,7 @@ struct RegistrationTests {
 
     @Test func `a server that registers nobody is told from one that refuses`() async throws {
         try await withStage(.closed) { stage, _, url in
-            let refused = try await stage.authctl("account", "add", "work", "--issuer", url, "--register")
+            let refused = try await register(stage, at: url)
             #expect(refused.end == .exited(78), "\(refused)")
             #expect(refused.errors.contains("registers no clients by itself"), "\(refused.errors)")
         }
@@ -199,7 +184,7 @@ struct RegistrationTests {
     @Test func `a name that is taken registers nobody`() async throws {
         try await withStage { stage, issuer, url in
             for status in [0, 64] as [Int32] {
-                let added = try await stage.authctl("account", "add", "work", "--issuer", url, "--register")
+                let added = try await register(stage, at: url)
                 #expect(added.end == .exited(status), "\(added)")
             }
             #expect(await issuer.entries().count == 1)

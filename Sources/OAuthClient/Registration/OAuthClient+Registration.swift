@@ -21,9 +21,9 @@ extension OAuthClient {
             }
             let message = HTTPExchange.Request(
                 endpoint: endpoint,
-                headers: registrationHeaders(request.initialAccessToken, request.profile),
+                headers: registrationHeaders(request.initialAccessToken, request.client.profile),
                 body: request.document.bytes,
-                caFile: request.profile?.caFile
+                caFile: request.client.profile?.caFile
             )
             let reply = try await reply(to: message, of: request.client, hiding: request.initialAccessToken) {
                 // §3.2.1 wants 201; some servers answer 200.
@@ -104,7 +104,7 @@ extension OAuthClient {
         let endpoint = fields["registration_client_uri"]?.text.flatMap(Endpoint.init)
         let token = fields["registration_access_token"]?.text.flatMap { $0.isEmpty ? nil : Secret($0) }
         // The token must not go to whatever listens on this machine.
-        let place = endpoint.flatMap { !$0.isLoopback || request.issuer.isLoopback ? $0.url : nil }
+        let place = endpoint.flatMap { !$0.isLoopback || request.client.issuer.isLoopback ? $0.url : nil }
         let registration = ClientRegistration(
             clientID: fields["client_id"]?.text ?? "",
             // §3.2.1: the server may have changed what was asked for.

@@ -2,8 +2,8 @@ package import RefreshCore
 
 /// What a client says about itself to be registered (RFC 7591 §2).
 package struct RegistrationRequest: Sendable {
-    package var issuer: Issuer
-    package var profile: ProviderProfile?
+    /// On whose behalf; it has no client id yet.
+    package var client: RequestingClient
     /// What the person sees at the server.
     package var clientName: String
     package var redirectURIs: [String]
@@ -19,20 +19,11 @@ package struct RegistrationRequest: Sendable {
     package var softwareVersion: String?
     /// What servers want that do not register everybody (RFC 7591 §3).
     package var initialAccessToken: Secret?
-    package var correlationID: String
 
-    package init(
-        issuer: Issuer,
-        profile: ProviderProfile? = nil,
-        clientName: String,
-        redirectURIs: [String],
-        correlationID: String
-    ) {
-        self.issuer = issuer
-        self.profile = profile
+    package init(client: RequestingClient, clientName: String, redirectURIs: [String]) {
+        self.client = client
         self.clientName = clientName
         self.redirectURIs = redirectURIs
-        self.correlationID = correlationID
     }
 
     var document: JSONValue {
@@ -51,15 +42,6 @@ package struct RegistrationRequest: Sendable {
             "software_version": softwareVersion.map(JSONValue.string),
         ]
         return .object(fields.compactMapValues { $0 })
-    }
-
-    var client: RequestingClient {
-        RequestingClient(
-            issuer: issuer,
-            profile: profile,
-            registration: ClientRegistration(clientID: ""),
-            correlationID: correlationID
-        )
     }
 }
 

@@ -30,11 +30,9 @@ extension RefreshCoordinator {
         let wanted = new.registration
         let signIn = (asking.profile?.signIn ?? SignInProfile()).registered(with: wanted.redirect)
         var request = RegistrationRequest(
-            issuer: asking.issuer,
-            profile: asking.profile,
+            client: asking,
             clientName: "authrefreshd",
-            redirectURIs: RedirectChoice.registered(as: signIn),
-            correlationID: asking.correlationID
+            redirectURIs: RedirectChoice.registered(as: signIn)
         )
         request.authentication = wanted.authentication
         request.scopes = asking.scopes(nil)

@@ -34,10 +34,9 @@ struct RegistrationTests {
         try await withServer(Self.server { LoopbackServer.json(status, body($0.origin)) }) { server in
             try await withClient { client in
                 var request = RegistrationRequest(
-                    issuer: try Issuer(url: server.origin),
+                    client: try requestingClient(at: server.origin, registration: ClientRegistration(clientID: "")),
                     clientName: "authrefreshd",
-                    redirectURIs: ["http://127.0.0.1/"],
-                    correlationID: "correlation-1"
+                    redirectURIs: ["http://127.0.0.1/"]
                 )
                 change(&request)
                 let result = await client.register(request)
