@@ -1,0 +1,213 @@
+import AuthRefreshInterface
+import DemoIssuer
+import Glibc
+import TestSupport
+import Testing
+
+/// What pages in a browser and other programs of the machine can do to a sign-in that is under way, at a real daemon.
+struct LoopbackAttackTests {
+    // MARK: pages of other sites
+
+    @Test func `forged answers change nothing, and the true one is still taken`() async throws {
+        try await withSignInStage { stage, _, issuer in
+            let call = try stage.signIn()
+            let started = try await call.started()
+            let uri = try #require(started.redirectUri)
+            let crossSite = ["Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: document"]
+            for query in ["code=stolen", "code=stolen&state=guess", "error=access_denied&state=guess", "%zz", ""] {
+                let pages = [
+                    try await RawWeb.get(uri + "?" + query),
+                    try await RawWeb.get(uri + "?" + query, headers: crossSite),
+                    try await RawWeb.post(uri, query, headers: crossSite),
+                ]
+                #expect(pages.allSatisfy { $0.status == 200 && !$0.body.contains("Signed in") }, "\(query)")
+            }
+            #expect(try await RawWeb.get(uri + "favicon.ico").status == 404)
+            let location = try await Person().decide(at: try #require(started.url))
+            #expect(try await RawWeb.get(location).body.contains("Signed in"))
+            try await call.completed()
+            #expect(await issuer.exchanges == [.opened])
+        }
+    }
+
+    @Test func `even the true answer is not taken from a page that fetches it, or by another name of this machine`()
+        async throws
+    {
+        try await withSignInStage { stage, _, issuer in
+            let call = try stage.signIn()
+            let started = try await call.started()
+            let location = try await Person().decide(at: try #require(started.url))
+            let target = location.replacing(/^http:\/\/[^\/]*/, with: "")
+            let host = location.replacing("http://", with: "").prefix { $0 != "/" }
+            let port = host.split(separator: ":").last ?? ""
+            for name in [
+                "evil.example:\(port)", "127.0.0.1.evil.example:\(port)", "[::ffff:127.0.0.1]:\(port)", "127.0.0.1",
+            ] {
+                let rebound = "GET \(target) HTTP/1.1\r\nHost: \(name)\r\n\r\n"
+                #expect(try await RawWeb.send(rebound, to: location).status == 421, "\(name)")
+            }
+            for destination in ["empty", "image", "script", "style", "iframe", "frame", "object", "embed", "worker"] {
+                let fetched = try await RawWeb.get(location, headers: ["Sec-Fetch-Dest: \(destination)"])
+                #expect(fetched.status == 403, "\(destination)")
+            }
+            for method in ["PUT", "HEAD", "OPTIONS", "DELETE"] {
+                let asked = "\(method) \(target) HTTP/1.1\r\nHost: \(host)\r\nContent-Length: 0\r\n\r\n"
+                #expect(try await RawWeb.send(asked, to: location).status == 405, "\(method)")
+            }
+            #expect(await issuer.exchanges == [])
+            #expect(try await RawWeb.get(location).body.contains("Signed in"))
+            try await call.completed()
+        }
+    }
+
+    // MARK: oversized and slow requests
+
+    @Test func `an answer that is too large is refused, and the sign-in goes on`() async throws {
+        try await withSignInStage { stage, _, issuer in
+            let call = try stage.signIn()
+            let location = try await Person().decide(at: try #require(call.started().url))
+            let filler = String(repeating: "a", count: 40_000)
+            #expect(try await RawWeb.get("\(location)&filler=\(filler)").status == 413)
+            #expect(try await RawWeb.get(location, headers: ["Cookie: \(filler)"]).status == 413)
+            #expect(await issuer.exchanges == [])
+            #expect(try await RawWeb.get(location).body.contains("Signed in"))
+            try await call.completed()
+        }
+    }
+
+    @Test func `connections that say nothing, or too slowly, are closed and keep no browser out`() async throws {
+        try await withSignInStage { stage, _, _ in
+            let call = try stage.signIn()
+            let started = try await call.started()
+            let location = try await Person().decide(at: try #require(started.url))
+            let port = try #require(Int(location.firstMatch(of: /:(\d+)/)?.1 ?? ""))
+            let form = "Host: 127.0.0.1:\(port)\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9"
+            let beginnings = ["", "GET / HTTP/1.1\r\n", "POST / HTTP/1.1\r\n\(form)\r\n\r\ncode="]
+            // As many as are taken at once.
+            let idle = try await onOwnThread {
+                try (0..<16).map { number in
+                    let connection = try WebConnection(number.isMultiple(of: 2) ? "127.0.0.1" : "::1", port: port)
+                    connection.send(beginnings[number % beginnings.count])
+                    return connection
+                }
+            }
+            let begin = ContinuousClock.now
+            #expect(try await onOwnThread { try idle.map { try $0.readToEnd() } } == Array(repeating: "", count: 16))
+            #expect(begin.duration(to: .now) < .seconds(20))
+            #expect(try await RawWeb.get(location).body.contains("Signed in"))
+            try await call.completed()
+        }
+    }
+
+    // MARK: programs that race for the port or the scheme
+
+    @Test func `while a sign-in is under way no other program can listen on its port`() async throws {
+        try await withSignInStage { stage, _, _ in
+            let call = try stage.signIn()
+            let uri = try #require(try await call.started().redirectUri)
+            let port = try #require(UInt16(uri.firstMatch(of: /:(\d+)/)?.1 ?? ""))
+            for address in [in_addr_t(INADDR_LOOPBACK), in_addr_t(INADDR_ANY)] {
+                #expect(Squatter.listen(on: address, port) == EADDRINUSE)
+            }
+            for address in [in6addr_loopback, in6addr_any] {
+                #expect(Squatter.listen(on: address, port) == EADDRINUSE)
+            }
+            _ = try await RawWeb.get(try await Person().decide(at: try #require(call.started().url)))
+            try await call.completed()
+        }
+    }
+
+    @Test func `a registered port that another program has already opens no browser`() async throws {
+        let squatter = try HeldEndpoint()
+        try await withSignInStage(profile: "redirect_port: \(squatter.port)\n") { stage, _, issuer in
+            let call = try stage.signIn()
+            let failed = try await call.refusal(SignInFailedError.self)
+            #expect(failed.kind == "misconfigured")
+            #expect(failed.reason.contains("another program listens on port \(squatter.port)"))
+            #expect(call.news.count == 0)
+            #expect(await issuer.entries().isEmpty)
+        }
+    }
+
+    @Test func `what another program hands in as the scheme's callback is not taken, and the true one is`() async throws
+    {
+        try await withSignInStage(profile: "redirect_scheme: org.example.demo\n") { stage, _, issuer in
+            let call = try stage.signIn(flow: "scheme")
+            let started = try await call.started()
+            let location = try await Person().decide(at: try #require(started.url))
+            for forged in [
+                location.replacing(/state=[^&]*/, with: "state=guess"),
+                location.replacing(/&state=[^&]*/, with: ""),
+                try #require(started.url),
+            ] {
+                let outcome = try await stage.authctl("callback", forged)
+                #expect(outcome.end == .exited(65), "\(forged): \(outcome)")
+                #expect(outcome.output == "")
+            }
+            #expect(await issuer.exchanges == [])
+            #expect(try await stage.authctl("callback", location).end == .exited(0))
+            try await call.completed()
+        }
+    }
+
+    @Test(.enabled(if: isRoot, "needs root, to be another user"))
+    func `another user can bring no answer and begin no sign-in, not even where the folders would let them`()
+        async throws
+    {
+        try await withSignInStage(profile: "redirect_scheme: org.example.demo\n") { stage, _, issuer in
+            let call = try stage.signIn(flow: "scheme")
+            let location = try await Person().decide(at: try #require(call.started().url))
+            let folders = [stage.folder.path, stage.folder.path + "/run", stage.folder.path + "/run/authrefreshd"]
+            for folder in folders { try #require(unsafe chmod(folder, 0o755) == 0) }
+            try #require(unsafe chmod(stage.socket, 0o666) == 0)
+            for arguments in [["callback", location], ["login", "work"], ["status"], ["token", "work"]] {
+                let words = ["--reuid=65534", "--regid=65534", "--clear-groups", Program.products + "/authctl"]
+                let other = try Program("/usr/bin/setpriv", words + arguments, environment: stage.environment)
+                #expect(try await other.ended() == .exited(77), "\(arguments): \(other.errorText)")
+                #expect(
+                    other.errorText.contains("the daemon serves its own user and root, not uid 65534"),
+                    "\(other.errorText)"
+                )
+                #expect(other.outputText == "")
+            }
+            #expect(await issuer.exchanges == [])
+            #expect(try await stage.authctl("callback", location).end == .exited(0))
+            try await call.completed()
+        }
+    }
+}
+
+/// A program that would listen where a browser is sent, by all means that a user has.
+private enum Squatter {
+    /// - Returns: why it cannot; 0 if it can.
+    static func listen(on address: in_addr_t, _ port: UInt16) -> Int32 {
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = port.bigEndian
+        name.sin_addr.s_addr = address.bigEndian
+        return listen(AF_INET, &name)
+    }
+
+    static func listen(on address: in6_addr, _ port: UInt16) -> Int32 {
+        var name = sockaddr_in6()
+        name.sin6_family = sa_family_t(AF_INET6)
+        name.sin6_port = port.bigEndian
+        name.sin6_addr = address
+        return listen(AF_INET6, &name)
+    }
+
+    private static func listen<Name>(_ family: Int32, _ name: inout Name) -> Int32 {
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        var on: Int32 = 1
+        for option in [SO_REUSEADDR, SO_REUSEPORT] {
+            unsafe setsockopt(descriptor, SOL_SOCKET, option, &on, socklen_t(MemoryLayout<Int32>.size))
+        }
+        let result = unsafe withUnsafePointer(to: &name) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(descriptor, $0, socklen_t(MemoryLayout<Name>.size))
+            }
+        }
+        return result == 0 && Glibc.listen(descriptor, 1) == 0 ? 0 : errno
+    }
+}

@@ -1,0 +1,150 @@
+import AuthRefreshInterface
+import DemoIssuer
+import TestSupport
+import Testing
+
+/// Answers that are not the server's to this sign-in, at a real daemon: codes of others, answers of before, and a mix-up of two servers.
+struct SignInAttackTests {
+    /// The address of an answer that has this code in place of its own, and everything else right.
+    private func injection(_ code: String, into started: StartSignIn.Reply) throws -> String {
+        let url = try #require(started.url)
+        let origin = try #require(url.firstMatch(of: /^http:\/\/([^\/]*)/)?.1).replacing(":", with: "%3A")
+        let state = try parameter("state", of: url)
+        return try #require(started.redirectUri) + "?code=\(code)&state=\(state)&iss=http%3A%2F%2F\(origin)"
+    }
+
+    /// As it stands in an address.
+    private func parameter(_ name: String, of address: String) throws -> String {
+        let pairs = address.split { "?&".contains($0) }
+        return String(try #require(pairs.first { $0.hasPrefix(name + "=") }).dropFirst(name.count + 1))
+    }
+
+    /// A code that `mallory` obtained by an authorization request of her own, for the same client and redirect URI.
+    private func foreignCode(beside started: StartSignIn.Reply, _ change: (String) -> String) async throws -> String {
+        let own = change(try #require(started.url)).replacing(/state=[^&]*/, with: "state=mallory")
+        return try parameter("code", of: try await Person("mallory").decide(at: own))
+    }
+
+    // MARK: code injection (RFC 9700 §4.5)
+
+    @Test func `a code that was issued for another request brings nothing, though all else is right`() async throws {
+        try await withSignInStage { stage, _, issuer in
+            let call = try stage.signIn()
+            let started = try await call.started()
+            // RFC 7636 appendix B has the challenge of a verifier that is not ours.
+            let code = try await foreignCode(beside: started) {
+                $0.replacing(/code_challenge=[^&]*/, with: "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
+            }
+            let page = try await RawWeb.get(try injection(code, into: started))
+            #expect(page.body.contains("did not succeed"))
+            #expect(try await call.refusal(SignInFailedError.self).kind == "refused")
+            #expect(try await stage.status("work").state == "signed-out")
+            #expect(await issuer.exchanges == [.unknownCode])
+        }
+    }
+
+    @Test func `at a server that binds no code to its request, the nonce gives a foreign one away`() async throws {
+        var policy = GrantPolicy()
+        policy.requiresProofKey = false
+        try await withSignInStage(policy: policy, scopes: ["openid"]) { stage, _, issuer in
+            let call = try stage.signIn()
+            let started = try await call.started()
+            let code = try await foreignCode(beside: started) {
+                $0.replacing(/code_challenge=[^&]*&?/, with: "").replacing(/code_challenge_method=[^&]*&?/, with: "")
+                    .replacing(/nonce=[^&]*/, with: "nonce=mallory")
+            }
+            _ = try await RawWeb.get(try injection(code, into: started))
+            let failed = try await call.refusal(SignInFailedError.self)
+            #expect(failed.reason.contains("id_token"))
+            #expect(try await stage.status("work").state == "signed-out")
+            // The server gave tokens for it, which are not left to whoever gets hold of them.
+            #expect(await issuer.exchanges == [.opened])
+            #expect(await issuer.entries().contains { $0.outcome == .revoked })
+        }
+    }
+
+    @Test func `a code alone is not taken where answers name their issuer`() async throws {
+        try await withSignInStage { stage, _, issuer in
+            let call = try stage.signIn(flow: "paste")
+            let started = try await call.started()
+            let location = try await Person().decide(at: try #require(started.url))
+            let code = try parameter("code", of: location)
+            await #expect(throws: TestFault.self) { try await stage.bring(code, attempt: started.attempt) }
+            #expect(await issuer.exchanges == [])
+            try await stage.bring(location, attempt: started.attempt)
+            try await call.completed()
+        }
+    }
+
+    // MARK: replay
+
+    @Test func `an answer counts once, and for its own sign-in`() async throws {
+        try await withSignInStage { stage, _, issuer in
+            let first = try stage.signIn(flow: "paste")
+            let started = try await first.started()
+            let old = try await Person().decide(at: try #require(started.url))
+            try await stage.bring(old, attempt: started.attempt)
+            try await first.completed()
+            for attempt in [started.attempt, nil] {
+                await #expect(throws: TestFault.self) { try await stage.bring(old, attempt: attempt) }
+            }
+            let second = try stage.signIn(flow: "paste")
+            let next = try await second.started()
+            for attempt in [next.attempt, nil] {
+                await #expect(throws: TestFault.self) { try await stage.bring(old, attempt: attempt) }
+            }
+            #expect(await issuer.exchanges == [.opened])
+            try await stage.bring(try await Person().decide(at: try #require(next.url)), attempt: next.attempt)
+            try await second.completed()
+            #expect(await issuer.exchanges == [.opened, .opened])
+        }
+    }
+
+    // MARK: mix-up (RFC 9700 §4.4), wrong issuers
+
+    @Test func `a person who was led to another server brings no code to the first`() async throws {
+        try await withIssuer { honest, honestURL in
+            try await withSignInStage { stage, _, evil in
+                let call = try stage.signIn()
+                let url = try #require(try await call.started().url)
+                // What the evil server's authorization endpoint does: it sends the browser on, with its client's id there.
+                let there = url.replacing(/^http:\/\/[^\/]*/, with: honestURL)
+                let location = try await Person().decide(at: there)
+                #expect(try await RawWeb.get(location).body.contains("did not succeed"))
+                let failed = try await call.refusal(SignInFailedError.self)
+                #expect(failed.kind == "refused" && failed.reason.contains("another issuer"))
+                #expect(await evil.exchanges == [])
+                #expect(await honest.exchanges == [])
+            }
+        }
+    }
+
+    @Test(arguments: ["iss=https%3A%2F%2Fevil.example", "iss=", "none=1"])
+    func `an answer that does not name the issuer ends the sign-in without its code being sent`(
+        _ iss: String
+    ) async throws {
+        try await withSignInStage { stage, _, issuer in
+            let call = try stage.signIn()
+            let location = try await Person().decide(at: try #require(call.started().url))
+            let page = try await RawWeb.get(location.replacing(/iss=[^&]*/, with: iss))
+            #expect(page.body.contains("did not succeed"))
+            #expect(try await call.refusal(SignInFailedError.self).kind == "refused")
+            #expect(await issuer.exchanges == [])
+        }
+    }
+
+    @Test func `metadata of another issuer leads nobody anywhere`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            // The same server by another name, whose metadata has the first.
+            try await stage.add("work", issuer: url.replacing("127.0.0.1", with: "localhost"))
+            let call = try stage.signIn()
+            let failed = try await call.refusal(SignInFailedError.self)
+            #expect(failed.kind == "misconfigured" && failed.reason.contains("another issuer"))
+            #expect(call.news.count == 0)
+            #expect(await issuer.exchanges == [])
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+}

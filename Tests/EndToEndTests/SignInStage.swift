@@ -1,0 +1,50 @@
+import AuthRefreshInterface
+import DemoIssuer
+import TestSupport
+import Testing
+
+/// Runs `body` with a daemon that has the account `work` of the client `app`, at a server of its own.
+///
+/// - Parameter profile: what the account's provider profile says; nil: it has none.
+func withSignInStage(
+    policy: GrantPolicy = GrantPolicy(),
+    profile: String? = nil,
+    scopes: [String] = [],
+    _ body: (DaemonStage, DaemonProcess, DemoIssuer) async throws -> Void
+) async throws {
+    try await withIssuer(policy: policy) { issuer, url in
+        let stage = try DaemonStage()
+        if let profile {
+            try stage.folder.write("name: demo\n" + profile, to: "config/authrefreshd/providers.d/demo.yaml")
+        }
+        let daemon = try await stage.start()
+        var settings = AccountSettings(name: "work", issuer: url, clientId: "app")
+        settings.provider = profile == nil ? nil : "demo"
+        settings.scopes = scopes.isEmpty ? nil : scopes
+        _ = try await stage.ask(.addAccount, AddAccount.Parameters(settings: settings), for: AddAccount.Reply.self)
+        try await body(stage, daemon, issuer)
+    }
+}
+
+extension DaemonStage {
+    /// Begins to sign in to `work`, or joins who does.
+    func signIn(flow: String? = nil, restart: Bool? = nil, replace: Bool? = nil) throws -> SignInCall {
+        try SignInCall(self, StartSignIn.Parameters(account: "work", flow: flow, restart: restart, replace: replace))
+    }
+
+    /// Hands on what a person or a desktop brings.
+    ///
+    /// - Throws: `refused` if it is not taken.
+    func bring(_ redirect: String, attempt: String? = nil) async throws {
+        let parameters = ContinueSignIn.Parameters(attempt: attempt, redirect: redirect)
+        let reply = try await ask(.continueSignIn, parameters, for: ContinueSignIn.Reply.self)
+        #expect(reply.account == "work")
+    }
+}
+
+extension DemoIssuer {
+    /// What became of the codes that the token endpoint was sent.
+    var exchanges: [LogEntry.Outcome] {
+        entries().filter { $0.grantType == "authorization_code" }.map(\.outcome)
+    }
+}

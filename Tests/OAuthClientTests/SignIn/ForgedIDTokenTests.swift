@@ -1,0 +1,144 @@
+import Crypto
+import Foundation
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+/// ID tokens of somebody who has not the server's key, at the end of a whole code exchange. `JOSETests` has more of them, RSA included.
+struct ForgedIDTokenTests {
+    /// How a forger signs, and what the header says about it.
+    struct Forgery: Sendable, CustomTestStringConvertible {
+        let what: String
+        /// Of the server's own key, which everybody can know.
+        let header: @Sendable (TestSigner) -> [String: JSONValue]
+        /// By the server's own key's public half, and the text that is signed.
+        let signature: @Sendable (TestSigner, Data) throws -> Data
+        var testDescription: String { what }
+
+        init(
+            _ what: String,
+            _ header: @escaping @Sendable (TestSigner) -> [String: JSONValue],
+            _ signature: @escaping @Sendable (TestSigner, Data) throws -> Data
+        ) {
+            (self.what, self.header, self.signature) = (what, header, signature)
+        }
+    }
+
+    private static let forger = P256.Signing.PrivateKey()
+
+    private static func mac(_ key: Data) -> @Sendable (TestSigner, Data) -> Data {
+        { _, text in Data(HMAC<SHA256>.authenticationCode(for: text, using: SymmetricKey(data: key))) }
+    }
+
+    private static func byForger(_: TestSigner, _ text: Data) throws -> Data {
+        try forger.signature(for: text).rawRepresentation
+    }
+
+    private static func header(_ algorithm: String, _ more: [String: JSONValue] = [:])
+        -> @Sendable (TestSigner) ->
+        [String: JSONValue]
+    {
+        { signer in ["alg": .string(algorithm), "kid": .string(signer.keyID)].merging(more) { $1 } }
+    }
+
+    private static var ownKey: JSONValue {
+        let point = forger.publicKey.rawRepresentation
+        return .object([
+            "kty": .string("EC"), "crv": .string("P-256"), "kid": .string("mine"),
+            "x": .string(Base64.encodeForURL(point.prefix(32))), "y": .string(Base64.encodeForURL(point.suffix(32))),
+        ])
+    }
+
+    private static let forgeries: [Forgery] =
+        ["none", "None", "NONE", ""].map { name in
+            Forgery("alg '\(name)'", header(name)) { _, _ in Data() }
+        } + [
+            Forgery("no alg", { _ in [:] }, { _, _ in Data() }),
+            // Key confusion: what everybody can know, taken for what only two know.
+            Forgery("HS256 by the public key as PEM", header("HS256")) { signer, text in
+                mac(Data(signer.key.publicKey.pemRepresentation.utf8))(signer, text)
+            },
+            Forgery("HS256 by the public key as DER", header("HS256")) { signer, text in
+                mac(signer.key.publicKey.derRepresentation)(signer, text)
+            },
+            Forgery("HS256 by the public key as it is", header("HS256")) { signer, text in
+                mac(signer.key.publicKey.x963Representation)(signer, text)
+            },
+            Forgery("HS256 by the published key set", header("HS256")) { signer, text in
+                mac(Data(signer.keySet.utf8))(signer, text)
+            },
+            Forgery("HS256 by the client's secret", header("HS256"), mac(Data("client-secret".utf8))),
+            Forgery("HS256 by an empty key", header("HS256"), mac(Data())),
+            Forgery("a key of the forger's own, by its name", header("ES256"), byForger),
+            Forgery("a key in the header", header("ES256", ["jwk": ownKey, "kid": .string("mine")]), byForger),
+            Forgery(
+                "a key in the header, and none named",
+                { _ in ["alg": .string("ES256"), "jwk": ownKey] },
+                byForger
+            ),
+        ]
+        + ["mine", "", "../../../../dev/null", "key-1' OR '1'='1", "http://127.0.0.1:1/keys", "key-1\u{0}"].map {
+            name in
+            Forgery("the key name '\(name)'", header("ES256", ["kid": .string(name)]), byForger)
+        }
+
+    /// What comes of a code whose id_token has this header and signature; the answers' server publishes `signer`'s key.
+    private func exchange(
+        _ header: @escaping @Sendable (TestSigner) -> [String: JSONValue],
+        _ signature: @escaping @Sendable (TestSigner, Data) throws -> Data
+    ) async throws -> (outcome: GrantOutcome, requests: [LoopbackServer.Request]) {
+        let signer = TestSigner()
+        let script = signInServer(signer) { request, _ in
+            guard request.line == "POST /token" else { return nil }
+            let claims = JSONValue.object(TestSigner.claims(request.origin))
+            let input = [JSONValue.object(header(signer)), claims].map { Base64.encodeForURL($0.bytes) }
+            let text = input.joined(separator: ".")
+            let token = text + "." + Base64.encodeForURL(try signature(signer, Data(text.utf8)))
+            let body = #"{"access_token":"a1","token_type":"Bearer","refresh_token":"r1","id_token":"\#(token)"}"#
+            return LoopbackServer.json(200, body)
+        }
+        return try await withServer(script) { server in
+            let registration = ClientRegistration(
+                clientID: "client",
+                authentication: .clientSecretPost,
+                clientSecret: Secret("client-secret"),
+                scopes: ["openid"]
+            )
+            let outcome = try await withClient {
+                await $0.exchange(try codeExchange(at: server.origin, registration: registration))
+            }
+            return (outcome, server.requests)
+        }
+    }
+
+    @Test(arguments: forgeries)
+    func `a forged id_token refuses the sign-in, and what came with it is revoked`(_ forgery: Forgery) async throws {
+        let (outcome, requests) = try await exchange(forgery.header, forgery.signature)
+        #expect(outcome.grant == nil)
+        let summary = try #require(outcome.failure).detail.summary
+        #expect(summary.hasPrefix("the server's id_token cannot be believed: "), "\(summary)")
+        #expect(requests.filter { $0.line == "POST /revoke" }.map { $0.fields["token"] } == [["r1"], ["a1"]])
+        // The keys were young: no forger makes us ask for them again and again.
+        #expect(requests.filter { $0.line == "GET /keys" }.count == 1)
+    }
+
+    @Test(arguments: ["jku", "x5u"])
+    func `nothing is fetched from where an id_token says that its key is`(_ name: String) async throws {
+        let point = Self.ownKey
+        try await withServer({ _, _ in [LoopbackServer.json(200, #"{"keys":[\#(point)]}"#)] }) { thief in
+            let address = JSONValue.string(thief.origin + "/keys")
+            let header = Self.header("ES256", [name: address, "kid": .string("mine")])
+            let outcome = try await exchange(header, Self.byForger).outcome
+            #expect(outcome.grant == nil)
+            #expect(thief.requests.isEmpty)
+        }
+    }
+
+    @Test func `the same exchange with the server's own signature brings the grant`() async throws {
+        let own = try await exchange(Self.header("ES256")) { signer, text in
+            try signer.key.signature(for: text).rawRepresentation
+        }
+        #expect(own.outcome.grant?.subject == "alice")
+    }
+}
