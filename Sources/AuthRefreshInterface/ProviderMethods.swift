@@ -109,3 +109,18 @@ package enum DiscoverProvider {
         }
     }
 }
+
+/// Parameters of `io.authrefresh.ServerUnavailable`.
+package struct ServerUnavailableError: InterfaceError {
+    package static let name = "io.authrefresh.ServerUnavailable"
+
+    package var url: String
+    package var reason: String
+    package var hint: String
+
+    package init(url: String, reason: String, hint: String) {
+        self.url = url
+        self.reason = reason
+        self.hint = hint
+    }
+}

@@ -15,7 +15,7 @@ package enum MetadataError: Error, Hashable, Sendable {
     case unusableEndpoint(String)
 
     /// Whether the same question may be answered a little later.
-    var willPass: Bool {
+    package var willPass: Bool {
         switch self {
         case .noAnswer(let failureClass, _): failureClass != .misconfigured
         case .unavailable: true

@@ -19,6 +19,7 @@ extension Refusal {
         case PermissionDeniedError.name: row(PermissionDeniedError.self, Self.permissionDenied)
         case SubscriberFellBehindError.name: row(SubscriberFellBehindError.self, Self.subscriberFellBehind)
         case LimitExceededError.name: row(LimitExceededError.self, Self.limitExceeded)
+        case ServerUnavailableError.name: row(ServerUnavailableError.self, Self.serverUnavailable)
         case ClientNotRegisteredError.name: row(ClientNotRegisteredError.self, Self.clientNotRegistered)
         case SignInCancelledError.name: row(SignInCancelledError.self, Self.signInCancelled)
         case SignInDeniedError.name: row(SignInDeniedError.self, Self.signInDenied)
@@ -143,6 +144,14 @@ extension Refusal {
             message: "'\(error.account)' cannot be refreshed as it is set up: "
                 + Wording.joined(error.reason, error.failure),
             hints: [error.hint] + journal(error.failure?.correlationId)
+        )
+    }
+
+    private static func serverUnavailable(_ error: ServerUnavailableError) -> Report {
+        Report(
+            status: .tryAgainLater,
+            message: "'\(PlainText.line(error.url))' cannot be looked at now: \(error.reason)",
+            hints: [error.hint]
         )
     }
 

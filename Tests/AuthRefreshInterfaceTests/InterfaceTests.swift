@@ -98,6 +98,7 @@ import Testing
         try check(TemporarilyUnavailableError.self)
         try check(MisconfiguredError.self)
         try check(TokenSetRefusedError.self)
+        try check(ServerUnavailableError.self)
         try check(ClientNotRegisteredError.self)
         try check(SignInCancelledError.self)
         try check(SignInDeniedError.self)

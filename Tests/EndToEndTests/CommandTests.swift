@@ -66,6 +66,10 @@ struct CommandTests {
                 "--refresh-token-file",
                 token
             )
+            try await expect(0, "provider", "discover", url)
+            // The same server by another name, which publishes its own.
+            try await expect(65, "provider", "discover", url.replacing("127.0.0.1", with: "localhost"))
+            try await expect(75, "provider", "discover", "http://127.0.0.1:1")
             let family = try await issuer.issueGrant(clientID: "app")
             try await issuer.revokeGrant(family.family)
             try grant(family.refreshToken)

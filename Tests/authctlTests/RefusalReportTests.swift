@@ -15,6 +15,7 @@ import Testing
         ),
         (SignedOutError.name, #"{"account":"a","hint":"h"}"#, .signedOut),
         (TemporarilyUnavailableError.name, #"{"account":"a","reason":"r"}"#, .tryAgainLater),
+        (ServerUnavailableError.name, #"{"url":"u","reason":"r","hint":"h"}"#, .tryAgainLater),
         (
             ClientNotRegisteredError.name,
             #"{"account":"a","kind":"refused","reason":"r","failure":{"summary":"s"},"hint":"h"}"#, .misconfigured

@@ -11,6 +11,9 @@ struct ProviderDiscoverCommand: ParsableCommand {
             ~/.config/authrefreshd/providers.d, with comments on what was found. Most servers need no profile: \
             'authctl account add --issuer URL' is enough.
 
+            Exit status: 65 nothing is published there, or for another server; 75 the server cannot be reached, or cannot \
+            serve now.
+
             Examples:
 
               authctl provider discover https://sso.example.org > work.yaml

@@ -35,7 +35,7 @@ extension AuthRefreshService {
             case .success(let profile):
                 responder.reply(DiscoverProvider.Reply(profile: profile))
             case .failure(let error):
-                responder.fail(VarlinkError(undiscovered: error))
+                responder.fail(VarlinkError(undiscovered: error, at: asked.url))
             }
         }
         responder.onDisconnect { task.cancel() }
@@ -128,10 +128,15 @@ extension ProviderVariable {
 }
 
 extension VarlinkError {
-    /// Why nothing could be found out about a server.
-    fileprivate init(undiscovered error: MetadataError) {
+    /// Why nothing could be found out about the server at `url`.
+    fileprivate init(undiscovered error: MetadataError, at url: String) {
         let detail = error.refreshFailure.detail
         let reason = [detail.summary, detail.oauthErrorDescription].compactMap { $0 }.joined(separator: ": ")
+        guard !error.willPass else {
+            let hint = "check the URL and the network, or try again later"
+            self.init(ServerUnavailableError(url: url, reason: reason, hint: hint))
+            return
+        }
         self.init(
             InvalidSettingsError(
                 field: "url",
