@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 import RefreshCore
-import Synchronization
 
 /// The columns whose values are sealed; the raw values are part of what is authenticated, and never change.
 package enum SealedColumn: String, Hashable, Sendable, CaseIterable {
@@ -120,32 +119,22 @@ final class Sealer: Sendable {
     }
 }
 
-/// One key of the store, and the keys of the accounts that are derived from it.
-private final class SealingKey: Sendable {
+/// One key of the store, from which the keys of the accounts are derived.
+private struct SealingKey: Sendable {
     private static let info = Array("authrefresh account key".utf8)
-    /// Several batches of accounts between reading what is due and storing the answers; a few hundred kilobytes.
-    private static let longestMemory = 2_048
 
-    private let extracted: SymmetricKey
-    /// The keys of the accounts at work: deriving one takes longer than sealing a token with it.
-    private let accountKeys = Mutex<[AccountID: SymmetricKey]>([:])
+    /// HMAC-SHA256 with the store's extracted key, fed with nothing yet: begun once, because that is half of a derivation.
+    private let extracted: HMAC<SHA256>
 
     init(_ key: StoreKey) {
-        extracted = key.extracted
+        extracted = HMAC(key: key.extracted)
     }
 
+    /// The first block of HKDF-Expand (RFC 5869 §2.3), which is as long as a key.
     func accountKey(_ account: AccountID) -> SymmetricKey {
-        if let known = accountKeys.withLock({ $0[account] }) { return known }
-        let derived = HKDF<SHA256>.expand(
-            pseudoRandomKey: extracted,
-            info: SealingKey.info + bigEndian(account.rawValue),
-            outputByteCount: StoreKey.length
-        )
-        accountKeys.withLock { keys in
-            if keys.count >= SealingKey.longestMemory { keys.removeAll(keepingCapacity: true) }
-            keys[account] = derived
-        }
-        return derived
+        var block = extracted
+        block.update(data: SealingKey.info + bigEndian(account.rawValue) + [1])
+        return SymmetricKey(data: block.finalize())
     }
 }
 

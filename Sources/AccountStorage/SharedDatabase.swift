@@ -20,6 +20,7 @@ final class SharedDatabase: Sendable {
     /// Does `body` with the database, after whoever is in it.
     func enter<Result>(_ body: (DatabaseQueue) throws -> Result) rethrows -> Result {
         try statement.withLock { statement in
+            statement?.endReading()
             // Not only when it is asked next: what was erased is not to stay in memory.
             defer { statement?.forgetIfChanged() }
             return try body(queue)
@@ -34,6 +35,7 @@ final class SharedDatabase: Sendable {
     /// Nobody can use it afterwards.
     func close() throws {
         try statement.withLock { statement in
+            statement?.endReading()
             statement = nil
             try queue.close()
         }

@@ -15,6 +15,8 @@ import RefreshCore
     /// Looks among the tokens at hand, then where they are copied from.
     private let atHand: Statement
     private let byName: Statement
+    private let beginning: Statement
+    private let ending: Statement
     private var recent: [String: DatedToken] = [:]
     /// How many rows had been changed when `recent` was begun.
     private var changes: Int64 = 0
@@ -22,16 +24,39 @@ import RefreshCore
     init(_ db: Database) throws {
         atHand = try db.makeStatement(sql: StoreStatement.tokenAtHand.sql)
         byName = try db.makeStatement(sql: StoreStatement.tokenByName.sql)
+        beginning = try db.makeStatement(sql: "BEGIN")
+        ending = try db.makeStatement(sql: "COMMIT")
     }
 
     /// Nil if there is none, or what is stored of it is damaged.
     func token(of name: String, _ sealer: Sealer) -> DatedToken? {
         forgetIfChanged()
         if let known = recent[name] { return known }
+        beginReading()
         guard let token = token(of: name, by: atHand, sealer) ?? token(of: name, by: byName, sealer) else { return nil }
         if recent.count >= Self.recentMax { recent.removeAll(keepingCapacity: true) }
         recent[name] = token
         return token
+    }
+
+    /// Begins a transaction for this question and those that come before somebody else wants the database. Without one SQLite makes
+    /// one for each, which asks the kernel for the file's length.
+    private func beginReading() {
+        guard !isReading else { return }
+        // Should it fail, each question has its own.
+        unsafe sqlite3_step(beginning.sqliteStatement)
+        unsafe sqlite3_reset(beginning.sqliteStatement)
+    }
+
+    /// Ends what the questions share: to be called before anybody else uses the database.
+    func endReading() {
+        guard isReading else { return }
+        unsafe sqlite3_step(ending.sqliteStatement)
+        unsafe sqlite3_reset(ending.sqliteStatement)
+    }
+
+    private var isReading: Bool {
+        unsafe sqlite3_get_autocommit(sqlite3_db_handle(atHand.sqliteStatement)) == 0
     }
 
     /// Lets go of the tokens found before the last change, which erases them.

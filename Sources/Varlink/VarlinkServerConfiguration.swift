@@ -13,7 +13,9 @@ package struct VarlinkServerConfiguration: Sendable {
     package let endpoint: Endpoint
     package var limits = ServerLimits()
     /// Whether a peer may call at all; by default the user we run as, and root.
-    package var allowsPeer: @Sendable (PeerCredentials) -> Bool = { $0.uid == geteuid() || $0.uid == 0 }
+    package var allowsPeer: @Sendable (PeerCredentials) -> Bool = { [user = geteuid()] in
+        $0.uid == user || $0.uid == 0
+    }
     /// Asks whoever has passed the socket to make it anew when its path has vanished, which restarts this process; called on
     /// the server's thread, it must not block, and calls back with whether that will be done. Nil: the server binds the path
     /// itself, as it does after a refusal.

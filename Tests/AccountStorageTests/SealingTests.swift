@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import GRDB
 import RefreshCore
@@ -19,6 +20,19 @@ struct SealingTests {
         for text in ["", "x", String(repeating: "long ", count: 10_000)] {
             #expect(try sealer.open(sealer.seal(Secret(text), for: place), at: place) == Secret(text))
         }
+    }
+
+    /// What every version of the store was sealed by, derived by the library's own HKDF.
+    @Test func `an account's key is the HKDF of the store's key and the account's number`() throws {
+        let sealed = try Sealer(Sample.key()).seal(Secret("x"), for: place)
+        let key = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: [UInt8](repeating: 7, count: 32)),
+            info: Data("authrefresh account key".utf8) + [0, 0, 0, 0, 0, 0, 0, 1],
+            outputByteCount: 32
+        )
+        let context = Data([1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]) + Data("token.refresh".utf8) + [0]
+        let box = try AES.GCM.SealedBox(combined: sealed.dropFirst())
+        #expect(try AES.GCM.open(box, using: key, authenticating: context) == Data("x".utf8))
     }
 
     @Test func `no sealed value is like another`() throws {

@@ -110,6 +110,16 @@ struct TokenReaderTests {
         #expect(found() == nil)
     }
 
+    /// Questions share a transaction: it must not outlive the next use of the store, or the log would never be emptied.
+    @Test func `whoever asks keeps nobody from writing, nor the log from being emptied`() throws {
+        let ids = try store.add([account("a"), account("b")])
+        for name in ["a", "b"] { #expect(reader.token(of: name) != nil) }
+        try commit(ids[0], .erase, holding: nil)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store + "-wal")).isEmpty)
+        #expect(reader.token(of: "a") == nil)
+        #expect(reader.token(of: "b")?.token.secret == Secret("access-b"))
+    }
+
     @Test func `a commit that failed takes nothing away`() throws {
         let id = try store.add(account("a")).account.id
         #expect(reader.token(of: "a") != nil)
