@@ -163,6 +163,7 @@ let package = Package(
             name: "DemoIssuer",
             dependencies: [
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -268,6 +269,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "AuthRefreshInterface", "DemoIssuer", "TestSupport", "VarlinkClient", "authctl", "authrefreshd",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
             exclude: ["varlink_client.py"],
             swiftSettings: strict

@@ -10,7 +10,7 @@ enum AccountColumns {
         "basic_encoding", "lead_time_usec", "rotation_grace_usec", "refresh_token_lifetime_usec",
         "allowed_callers", "subject", "kept_fields", "client_key", "client_key_id", "team_id", "dpop_key",
         "registration_uri", "registration_token", "redirect_uri", "redirect_port", "redirect_scheme",
-        "provider_variables", "service_grant",
+        "provider_variables", "service_grant", "grant_terms",
     ]
 
     /// Everything that makes a `Record`, in the order `record(from:)` reads.
@@ -48,7 +48,8 @@ enum AccountColumns {
             SQLValue(registration.redirect.port),
             SQLValue(registration.redirect.scheme),
             try SQLValue(JSONColumn.text(ofMap: account.providerVariables)),
-            SQLValue(registration.serviceGrant?.rawValue),
+            SQLValue(registration.serviceGrant?.kind.rawValue),
+            try SQLValue(StoredGrantTerms(registration.serviceGrant).map(JSONColumn.text)),
         ]
     }
 
@@ -92,7 +93,7 @@ enum AccountColumns {
         let managementToken = try secret(.registrationToken, of: id, from: &reader, sealer)
         let redirect = RegisteredRedirect(uri: reader.text(), port: try reader.port(), scheme: reader.text())
         let variables = try reader.required(reader.text(), "provider_variables")
-        let serviceGrant = try reader.choice(ServiceGrant.self)
+        let serviceGrant = try serviceGrant(from: &reader)
         let registration = ClientRegistration(
             clientID: clientID,
             authentication: authentication,
@@ -128,6 +129,18 @@ enum AccountColumns {
                 keptFields: try reader.required(JSONColumn.map(from: keptFields), "kept_fields", .notJSON)
             )
         )
+    }
+
+    /// Nil for an account of a person.
+    private static func serviceGrant(from reader: inout ColumnReader) throws(StoreError) -> ServiceGrant? {
+        let kind = try reader.choice(ServiceGrant.Kind.self)
+        let text = reader.text()
+        guard let kind else { return nil }
+        let terms = text.flatMap { JSONColumn.value(StoredGrantTerms.self, from: $0) }
+        switch kind {
+        case .clientCredentials: return .clientCredentials
+        case .jwtBearer: return .jwtBearer(try reader.required(terms, "grant_terms", .notJSON).assertion)
+        }
     }
 
     /// - Throws: `sealBroken`.

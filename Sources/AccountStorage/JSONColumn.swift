@@ -38,6 +38,32 @@ struct StoredCallers: Codable {
     var callers: AllowedCallers? { AllowedCallers(units: units, executables: executables) }
 }
 
+/// The terms of a `ServiceGrant` as they stand in their column.
+struct StoredGrantTerms: Codable {
+    private var assertionSubject: String?
+    private var assertionAudience: String?
+    private var assertionLifetimeUSec: Int64?
+
+    /// Nil for a grant without terms.
+    init?(_ grant: ServiceGrant?) {
+        switch grant {
+        case .clientCredentials, nil: return nil
+        case .jwtBearer(let terms):
+            assertionSubject = terms.subject
+            assertionAudience = terms.audience
+            assertionLifetimeUSec = terms.lifetime?.microseconds
+        }
+    }
+
+    var assertion: AssertionTerms {
+        AssertionTerms(
+            subject: assertionSubject,
+            audience: assertionAudience,
+            lifetime: assertionLifetimeUSec.map { .microseconds($0) }
+        )
+    }
+}
+
 /// A `FailureDetail` as it stands in its column; the core's own type is not Codable, so that its names may change.
 struct StoredFailureDetail: Codable {
     private let summary: String

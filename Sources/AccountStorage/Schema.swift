@@ -7,7 +7,7 @@ enum Schema {
     /// `application_id` of our files ("ARFR"): tells them from another program's.
     static let applicationID = 0x4152_4652
     /// `user_version` after the last migration.
-    static let latest = 11
+    static let latest = 12
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -51,6 +51,11 @@ enum Schema {
             // NULL: a person gives the grant.
             try db.execute(sql: "ALTER TABLE account ADD COLUMN service_grant TEXT")
             try db.execute(sql: "PRAGMA user_version = 11")
+        }
+        migrator.registerMigration("terms of grants") { db in
+            // A JSON object; NULL for a grant without terms.
+            try db.execute(sql: "ALTER TABLE account ADD COLUMN grant_terms TEXT")
+            try db.execute(sql: "PRAGMA user_version = 12")
         }
         return migrator
     }

@@ -42,6 +42,9 @@ package enum UpdateAccount {
         package var clientKey: String?
         package var clientKeyId: String?
         package var teamId: String?
+        package var assertionSubject: String?
+        package var assertionAudience: String?
+        package var assertionLifetimeSec: Int64?
         package var scopes: [String]?
         package var refreshParameters: [String: String]?
         package var redirectUri: String?
@@ -65,6 +68,9 @@ package enum UpdateAccount {
             clientKey: String? = nil,
             clientKeyId: String? = nil,
             teamId: String? = nil,
+            assertionSubject: String? = nil,
+            assertionAudience: String? = nil,
+            assertionLifetimeSec: Int64? = nil,
             scopes: [String]? = nil,
             refreshParameters: [String: String]? = nil,
             redirectUri: String? = nil,
@@ -87,6 +93,9 @@ package enum UpdateAccount {
             self.clientKey = clientKey
             self.clientKeyId = clientKeyId
             self.teamId = teamId
+            self.assertionSubject = assertionSubject
+            self.assertionAudience = assertionAudience
+            self.assertionLifetimeSec = assertionLifetimeSec
             self.scopes = scopes
             self.refreshParameters = refreshParameters
             self.redirectUri = redirectUri

@@ -10,6 +10,9 @@ package struct AccountSettings: Codable, Hashable, Sendable {
     package var teamId: String?
     package var dpop: Bool?
     package var grantType: String?
+    package var assertionSubject: String?
+    package var assertionAudience: String?
+    package var assertionLifetimeSec: Int64?
     package var scopes: [String]?
     package var refreshParameters: [String: String]?
     package var redirectUri: String?
@@ -32,6 +35,9 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         teamId: String? = nil,
         dpop: Bool? = nil,
         grantType: String? = nil,
+        assertionSubject: String? = nil,
+        assertionAudience: String? = nil,
+        assertionLifetimeSec: Int64? = nil,
         scopes: [String]? = nil,
         refreshParameters: [String: String]? = nil,
         redirectUri: String? = nil,
@@ -53,6 +59,9 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         self.teamId = teamId
         self.dpop = dpop
         self.grantType = grantType
+        self.assertionSubject = assertionSubject
+        self.assertionAudience = assertionAudience
+        self.assertionLifetimeSec = assertionLifetimeSec
         self.scopes = scopes
         self.refreshParameters = refreshParameters
         self.redirectUri = redirectUri

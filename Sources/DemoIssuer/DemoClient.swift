@@ -24,14 +24,23 @@ package struct DemoClient: Sendable, Equatable {
     package let authentication: Authentication
     /// What it may do for itself (RFC 6749 §4.4), space-separated; nil for a client that may do nothing without a person.
     package let serviceScope: String?
+    /// The public half of the key that signs its assertions (RFC 7523 §2.1), in PEM; nil for a client that makes none. With one, it may
+    /// speak for itself and for everybody.
+    package let assertionKey: String?
     /// The redirect URIs that it was registered with; nil takes what `takes` says for everybody.
     var redirectURIs: [String]?
     /// What it shows to delete its registration (RFC 7592 §3); nil if it was not registered by itself.
     var registrationToken: String?
 
-    package init(id: String, authentication: Authentication = .none, serviceScope: String? = nil) {
+    package init(
+        id: String,
+        authentication: Authentication = .none,
+        serviceScope: String? = nil,
+        assertionKey: String? = nil
+    ) {
         self.id = id
         self.serviceScope = serviceScope
+        self.assertionKey = assertionKey
         self.authentication = authentication
     }
 

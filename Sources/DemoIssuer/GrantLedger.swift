@@ -9,8 +9,8 @@ struct GrantLedger: Sendable {
     private var families: [GrantFamily] = []
     private var refreshTokens: [OpaqueToken: TokenPosition] = [:]
     private var accessTokens: [OpaqueToken: AccessTokenRecord] = [:]
-    /// The grants that clients have for themselves, by client.
-    private var serviceFamilies: [String: Int] = [:]
+    /// The grants that clients have without a person at a browser, by client and subject.
+    private var serviceFamilies: [[String]: Int] = [:]
 
     /// Spent refresh tokens remembered for each grant; older ones are answered as unknown, as servers that clean up do.
     /// A client that is 64 rotations behind has lost its state in a way that no reuse detection is needed to see.
@@ -60,11 +60,14 @@ struct GrantLedger: Sendable {
         return answer(with: access, tellsRefreshToken: policy.issuesRefreshTokens)
     }
 
-    /// Gives a client an access token of its own (RFC 6749 §4.4.3): no refresh token is told with it.
+    /// Gives a client an access token that it asked for itself (RFC 6749 §4.4.3, RFC 7523 §2.1): no refresh token is told with it.
     ///
-    /// - Parameter scope: all that the client may do, space-separated.
+    /// - Parameters:
+    ///   - subject: whom it is for; nil for the client itself.
+    ///   - scope: all that the client may do, space-separated.
     mutating func issueServiceToken(
         clientID: String,
+        subject: String? = nil,
         scope: String,
         asking asked: AskedToken,
         at now: Duration,
@@ -75,11 +78,12 @@ struct GrantLedger: Sendable {
             return .refused(.unknownTarget)
         }
         let family: Int
-        if let known = serviceFamilies[clientID], self[known].revokedBy == nil, self[known].scope == scope {
+        let subject = subject ?? clientID
+        if let known = serviceFamilies[[clientID, subject]], self[known].revokedBy == nil, self[known].scope == scope {
             family = known
         } else {
-            family = issueGrant(clientID: clientID, subject: clientID, scope: scope, at: now, using: &generator).family
-            serviceFamilies[clientID] = family
+            family = issueGrant(clientID: clientID, subject: subject, scope: scope, at: now, using: &generator).family
+            serviceFamilies[[clientID, subject]] = family
         }
         let access = addAccessToken(family, asked, at: now, using: &generator)
         return .issued(answer(with: access, tellsRefreshToken: false))

@@ -66,7 +66,7 @@ struct IDTokenSigner: Sendable {
     }
 
     /// RFC 7515 §2; nil for what is not written so.
-    private static func bytes(_ text: Substring) -> Data? {
+    static func bytes(_ text: Substring) -> Data? {
         let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
         return Data(base64Encoded: text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : String($0) }.joined() + padding)
     }

@@ -18,6 +18,8 @@ extension IssuerState {
             note(draft, .malformed, at: now)
             return .oauthError("invalid_request", "grant_type is missing, or a parameter is doubled or badly encoded")
         }
+        // RFC 7521 §4.1: an assertion says who speaks.
+        if grantType == Self.jwtBearer { return assertedToken(form, draft, at: now) }
         guard let client = ClientCredentials(admission.request, form).flatMap(authenticate) else {
             note(draft, .clientRefused, at: now)
             return Self.clientRefused
@@ -32,7 +34,7 @@ extension IssuerState {
             note(draft, .malformed, at: now)
             return .oauthError(
                 "unsupported_grant_type",
-                "this server knows codes, device codes, refresh tokens and client credentials"
+                "this server knows codes, device codes, refresh tokens, assertions and client credentials"
             )
         }
     }
@@ -132,7 +134,7 @@ extension IssuerState {
         )
     }
 
-    private func answer(_ decision: RefreshDecision, at now: Duration) -> Answer {
+    func answer(_ decision: RefreshDecision, at now: Duration) -> Answer {
         switch decision {
         case .issued(let tokens), .rotated(let tokens), .graceRepeat(let tokens):
             return tokenAnswer(tokens, at: now)
@@ -147,7 +149,7 @@ extension IssuerState {
 }
 
 extension RefreshDecision {
-    fileprivate var outcome: LogEntry.Outcome {
+    var outcome: LogEntry.Outcome {
         switch self {
         case .issued: .issued
         case .rotated: .rotated

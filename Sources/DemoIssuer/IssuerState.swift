@@ -19,6 +19,8 @@ struct IssuerState {
     private var inFlight: [Int: Set<Int>] = [:]
     private var lastAdmission = 0
     var generator = SystemRandomNumberGenerator()
+    /// The names of the assertions that were shown; each is good once (RFC 7523 §3).
+    var shownAssertions: Set<String> = []
 
     init(_ configuration: IssuerConfiguration) {
         ledger = GrantLedger(policy: configuration.policy)

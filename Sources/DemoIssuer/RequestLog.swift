@@ -16,6 +16,8 @@ package struct LogEntry: Sendable, Equatable, Codable {
         case unknownTarget = "unknown-target"
         /// Client authentication failed.
         case clientRefused = "client-refused"
+        /// An assertion that is not good.
+        case assertionRefused = "assertion-refused"
         /// A parameter is missing, doubled or not supported.
         case malformed = "malformed"
         /// A scripted fault took the endpoint's place, or the client hung up before it was served.
@@ -108,7 +110,7 @@ struct RequestLog {
         case .graceRepeat: counters.graceRepeats += 1
         case .spentTokenUsed: counters.spentTokenUses += 1
         case .held, .expiredToken, .unknownToken, .revokedGrant, .wrongClient, .scopeTooWide, .unknownTarget,
-            .clientRefused,
+            .clientRefused, .assertionRefused,
             .malformed,
             .notServed, .revoked, .introspected, .accessAccepted, .accessRefused, .asked, .approved, .denied, .pending,
             .opened, .unknownCode, .spentCodeUsed, .sessionEnded, .registered,

@@ -38,12 +38,16 @@ package enum ClientAssertion {
 
     /// An assertion grant: `issuer` vouches for `subject` (RFC 7523 §3).
     ///
-    /// - Parameter claims: text claims that the server wants beside: Google takes `scope` here.
+    /// - Parameters:
+    ///   - subject: nil says nobody, which Google takes for the issuer itself.
+    ///   - claims: text claims that the server wants beside: Google takes `scope` here.
+    ///   - lifetime: from now to its end.
     package static func assertion(
         issuer: String,
         subject: String?,
         audience: String,
         claims: [String: String] = [:],
+        lifetime: Duration = ClientAssertion.lifetime,
         signer: TokenSigner,
         now: Timestamp,
         random: [UInt8]
@@ -52,7 +56,7 @@ package enum ClientAssertion {
         let subject = subject.map { [(name: "sub", value: JSONText.text($0))] } ?? []
         return try signer.sign(
             header: [("typ", .text("JWT"))],
-            [("iss", .text(issuer))] + subject + [("aud", .text(audience))] + times(now)
+            [("iss", .text(issuer))] + subject + [("aud", .text(audience))] + times(now, lifetime)
                 + [("jti", .text(Base64URL.encode(random)))] + more
         )
     }
@@ -72,7 +76,7 @@ package enum ClientAssertion {
     }
 
     /// `iat` and `exp`, in whole seconds.
-    static func times(_ now: Timestamp) -> [(name: String, value: JSONText)] {
+    static func times(_ now: Timestamp, _ lifetime: Duration = lifetime) -> [(name: String, value: JSONText)] {
         [
             ("iat", .number(now.microseconds / 1_000_000)),
             ("exp", .number((now + lifetime).microseconds / 1_000_000)),

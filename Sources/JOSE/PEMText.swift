@@ -8,9 +8,6 @@ struct PEMText {
         self.text = text
     }
 
-    /// Whether the text holds a block at all.
-    var isPEM: Bool { text.contains("-----BEGIN ") }
-
     /// Whether a private key in it needs a passphrase: PKCS #8's own form, or OpenSSL's old header (RFC 1421).
     var isEncrypted: Bool {
         text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") || text.contains("Proc-Type: 4,ENCRYPTED")

@@ -14,8 +14,10 @@ package struct PrivateKey: Sendable {
     }
 
     let material: Material
-    /// `kid` of a JWK; nil for a PEM file, which has no place for it.
+    /// `kid` of a JWK, or what Google's file calls the key; nil for a PEM file, which has no place for it.
     package let keyID: String?
+    /// The client that the key belongs to, as Google's key file of a service account says it; nil for all others.
+    package let clientID: String?
     /// `alg` of a JWK: the only algorithm that the key is for.
     let algorithm: SigningAlgorithm?
     /// The certificate beside the key in a PEM file, in DER: Entra finds the key by its thumbprint.
@@ -24,35 +26,43 @@ package struct PrivateKey: Sendable {
     /// Longest key file read, in bytes. An RSA key of 8192 bits has 6.5 KiB as PEM; a chain of certificates may stand beside it.
     package static let sizeLimit = 64 << 10
 
-    /// Reads the text of a key file: PEM (PKCS #8, PKCS #1 or SEC 1; Apple's .p8 is the first), or a JWK (RFC 7517).
+    /// Reads the text of a key file: PEM (PKCS #8, PKCS #1 or SEC 1; Apple's .p8 is the first), a JWK (RFC 7517), or what Google
+    /// gives out for a service account, which is JSON with a PEM text in it.
     ///
     /// - Throws: `keyMalformed` or `keyIsEncrypted`.
     package init(_ text: Secret) throws(JOSEError) {
         guard text.count <= Self.sizeLimit else { throw .keyMalformed }
-        let pem = PEMText(text.reveal())
-        guard pem.isPEM else {
-            try self.init(jwk: text)
+        // A PEM text within JSON has its line ends escaped: it is none yet.
+        guard let object = try? JSONObject(unsafe text.withBytes { unsafe Array($0) }) else {
+            try self.init(pem: PEMText(text.reveal()), keyID: nil, clientID: nil)
             return
         }
+        if object.text("type") == "service_account", let pem = object.text("private_key") {
+            let (name, client) = (object.text("private_key_id"), object.text("client_email"))
+            try self.init(pem: PEMText(pem), keyID: name, clientID: client)
+        } else {
+            try self.init(jwk: object)
+        }
+    }
+
+    private init(pem: PEMText, keyID: String?, clientID: String?) throws(JOSEError) {
         guard !pem.isEncrypted else { throw .keyIsEncrypted }
         guard let material = pem.privateKey.flatMap(Material.init(pem:)) else { throw .keyMalformed }
-        self.init(material, keyID: nil, algorithm: nil, certificate: pem.certificate)
-    }
-
-    private init(jwk text: Secret) throws(JOSEError) {
-        guard let jwk = try? JSONObject(unsafe text.withBytes { unsafe Array($0) }),
-            let material = Material(jwk: jwk)
-        else { throw .keyMalformed }
-        let algorithm = jwk.text("alg").flatMap(SigningAlgorithm.init)
-        guard algorithm.map(material.publicKey.fits) ?? !jwk.has("alg") else { throw .keyMalformed }
-        self.init(material, keyID: jwk.text("kid"), algorithm: algorithm, certificate: nil)
-    }
-
-    private init(_ material: Material, keyID: String?, algorithm: SigningAlgorithm?, certificate: [UInt8]?) {
         self.material = material
         self.keyID = keyID
-        self.algorithm = algorithm
-        self.certificate = certificate
+        self.clientID = clientID
+        algorithm = nil
+        certificate = pem.certificate
+    }
+
+    private init(jwk: JSONObject) throws(JOSEError) {
+        guard let material = Material(jwk: jwk) else { throw .keyMalformed }
+        algorithm = jwk.text("alg").flatMap(SigningAlgorithm.init)
+        guard algorithm.map(material.publicKey.fits) ?? !jwk.has("alg") else { throw .keyMalformed }
+        self.material = material
+        keyID = jwk.text("kid")
+        clientID = nil
+        certificate = nil
     }
 
     /// The algorithm to sign with: the key's own, else the first that its kind has and the server offers.

@@ -24,6 +24,8 @@ struct AuthenticatedPost: Sendable {
     var format = BodyFormat.form
     /// Nothing is tried again, not even with other credentials: what is sent is good for one use.
     var isSentOnce = false
+    /// Whether what is posted says who the client is, so that one that proves nothing need not be named (RFC 7521 §4.1).
+    var namesClient = false
     /// Needed by the methods that sign assertions or show a certificate; nil for a rehearsal of the others.
     var metadata: AuthorizationServerMetadata?
 
@@ -173,7 +175,8 @@ struct AuthenticatedPost: Sendable {
         while true {
             let now = configuration.now() + cache.origins.skew(of: place)
             // Anew for each request: an assertion's `jti` is good for one.
-            let own = credentials.fields(try assertion(of: credentials, at: now))
+            let isNamed = namesClient && credentials.method == .none
+            let own = isNamed ? [] : credentials.fields(try assertion(of: credentials, at: now))
             let request = HTTPExchange.Request(
                 endpoint: place,
                 headers: try headers(credentials, to: place, nonce: nonce, at: now),

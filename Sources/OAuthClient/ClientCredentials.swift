@@ -28,7 +28,8 @@ struct ClientCredentials: Sendable {
         // Apple's, which is made for each request and sent as any other.
         if registration.teamID != nil { return .clientSecretPost }
         guard registration.clientSecret != nil else {
-            guard registration.clientKey != nil else { return .none }
+            // An assertion speaks for itself (RFC 7521 §4.1): its key proves nothing beside, unless somebody says so.
+            guard registration.clientKey != nil, registration.serviceGrant?.kind != .jwtBearer else { return .none }
             let byKey: [ClientAuthentication] = [.privateKeyJWT, .tlsClientAuth, .selfSignedTLSClientAuth]
             return byKey.first { offered?.contains($0.rawValue) ?? false } ?? .privateKeyJWT
         }

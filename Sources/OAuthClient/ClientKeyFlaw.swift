@@ -24,6 +24,11 @@ extension OAuthClient {
         return identity.isUsable ? nil : .noCertificate
     }
 
+    /// The client that a key belongs to, where its file says so; nil otherwise.
+    package static func clientID(namedInClientKey key: Secret) -> String? {
+        try? PrivateKey(key).clientID
+    }
+
     /// A new key for an account whose tokens are to be bound (RFC 9449).
     package static func newDPoPKey() -> Secret {
         DPoPKey().secret

@@ -74,6 +74,7 @@ extension OAuthClient {
         _ metadata: AuthorizationServerMetadata,
         format: BodyFormat = .form,
         isSentOnce: Bool = false,
+        namesClient: Bool = false,
         encoding: BasicCredentialEncoding? = nil
     ) -> AuthenticatedPost {
         AuthenticatedPost(
@@ -90,6 +91,7 @@ extension OAuthClient {
             deadline: ContinuousClock.now + configuration.totalTimeout,
             format: format,
             isSentOnce: isSentOnce,
+            namesClient: namesClient,
             metadata: metadata
         )
     }

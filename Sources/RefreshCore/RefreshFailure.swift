@@ -33,7 +33,7 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     case userRequired
 
     /// Whether it is what a server says of a person's grant.
-    var isAboutGrant: Bool {
+    package var isAboutGrant: Bool {
         switch self {
         case .rejected, .grantEnded, .userRequired: true
         case .unreachable, .unanswered, .unavailable, .misconfigured: false

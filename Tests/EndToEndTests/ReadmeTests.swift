@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import Crypto
 import DemoIssuer
 import Foundation
 import TestSupport
@@ -31,10 +32,21 @@ struct ReadmeTests {
         let commands = commands
         // So that a README whose form this test no longer understands does not pass.
         #expect(commands.count >= 8)
-        try await withIssuer(clients: [DemoClient(id: "mail"), Self.confidential]) { issuer, url in
+        let key = P256.Signing.PrivateKey()
+        let robot = DemoClient(
+            id: "robot@example.org",
+            serviceScope: "https://mail.google.com/",
+            assertionKey: key.publicKey.pemRepresentation
+        )
+        let keyFile = [
+            "type": "service_account", "private_key": key.pemRepresentation, "client_email": "robot@example.org",
+        ]
+        try await withIssuer(clients: [DemoClient(id: "mail"), Self.confidential, robot]) { issuer, url in
             let stage = try DaemonStage()
             try stage.folder.write("name: google\nissuer: \(url)\n", to: "config/authrefreshd/providers.d/google.yaml")
             try stage.folder.write("s3cret\n", to: "secret.txt")
+            let json = String(decoding: try JSONEncoder().encode(keyFile), as: UTF8.self)
+            try stage.folder.write(json, to: "key.json")
             let daemon = try await stage.start()
             for command in commands {
                 // A token is handed over once, and an account is added under a name that is free.
@@ -48,7 +60,7 @@ struct ReadmeTests {
                 )
                 try stage.folder.write(grant.refreshToken + "\n", to: "token.txt")
                 let words = command.map { word in
-                    if word.hasSuffix(".txt") { return stage.folder.path + "/" + word }
+                    if word.hasSuffix(".txt") || word.hasSuffix(".json") { return stage.folder.path + "/" + word }
                     return word == "https://sso.example.org" ? url : word
                 }
                 let outcome = try await stage.authctl(words)

@@ -38,6 +38,26 @@ import Testing
         }
     }
 
+    /// What Google gives out for a service account, with what of it matters and some that does not.
+    private static func serviceAccount(pem: String) throws -> String {
+        let fields = [
+            "type": "service_account", "project_id": "p", "private_key_id": "k-1", "private_key": pem,
+            "client_email": "robot@p.iam.gserviceaccount.com", "client_id": "123",
+        ]
+        return String(decoding: try JSONEncoder().encode(fields), as: UTF8.self)
+    }
+
+    @Test func `Google's key file is read as it comes, with whose it is`() throws {
+        let rsa = try #require(Forge.rsa)
+        let text = try Self.serviceAccount(pem: rsa.pkcs8PEMRepresentation)
+        let key = try PrivateKey(Secret(text))
+        #expect(key.keyID == "k-1" && key.clientID == "robot@p.iam.gserviceaccount.com")
+        #expect(try key.signingAlgorithm(offered: nil) == .rs256)
+        let locked = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n"
+        #expect(throws: JOSEError.keyIsEncrypted) { try PrivateKey(Secret(Self.serviceAccount(pem: locked))) }
+        #expect(throws: JOSEError.keyMalformed) { try PrivateKey(Secret(Self.serviceAccount(pem: "AAAA"))) }
+    }
+
     @Test func `a key that was read signs as itself`() throws {
         for (kind, pem) in try Self.texts() {
             let key = try PrivateKey(Secret(pem))

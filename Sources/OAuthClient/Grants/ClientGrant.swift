@@ -84,6 +84,14 @@ package struct ClientGrantRequest: Sendable {
 }
 
 extension ClientGrant {
+    /// Whether it says itself who the client is.
+    fileprivate var namesClient: Bool {
+        switch self {
+        case .jwtBearer: true
+        case .clientCredentials, .tokenExchange: false
+        }
+    }
+
     fileprivate var fields: [(name: String, value: String)] {
         switch self {
         case .clientCredentials:
@@ -126,7 +134,8 @@ extension OAuthClient {
             let grant = GrantRequest(
                 fields: request.fields,
                 secrets: request.secrets,
-                keptFields: [Self.issuedTokenType]
+                keptFields: [Self.issuedTokenType],
+                namesClient: request.grant.namesClient
             )
             return await obtain(grant, as: client, metadata, check)
         } catch {

@@ -1,3 +1,4 @@
+internal import JOSE
 package import RefreshCore
 
 /// What it takes to obtain a token of a service account.
@@ -14,21 +15,16 @@ package struct ServiceTokenRequest: Sendable {
     }
 
     /// The profile's scopes are not asked for: they are what a person signs in for.
-    fileprivate var clientGrantRequest: ClientGrantRequest {
-        let registration = client.registration
-        let scopes = tokenSet?.scopes ?? []
-        let clientGrant: ClientGrant =
-            switch grant {
-            case .clientCredentials: .clientCredentials
-            }
-        var request = ClientGrantRequest(
-            client: client,
-            grant: clientGrant,
-            scopes: scopes.isEmpty ? registration.scopes : scopes
-        )
+    fileprivate var scopes: [String] {
+        let asked = tokenSet?.scopes ?? []
+        return asked.isEmpty ? client.registration.scopes : asked
+    }
+
+    fileprivate func request(_ grant: ClientGrant) -> ClientGrantRequest {
+        var request = ClientGrantRequest(client: client, grant: grant, scopes: scopes)
         request.resources = tokenSet?.resources ?? []
         request.audience = tokenSet?.audience
-        request.parameters = registration.refreshParameters
+        request.parameters = client.registration.refreshParameters
         return request
     }
 }
@@ -42,12 +38,57 @@ extension OAuthClient {
         if let name = ReservedParameter.first(in: client.registration.refreshParameters) {
             return RefreshOutcome(result: .failure(client.misconfigured(ReservedParameter.summary, detail: name)))
         }
-        let outcome = await obtain(request.clientGrantRequest)
+        let grant: ClientGrant
+        do throws(RefreshFailure) {
+            grant = try await clientGrant(of: request)
+        } catch {
+            return RefreshOutcome(result: .failure(error))
+        }
+        let outcome = await obtain(request.request(grant))
         return RefreshOutcome(
-            result: outcome.result.map(\.tokens.withoutRefreshToken).mapError(\.ofServiceAccount),
+            result: outcome.result.map(\.tokens.withoutRefreshToken).mapError { $0.refusing(request.grant) },
             serverDate: outcome.serverDate,
             basicCredentialEncoding: outcome.basicCredentialEncoding
         )
+    }
+
+    private func clientGrant(of request: ServiceTokenRequest) async throws(RefreshFailure) -> ClientGrant {
+        switch request.grant {
+        case .clientCredentials: .clientCredentials
+        case .jwtBearer(let terms): .jwtBearer(assertion: try await assertion(terms, for: request))
+        }
+    }
+
+    /// Signs that the client wants a token (RFC 7523 §3), anew for each request.
+    ///
+    /// - Throws: `misconfigured` if the account's key cannot sign it; what keeps the server's metadata away.
+    private func assertion(
+        _ terms: AssertionTerms,
+        for request: ServiceTokenRequest
+    ) async throws(RefreshFailure) -> Secret {
+        let (client, registration) = (request.client, request.client.registration)
+        let metadata = try await metadata(for: client)
+        let isForIssuer = client.profile?.assertionAudience == .issuer
+        do throws(JOSEError) {
+            guard let text = registration.clientKey else { throw .keyMalformed }
+            let key = try PrivateKey(text)
+            // RFC 7523 §3 wants a subject. Google's servers, and its own libraries, take none for the service account itself.
+            let isNamedByKey = key.clientID == registration.clientID
+            return try ClientAssertion.assertion(
+                issuer: registration.clientID,
+                subject: terms.subject ?? (isNamedByKey ? nil : registration.clientID),
+                // §3: the token endpoint's URL may be used, and is what most servers (Google) look for.
+                audience: terms.audience ?? (isForIssuer ? metadata.issuer.url : metadata.tokenEndpoint.url),
+                // In the request as well (RFC 7521 §4.1); Google and DocuSign read it here only.
+                claims: request.scopes.isEmpty ? [:] : ["scope": request.scopes.joined(separator: " ")],
+                lifetime: terms.lifetime ?? ClientAssertion.lifetime,
+                signer: TokenSigner(key: key, keyID: registration.clientKeyID, offered: nil),
+                now: configuration.now() + cache.origins.skew(of: metadata.tokenEndpoint),
+                random: AuthenticatedPost.newIdentifier()
+            )
+        } catch {
+            throw client.misconfigured("the client's assertion cannot be signed: \(error.summary)")
+        }
     }
 }
 
@@ -65,15 +106,15 @@ extension TokenResponse {
 
 extension RefreshFailure {
     /// What servers say of a person's grant means the client's registration where there is no person.
-    fileprivate var ofServiceAccount: RefreshFailure {
-        switch failureClass {
-        case .unreachable, .unanswered, .unavailable, .misconfigured:
-            return self
-        case .rejected, .grantEnded, .userRequired:
-            var failure = self
-            failure.failureClass = .misconfigured
-            failure.detail.summary = "the server gives this client no token of its own"
-            return failure
-        }
+    fileprivate func refusing(_ grant: ServiceGrant) -> RefreshFailure {
+        guard failureClass.isAboutGrant else { return self }
+        var failure = self
+        failure.failureClass = .misconfigured
+        failure.detail.summary =
+            switch grant {
+            case .clientCredentials: "the server gives this client no token of its own"
+            case .jwtBearer: "the server does not take the client's assertion"
+            }
+        return failure
     }
 }

@@ -45,6 +45,8 @@ extension OAuthClient {
         /// Fields of the answer that are kept beside the profile's.
         var keptFields: [String] = []
         var isSentOnce = false
+        /// See `AuthenticatedPost`.
+        var namesClient = false
         var encoding: BasicCredentialEncoding?
     }
 
@@ -71,6 +73,7 @@ extension OAuthClient {
             metadata,
             format: client.profile?.bodyFormat ?? .form,
             isSentOnce: request.isSentOnce,
+            namesClient: request.namesClient,
             encoding: request.encoding
         )
         return await post.run(request.fields) { answer, body in

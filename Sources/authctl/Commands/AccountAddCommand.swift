@@ -19,7 +19,9 @@ struct AccountAddCommand: ParsableCommand {
             it deleted again.
 
             With --grant it is a service account: the client obtains tokens for itself, at once and before each ends, and nobody \
-            signs in. Such an account stays one. 'authctl logout' erases its token, and 'authctl refresh' has it go on.
+            signs in. Such an account stays one. 'authctl logout' erases its token, and 'authctl refresh' has it go on. \
+            client-credentials takes what the client proves itself by; jwt-bearer has its key sign whom the token is for, and \
+            takes Google's JSON key file as it comes, with the client id in it.
 
             Secrets are read from a file of mode 0600, from standard input ('-'), or typed on the terminal ('-'), \
             where they are not shown.
@@ -36,6 +38,9 @@ struct AccountAddCommand: ParsableCommand {
                 --client-secret-file secret.txt --refresh-token-file -
               authctl account add ci --issuer https://as.example.org --client-id ci \\
                 --client-secret-file secret.txt --grant client-credentials --scope deploy
+              authctl account add robot --provider google --grant jwt-bearer \\
+                --client-key-file key.json --assertion-subject you@example.org \\
+                --scope https://www.googleapis.com/auth/drive.readonly
             """
     )
 
@@ -97,7 +102,7 @@ struct AccountAddCommand: ParsableCommand {
         guard options.clientSecretFile != "-" || refreshTokenFile != "-" else {
             throw .usage(message: "only one secret can come from '-'", hint: "put the other one into a file")
         }
-        var asked = try AccountQuestions(name: name, options: options, isRegistering: register)
+        var asked = try AccountQuestions(name: name, options: options, hasNoClientId: register || keyNamesClient)
         try asked.demand()
         // All that can be wrong with the arguments is found before anybody is asked anything.
         let refreshParameters = try options.refreshParameters()
@@ -118,6 +123,9 @@ struct AccountAddCommand: ParsableCommand {
             teamId: options.teamId,
             dpop: dpop ? true : nil,
             grantType: grant?.grantType,
+            assertionSubject: options.assertionSubject,
+            assertionAudience: options.assertionAudience,
+            assertionLifetimeSec: options.assertionLifetime?.seconds,
             scopes: options.scopes,
             refreshParameters: refreshParameters,
             redirectUri: options.redirectUri,
@@ -139,6 +147,9 @@ struct AccountAddCommand: ParsableCommand {
         )
         try add(parameters, &daemon)
     }
+
+    /// Google's key files do; of another one the daemon says that the id is missing.
+    private var keyNamesClient: Bool { grant == .jwtBearer && options.clientKeyFile != nil }
 
     private func add(
         _ parameters: AddAccount.Parameters,

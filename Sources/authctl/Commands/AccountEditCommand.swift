@@ -8,8 +8,8 @@ struct AccountEditCommand: ParsableCommand {
         abstract: "Change an account's settings; what is not named stays.",
         discussion: """
             --scope, --param, --allow-unit and --allow-executable replace all of their kind. --clear empties a \
-            setting: issuer, provider, client-secret, client-auth, scope, param, redirect-uri, \
-            redirect-port, redirect-scheme, lead-time, rotation-grace, refresh-token-lifetime, allow-unit, allow-executable.
+            setting: issuer, provider, client-secret, client-auth, assertion-subject, assertion-audience, assertion-lifetime, scope, \
+            param, redirect-uri, redirect-port, redirect-scheme, lead-time, rotation-grace, refresh-token-lifetime, allow-unit, allow-executable.
 
             An account with allowed units or executables can be edited and exported by those alone, and its tokens \
             are theirs alone; without, every process of yours may.
@@ -52,6 +52,9 @@ struct AccountEditCommand: ParsableCommand {
             clientKey: try options.clientKey()?.reveal(),
             clientKeyId: options.clientKeyId,
             teamId: options.teamId,
+            assertionSubject: options.assertionSubject,
+            assertionAudience: options.assertionAudience,
+            assertionLifetimeSec: options.assertionLifetime?.seconds,
             scopes: options.scopes,
             refreshParameters: try options.refreshParameters(),
             redirectUri: options.redirectUri,

@@ -8,8 +8,8 @@ struct AccountQuestions {
     /// What the provider's profile wants to know.
     var variables: [String: String]
     var clientId: String?
-    /// Whether the server is to be asked for a client: it has no id yet.
-    let isRegistering: Bool
+    /// Whether no client id need be said: the server gives one, or the key file names it.
+    let hasNoClientId: Bool
     /// Whether a secret comes from a file, or a key stands for it.
     let hasSecret: Bool
     private(set) var clientSecret: SecretText?
@@ -18,21 +18,21 @@ struct AccountQuestions {
     var missing: [String] {
         [
             name == nil ? "NAME" : nil, issuer == nil && provider == nil ? "'--issuer' or '--provider'" : nil,
-            clientId == nil && !isRegistering ? "'--client-id'" : nil,
+            clientId == nil && !hasNoClientId ? "'--client-id'" : nil,
         ].compactMap(\.self)
     }
 
     init(
         name: String?,
         options: SettingsOptions,
-        isRegistering: Bool
+        hasNoClientId: Bool
     ) throws(AuthctlError) {
         self.name = name
         issuer = options.issuer
         provider = options.provider
         variables = try options.variables() ?? [:]
         clientId = options.clientId
-        self.isRegistering = isRegistering
+        self.hasNoClientId = hasNoClientId
         hasSecret = options.clientSecretFile != nil || options.clientKeyFile != nil
     }
 
@@ -62,7 +62,7 @@ struct AccountQuestions {
         for variable in profile?.variables ?? [] where variables[variable.name] == nil && isWanted(variable, profile) {
             try ask(for: variable)
         }
-        guard !isRegistering, clientId == nil else { return }
+        guard !hasNoClientId, clientId == nil else { return }
         if let place = profile?.clientIdHint ?? profile?.documentation {
             StandardError.show("A client id comes from: \(PlainText.line(place))\n")
         }

@@ -65,7 +65,10 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file with the client's private key, PEM or JWK; for the tls methods with its certificate. Apple's .p8 is one.",
+            """
+            A file with the client's private key, PEM or JWK; for the tls methods with its certificate. Apple's .p8 is one, \
+            and so is Google's JSON.
+            """,
             valueName: "file"
         ),
         completion: .file()
@@ -77,6 +80,17 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("Apple's identifier of the developer team.", valueName: "id"))
     var teamId: String?
+
+    @Option(help: ArgumentHelp("Whom a jwt-bearer token is for (sub). Without: the client itself.", valueName: "name"))
+    var assertionSubject: String?
+
+    @Option(
+        help: ArgumentHelp("Whom the assertion is shown to (aud). Without: the token endpoint's URL.", valueName: "url")
+    )
+    var assertionAudience: String?
+
+    @Option(help: ArgumentHelp("How long an assertion can be used, up to 1h. Without: 2m.", valueName: "time"))
+    var assertionLifetime: LengthOfTime?
 
     @Option(help: ArgumentHelp("A scope of the grant; may be given several times.", valueName: "scope"))
     var scope: [String] = []

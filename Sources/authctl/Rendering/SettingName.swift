@@ -8,6 +8,9 @@ enum SettingName: String, CaseIterable, Sendable {
     case clientKey
     case clientKeyId
     case teamId
+    case assertionSubject
+    case assertionAudience
+    case assertionLifetimeSec
     case clientAuthentication
     case scopes
     case refreshParameters
@@ -31,6 +34,9 @@ enum SettingName: String, CaseIterable, Sendable {
         case .clientKey: "client-key"
         case .clientKeyId: "client-key-id"
         case .teamId: "team-id"
+        case .assertionSubject: "assertion-subject"
+        case .assertionAudience: "assertion-audience"
+        case .assertionLifetimeSec: "assertion-lifetime"
         case .clientAuthentication: "client-auth"
         case .scopes: "scope"
         case .refreshParameters: "param"
@@ -56,6 +62,9 @@ enum SettingName: String, CaseIterable, Sendable {
         case .clientKey: "the client's key"
         case .clientKeyId: "the key's name"
         case .teamId: "the team's identifier"
+        case .assertionSubject: "the assertion's subject"
+        case .assertionAudience: "the assertion's audience"
+        case .assertionLifetimeSec: "the assertion's lifetime"
         case .clientAuthentication: "the client's way of authentication"
         case .scopes: "the scope"
         case .refreshParameters: "a parameter"

@@ -21,7 +21,10 @@ struct SettingsView {
             ("client key", settings?.clientKeyId),
             ("team", settings?.teamId),
             ("dpop", settings?.dpop == true ? "tokens are bound to a key" : nil),
-            ("grant", settings?.grantType.map { "\($0), without anybody" }),
+            ("grant", settings?.grantType.map { GrantOption.words(for: $0) + ", without anybody" }),
+            ("assertion for", settings?.assertionSubject.map(PlainText.line)),
+            ("assertion to", settings?.assertionAudience.map(PlainText.line)),
+            ("assertion ends", settings?.assertionLifetimeSec.map { "after \(LocalTime.length($0))" }),
             ("scope", settings?.scopes.flatMap { $0.isEmpty ? nil : $0.joined(separator: " ") }),
         ]
         lines += NamedLines.members("param", settings?.refreshParameters)

@@ -4,8 +4,13 @@ extension FailureDetail {
     /// What mends an account that is misconfigured: a command that changes what the server refuses, or where to look.
     ///
     /// Never the command that shows the account, whose own answer this is a part of.
-    func remedy(for account: AccountName) -> String {
+    /// - Parameter grant: how a service account obtains its tokens; nil for the account of a person.
+    func remedy(for account: AccountName, by grant: ServiceGrant? = nil) -> String {
         let edit = "authctl account edit \(account)"
+        if oauthError?.lowercased() == "invalid_grant", grant?.assertion != nil {
+            return
+                "\(edit) --client-key-file FILE, --assertion-subject or --assertion-audience; or set this machine's clock"
+        }
         switch oauthError?.lowercased() {
         // RFC 6749 §5.2; GitHub's and Slack's words for it. A server does not tell whether the id or the secret is wrong.
         case "invalid_client", "unauthorized_client", "incorrect_client_credentials", "bad_client_secret",

@@ -11,20 +11,18 @@ extension SettingsReader {
         _ clientKey: String?,
         _ dpopKey: Secret?
     ) throws(VarlinkError) -> ClientRegistration {
-        guard settings.clientId.isEmpty == isRegistering else {
-            throw invalid("clientId", isRegistering ? "a server that registers a client gives it" : "it is empty", nil)
-        }
         if clientSecret?.isEmpty == true { throw invalid("clientSecret", "it is empty", nil) }
         let key = clientKey.map { Secret($0) }
+        let clientID = try clientID(settings, key)
         let method = try authentication(settings, hasSecret: clientSecret != nil, key)
         let canProveItself = method != ClientAuthentication.none && (clientSecret != nil || key != nil)
-        let serviceGrant = try serviceGrant(settings.grantType, canProveItself)
+        let serviceGrant = try serviceGrant(settings, canProveItself, hasKey: key != nil)
         let parameters = settings.refreshParameters ?? [:]
         if let reserved = ReservedParameter.first(in: parameters) {
             throw invalid("refreshParameters", "'\(reserved)' is a name that the request itself uses", nil)
         }
         return ClientRegistration(
-            clientID: settings.clientId,
+            clientID: clientID,
             authentication: method,
             clientSecret: clientSecret.map { Secret($0) },
             clientKey: key,
@@ -38,23 +36,19 @@ extension SettingsReader {
         )
     }
 
-    /// How the client obtains tokens for itself; nil for an account of a person.
-    private func serviceGrant(_ name: String?, _ canProveItself: Bool) throws(VarlinkError) -> ServiceGrant? {
-        guard let name else { return nil }
-        guard let grant = ServiceGrant(rawValue: name) else {
-            let all = ServiceGrant.allCases.map(\.rawValue).joined(separator: ", ")
-            throw invalid("grantType", "'\(name)' is none that needs no person", "known: \(all)")
+    /// The id that the settings have, or else the one that the key file of a service account names.
+    private func clientID(_ settings: AccountSettings, _ key: Secret?) throws(VarlinkError) -> String {
+        guard !isRegistering else {
+            guard settings.clientId.isEmpty else {
+                throw invalid("clientId", "a server that registers a client gives it", nil)
+            }
+            return ""
         }
-        switch grant {
-        case .clientCredentials where !canProveItself:
-            // RFC 6749 §4.4: for confidential clients only.
-            throw invalid(
-                "grantType",
-                "'\(name)' needs a client that proves itself",
-                "--client-secret-file FILE, or --client-key-file FILE"
-            )
-        case .clientCredentials: return grant
-        }
+        guard settings.clientId.isEmpty else { return settings.clientId }
+        guard settings.grantType == ServiceGrant.Kind.jwtBearer.rawValue,
+            let named = key.flatMap(OAuthClient.clientID(namedInClientKey:))
+        else { throw invalid("clientId", "it is empty", nil) }
+        return named
     }
 
     /// What the server knows of redirect URIs.
@@ -127,7 +121,11 @@ extension SettingsReader {
         switch OAuthClient.flaw(inClientKey: key, usedBy: method ?? .privateKeyJWT) {
         case nil: return
         case .unreadable:
-            throw invalid("clientKey", "it is no private key", "PEM or JWK; RSA, P-256, P-384, P-521 or Ed25519")
+            throw invalid(
+                "clientKey",
+                "it is no private key",
+                "PEM, JWK or Google's JSON; RSA, P-256, P-384, P-521 or Ed25519"
+            )
         case .encrypted:
             throw invalid("clientKey", "it is locked by a passphrase", "openssl pkey -in FILE -out FILE.open")
         case .noCertificate:

@@ -55,28 +55,10 @@ struct SettingsReader {
             switch field {
             case "clientSecret": secret = nil
             case "clientKey": key = nil
-            default: try clear(field, of: &settings)
+            default: guard settings.clear(field) else { throw invalid("clear", "'\(field)' cannot be emptied", nil) }
             }
         }
-        // The issuer was made of them.
-        if change.variables != nil { settings.issuer = nil }
-        settings.variables = change.variables ?? settings.variables
-        settings.issuer = change.issuer ?? settings.issuer
-        settings.provider = change.provider ?? settings.provider
-        settings.clientId = change.clientId ?? settings.clientId
-        settings.clientAuthentication = change.clientAuthentication ?? settings.clientAuthentication
-        settings.clientKeyId = change.clientKeyId ?? settings.clientKeyId
-        settings.teamId = change.teamId ?? settings.teamId
-        settings.scopes = change.scopes ?? settings.scopes
-        settings.refreshParameters = change.refreshParameters ?? settings.refreshParameters
-        settings.redirectUri = change.redirectUri ?? settings.redirectUri
-        settings.redirectPort = change.redirectPort ?? settings.redirectPort
-        settings.redirectScheme = change.redirectScheme ?? settings.redirectScheme
-        settings.leadTimeSec = change.leadTimeSec ?? settings.leadTimeSec
-        settings.rotationGraceSec = change.rotationGraceSec ?? settings.rotationGraceSec
-        settings.refreshTokenLifetimeSec = change.refreshTokenLifetimeSec ?? settings.refreshTokenLifetimeSec
-        settings.allowedUnits = change.allowedUnits ?? settings.allowedUnits
-        settings.allowedExecutables = change.allowedExecutables ?? settings.allowedExecutables
+        settings.apply(change)
         let isMoved =
             settings.issuer != account.issuer.url || settings.provider != account.provider
             || settings.variables ?? [:] != account.providerVariables
@@ -100,26 +82,6 @@ struct SettingsReader {
             policy: draft.policy,
             allowedCallers: draft.allowedCallers
         )
-    }
-
-    private func clear(_ field: String, of settings: inout AccountSettings) throws(VarlinkError) {
-        switch field {
-        case "provider": (settings.provider, settings.variables) = (nil, nil)
-        case "clientAuthentication": settings.clientAuthentication = nil
-        case "clientKeyId": settings.clientKeyId = nil
-        case "teamId": settings.teamId = nil
-        case "scopes": settings.scopes = nil
-        case "refreshParameters": settings.refreshParameters = nil
-        case "redirectUri": settings.redirectUri = nil
-        case "redirectPort": settings.redirectPort = nil
-        case "redirectScheme": settings.redirectScheme = nil
-        case "leadTimeSec": settings.leadTimeSec = nil
-        case "rotationGraceSec": settings.rotationGraceSec = nil
-        case "refreshTokenLifetimeSec": settings.refreshTokenLifetimeSec = nil
-        case "allowedUnits": settings.allowedUnits = nil
-        case "allowedExecutables": settings.allowedExecutables = nil
-        default: throw invalid("clear", "'\(field)' cannot be emptied", nil)
-        }
     }
 
     private func checked(provider name: String) throws(VarlinkError) -> ProviderProfile {
@@ -210,8 +172,8 @@ extension AccountSettings {
     /// What its texts take, in bytes; an empty one counts too, or a list could have any number of them.
     fileprivate var byteCount: Int {
         let texts = [
-            name, issuer, provider, clientId, clientAuthentication, clientKeyId, teamId, grantType, redirectUri,
-            redirectScheme,
+            name, issuer, provider, clientId, clientAuthentication, clientKeyId, teamId, grantType, assertionSubject,
+            assertionAudience, redirectUri, redirectScheme,
         ]
         .compactMap { $0 }
         let lists = (scopes ?? []) + (allowedUnits ?? []) + (allowedExecutables ?? [])

@@ -37,7 +37,7 @@ extension AccountSnapshot {
         case .signedOut where account.registration.serviceGrant != nil: "authctl refresh \(account.name)"
         case .interactionRequired, .refreshTokenExpiring, .signedOut:
             "authctl login \(account.name)"
-        case .misconfigured: failure?.detail.remedy(for: account.name)
+        case .misconfigured: failure?.detail.remedy(for: account.name, by: account.registration.serviceGrant)
         }
     }
 }
@@ -68,7 +68,10 @@ extension AccountSettings {
             clientKeyId: account.registration.clientKeyID,
             teamId: account.registration.teamID,
             dpop: account.registration.dpopKey == nil ? nil : true,
-            grantType: account.registration.serviceGrant?.rawValue,
+            grantType: account.registration.serviceGrant?.kind.rawValue,
+            assertionSubject: account.registration.serviceGrant?.assertion?.subject,
+            assertionAudience: account.registration.serviceGrant?.assertion?.audience,
+            assertionLifetimeSec: account.registration.serviceGrant?.assertion?.lifetime?.components.seconds,
             scopes: account.registration.scopes,
             refreshParameters: account.registration.refreshParameters,
             redirectUri: account.registration.redirect.uri,

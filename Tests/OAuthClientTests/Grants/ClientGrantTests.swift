@@ -1,6 +1,9 @@
+import Crypto
+import Foundation
 import RefreshCore
 import Testing
 
+@testable import JOSE
 @testable import OAuthClient
 
 struct ClientGrantTests {
@@ -54,10 +57,12 @@ struct ClientGrantTests {
     private func serviceToken(
         _ answer: LoopbackServer.Step,
         for set: TokenSet? = nil,
+        by grant: ServiceGrant = .clientCredentials,
         _ change: (inout ClientRegistration) -> Void = { _ in }
     ) async throws -> (outcome: RefreshOutcome, sent: [LoopbackServer.Request]) {
         var registration = ClientRegistration(clientID: "client", authentication: .clientSecretPost)
         registration.clientSecret = Secret("client-secret")
+        registration.serviceGrant = grant
         registration.scopes = ["one", "two"]
         registration.refreshParameters = ["audience": "usual", "resource": "https://api.example"]
         change(&registration)
@@ -65,7 +70,7 @@ struct ClientGrantTests {
         return try await withServer(script) { [registration] server in
             try await withClient { client in
                 let asking = try requestingClient(at: server.origin, registration: registration)
-                let request = ServiceTokenRequest(client: asking, grant: .clientCredentials, tokenSet: set)
+                let request = ServiceTokenRequest(client: asking, grant: grant, tokenSet: set)
                 return (await client.obtain(request), server.requests.filter { $0.line == "POST /token" })
             }
         }
@@ -104,6 +109,69 @@ struct ClientGrantTests {
         let (outcome, sent) = try await serviceToken(Self.issued) { $0.refreshParameters = ["grant_type": "password"] }
         let failure = try #require(outcome.failure)
         #expect(failure.failureClass == .misconfigured && sent.isEmpty)
+    }
+
+    /// Makes `registration` one whose key signs for it, and which proves nothing beside.
+    private static func signing(_ registration: inout ClientRegistration) {
+        registration.authentication = nil
+        registration.clientSecret = nil
+        registration.clientKey = Secret(P256.Signing.PrivateKey().pemRepresentation)
+        registration.clientKeyID = "k-1"
+        registration.refreshParameters = [:]
+    }
+
+    private static func claims(in request: LoopbackServer.Request?) throws -> (
+        header: [String: Any], body: [String: Any]
+    ) {
+        let assertion = try #require(request?.fields["assertion"]?.first)
+        let parts = try assertion.split(separator: ".").prefix(2).map { part in
+            let bytes = try #require(Base64URL.decode(part.utf8))
+            return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+        }
+        return (parts[0], parts[1])
+    }
+
+    @Test func `an assertion says whom the token is for, and names the client alone`() async throws {
+        let terms = AssertionTerms(subject: "ann@example.org", audience: "https://aud.example", lifetime: .seconds(600))
+        let (outcome, sent) = try await serviceToken(Self.issued, by: .jwtBearer(terms), Self.signing)
+        #expect(try outcome.result.get().accessToken.secret == Secret("a1"))
+        let (header, body) = try Self.claims(in: sent.first)
+        #expect(header["alg"] as? String == "ES256" && header["kid"] as? String == "k-1")
+        #expect(body["iss"] as? String == "client" && body["sub"] as? String == "ann@example.org")
+        #expect(body["aud"] as? String == "https://aud.example" && body["scope"] as? String == "one two")
+        let (start, end) = (try #require(body["iat"] as? Int), try #require(body["exp"] as? Int))
+        #expect(end - start == 600)
+        // RFC 7521 §4.1: the client that proves nothing is not named beside it.
+        #expect(Set(sent.first?.fields.keys ?? [:].keys) == ["grant_type", "assertion", "scope"])
+    }
+
+    @Test func `an assertion without terms is the client's own, for the token endpoint, and new each time`()
+        async throws
+    {
+        let grant = ServiceGrant.jwtBearer(AssertionTerms())
+        let first = try await serviceToken(Self.issued, by: grant, Self.signing).sent.first
+        let second = try await serviceToken(Self.issued, by: grant, Self.signing).sent.first
+        let (_, body) = try Self.claims(in: first)
+        #expect(body["sub"] as? String == "client")
+        #expect((body["aud"] as? String)?.hasSuffix("/token") == true)
+        #expect(try body["jti"] as? String != Self.claims(in: second).body["jti"] as? String)
+    }
+
+    @Test func `a client with a secret shows it beside its assertion`() async throws {
+        let (_, sent) = try await serviceToken(Self.issued, by: .jwtBearer(AssertionTerms())) {
+            Self.signing(&$0)
+            $0.clientSecret = Secret("client-secret")
+            $0.authentication = .clientSecretPost
+        }
+        #expect(sent.first?.fields["client_secret"] == ["client-secret"])
+    }
+
+    @Test func `a refused assertion is a matter of settings and clocks, and nothing of it is shown`() async throws {
+        let refusal = LoopbackServer.json(400, #"{"error":"invalid_grant","error_description":"Invalid JWT"}"#)
+        let (outcome, _) = try await serviceToken(refusal, by: .jwtBearer(AssertionTerms()), Self.signing)
+        let failure = try #require(outcome.failure)
+        #expect(failure.failureClass == .misconfigured)
+        #expect(failure.detail.summary == "the server does not take the client's assertion")
     }
 
     @Test(arguments: ["invalid_grant", "interaction_required", "unauthorized_client", "invalid_scope"])

@@ -1,0 +1,121 @@
+import AuthRefreshInterface
+import Crypto
+import CryptoExtras
+import DemoIssuer
+import Foundation
+import TestSupport
+import Testing
+
+/// Service accounts whose key signs for them (RFC 7523 §2.1), with real programs and a server that checks each signature.
+struct AssertionAccountTests {
+    private static let email = "robot@project.iam.gserviceaccount.com"
+
+    /// What Google gives out for a service account.
+    private static func keyFile(_ key: _RSA.Signing.PrivateKey) throws -> String {
+        let fields = [
+            "type": "service_account", "private_key_id": "k-1", "private_key": key.pkcs8PEMRepresentation,
+            "client_email": email, "token_uri": "https://oauth2.googleapis.com/token",
+        ]
+        return String(decoding: try JSONEncoder().encode(fields), as: UTF8.self)
+    }
+
+    private static func client(_ id: String, publicKey: String) -> DemoClient {
+        DemoClient(id: id, serviceScope: "deploy read", assertionKey: publicKey)
+    }
+
+    private func withStage(
+        _ client: DemoClient,
+        lifetime: Duration = .seconds(3600),
+        _ body: (DaemonStage, DemoIssuer, String) async throws -> Void
+    ) async throws {
+        try await withIssuer(clients: [client], policy: GrantPolicy(accessTokenLifetime: lifetime)) { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await body(stage, issuer, url)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    private func add(_ stage: DaemonStage, _ url: String, key: String, _ more: [String]) async throws -> CommandOutcome
+    {
+        let file = try stage.folder.write(key, to: "key")
+        let arguments = [
+            "account", "add", "robot", "--issuer", url, "--grant", "jwt-bearer", "--client-key-file", file,
+        ]
+        return try await stage.authctl(arguments + more)
+    }
+
+    @Test func `Google's key file is all it takes, and tokens come one after the other`() async throws {
+        let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+        let client = Self.client(Self.email, publicKey: key.publicKey.pemRepresentation)
+        try await withStage(client, lifetime: .seconds(6)) { stage, issuer, url in
+            let more = ["--assertion-subject", "ann@example.org", "--scope", "deploy"]
+            let added = try await add(stage, url, key: try Self.keyFile(key), more)
+            #expect(added.end == .exited(0), "\(added)")
+            let first = try await stage.acquire("robot")
+            let feed = try await ChangeFeed(stage)
+            try await feed.next("token-refreshed", of: "robot")
+            let second = try await stage.acquire("robot")
+            #expect(second.accessToken != first.accessToken)
+            let asked = await issuer.entries().filter { $0.path == "/token" }
+            #expect(asked.allSatisfy { $0.outcome == .issued && $0.clientID == Self.email })
+            let shown = try await stage.authctl("account", "show", "robot")
+            #expect(shown.output.contains("client id       \(Self.email)\n"), "\(shown)")
+            #expect(shown.output.contains("grant           jwt-bearer, without anybody\n"))
+            #expect(shown.output.contains("assertion for   ann@example.org\n"))
+            let user = try await RawWeb.get(url + "/userinfo", headers: ["Authorization: Bearer \(second.accessToken)"])
+            #expect(user.body.contains("ann@example.org"), "\(user)")
+            #expect(try await stage.authctl("store", "check").end == .exited(0))
+        }
+    }
+
+    @Test func `a key that the server does not know is misconfigured, and the right one mends it`() async throws {
+        let (right, wrong) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
+        let client = Self.client("app", publicKey: right.publicKey.pemRepresentation)
+        try await withStage(client) { stage, issuer, url in
+            let added = try await add(stage, url, key: wrong.pemRepresentation, ["--client-id", "app"])
+            #expect(added.end == .exited(78), "\(added)")
+            #expect(added.errors.contains("does not take the client's assertion"), "\(added.errors)")
+            #expect(await issuer.entries().last?.outcome == .assertionRefused)
+            let status = try await stage.status("robot")
+            #expect(status.state == "misconfigured")
+            #expect(status.hint?.contains("authctl account edit robot --client-key-file FILE") == true)
+            #expect(status.hint?.contains("clock") == true)
+            let file = try stage.folder.write(right.pemRepresentation, to: "right")
+            #expect(try await stage.authctl("account", "edit", "robot", "--client-key-file", file).end == .exited(0))
+            let refreshed = try await stage.authctl("refresh", "robot")
+            #expect(refreshed.end == .exited(0), "\(refreshed)")
+        }
+    }
+
+    @Test func `an audience and a lifetime of one's own are what the server sees, and can be taken back`() async throws
+    {
+        let key = P256.Signing.PrivateKey()
+        let client = Self.client("app", publicKey: key.publicKey.pemRepresentation)
+        try await withStage(client) { stage, _, url in
+            let more = ["--client-id", "app", "--assertion-audience", "https://other.example"]
+            #expect(try await add(stage, url, key: key.pemRepresentation, more).end == .exited(78))
+            let longer = ["--assertion-audience", url, "--assertion-lifetime", "1h"]
+            #expect(try await stage.authctl(["account", "edit", "robot"] + longer).end == .exited(0))
+            #expect(try await stage.authctl("refresh", "robot").end == .exited(0))
+            let clear = ["--clear", "assertion-audience", "--clear", "assertion-lifetime"]
+            #expect(try await stage.authctl(["account", "edit", "robot"] + clear).end == .exited(0))
+            #expect(try await stage.authctl("refresh", "robot").end == .exited(0))
+            let tooLong = try await stage.authctl("account", "edit", "robot", "--assertion-lifetime", "2h")
+            #expect(tooLong.end == .exited(65) && tooLong.errors.contains("10 s to an hour"), "\(tooLong)")
+        }
+    }
+
+    @Test func `what an assertion needs is asked for, and its settings are for nobody else`() async throws {
+        try await withIssuer { _, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let add = ["account", "add", "robot", "--issuer", url, "--client-id", "app"]
+            let keyless = try await stage.authctl(add + ["--grant", "jwt-bearer"])
+            #expect(keyless.end == .exited(65) && keyless.errors.contains("--client-key-file FILE"), "\(keyless)")
+            let personal = try await stage.authctl(add + ["--assertion-subject", "ann"])
+            #expect(personal.end == .exited(65) && personal.errors.contains("--grant jwt-bearer"), "\(personal)")
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+}
