@@ -253,6 +253,17 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: strict
         ),
+        // Cuts the power under the store; a program of its own, because SQLite has one default VFS a process.
+        .target(name: "CRecordingVFS", path: "Tests/CRecordingVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .executableTarget(
+            name: "disktorture",
+            dependencies: [
+                "AccountStorage", "CRecordingVFS", "RefreshCore", "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/DiskTorture",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "authrefreshdTests",
             dependencies: [
@@ -286,7 +297,7 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        .testTarget(name: "RefreshCoreTests", dependencies: ["RefreshCore"], swiftSettings: strict),
+        .testTarget(name: "RefreshCoreTests", dependencies: ["RefreshCore", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "AccountStorageTests",
             dependencies: [
@@ -339,7 +350,7 @@ let package = Package(
         ),
         .testTarget(
             name: "VarlinkTests",
-            dependencies: ["StrictJSON", "Varlink", "VarlinkClient"],
+            dependencies: ["StrictJSON", "TestSupport", "Varlink", "VarlinkClient"],
             swiftSettings: strict
         ),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),

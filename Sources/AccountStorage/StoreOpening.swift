@@ -23,8 +23,11 @@ struct StoreOpening {
         do {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             try queue.writeWithoutTransaction { db in
-                if try checkOrigin(db) { _ = try Meta.findKeys(among: keys, path: path, in: db) }
+                let isStore = try checkOrigin(db)
+                if isStore { _ = try Meta.findKeys(among: keys, path: path, in: db) }
                 try configure(db)
+                // First of all: a file that is left half made, by a full disk or a power cut, is known for ours.
+                if !isStore { try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
             }
             try Schema.migrator.migrate(queue)
             let (sealing, offset) = try queue.write { db in
@@ -77,7 +80,7 @@ struct StoreOpening {
 
     /// Refuses the files of other programs, and of newer versions of this one.
     ///
-    /// - Returns: whether there is a store; false if the file is empty.
+    /// - Returns: whether there is a store; false if the file is empty, or was left before anything was in it.
     private func checkOrigin(_ db: Database) throws -> Bool {
         let applicationID = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
@@ -89,7 +92,7 @@ struct StoreOpening {
         guard version <= Schema.latest else {
             throw StoreError.newerSchema(path: path, found: version, known: Schema.latest)
         }
-        return true
+        return version > 0
     }
 
     private func configure(_ db: Database) throws {

@@ -56,6 +56,21 @@ struct DiskTests {
         }
     }
 
+    @Test(arguments: [1, 3, 6, 12, 24, 48])
+    func `a store that could be made by half is made whole when there is room`(pages: Int) async throws {
+        try await withTemporaryMount(at: mounted, size: "1m") {
+            let filler = URL(fileURLWithPath: "\(mounted)/filler")
+            fill(filler)
+            let handle = try FileHandle(forWritingTo: filler)
+            try handle.truncate(atOffset: handle.seekToEnd() - UInt64(pages * 4096))
+            try handle.close()
+            let path = "\(mounted)/accounts.sqlite"
+            #expect(throws: StoreError.diskFull(path: path)) { try AccountStore(path: path, key: Sample.key()) }
+            try FileManager.default.removeItem(at: filler)
+            try AccountStore(path: path, key: Sample.key()).close()
+        }
+    }
+
     @Test func `a backup onto a full disk leaves no file and the store as it was`() async throws {
         let store = try folder.open()
         _ = try store.add((0..<200).map { try Sample.scheduled("a\($0)", due: 1) })

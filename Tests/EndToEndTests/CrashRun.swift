@@ -13,7 +13,7 @@ struct CrashRun {
     private let kills: Int
     /// Tokens that live for two seconds are due again after one, the least there is.
     private let policy: GrantPolicy
-    private var chance: SeededChance
+    private var chance: SplitMix64
     private let stage: DaemonStage
     /// What the daemons have written, all of them.
     private var log: [String] = []
@@ -25,7 +25,7 @@ struct CrashRun {
     init(kills: Int, seed: UInt64, grace: Duration) throws {
         self.kills = kills
         policy = GrantPolicy(accessTokenLifetime: .seconds(2), gracePeriod: grace)
-        chance = SeededChance(seed: seed)
+        chance = SplitMix64(seed: seed)
         stage = try DaemonStage()
         try stage.configure("max_concurrent_refreshes: 16\nmax_refreshes_per_second: 500\n")
     }
@@ -133,24 +133,6 @@ struct CrashResult: CustomStringConvertible {
     var description: String {
         "\(kills) kills in \(Int(seconds)) s, \(refreshes) refreshes, \(exchangesCut) exchanges cut, "
             + "\(lost.count) accounts lost"
-    }
-}
-
-/// Random numbers that are the same for the same seed.
-struct SeededChance: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    /// SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Varlink
 
@@ -43,7 +44,7 @@ import Varlink
     }
 
     @Test(arguments: 0..<50) func `random splits of random streams lose and invent nothing`(seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         let messages: [[UInt8]] = (0..<40).map { _ in
             (0..<Int.random(in: 0...90, using: &random)).map { _ in UInt8.random(in: 1...255, using: &random) }
         }

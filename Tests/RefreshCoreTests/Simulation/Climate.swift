@@ -1,4 +1,5 @@
 import RefreshCore
+import TestSupport
 
 /// What kind of world a seed is: how the server is set up, and how often what goes wrong.
 struct Climate: Hashable {

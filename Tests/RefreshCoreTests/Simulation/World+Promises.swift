@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import RefreshCore
 
 /// What was promised, checked at every step.

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import RefreshCore
 
 /// The shell around the machine, as the daemon is: decide, commit, act.

@@ -1,12 +1,12 @@
-/// A small seeded generator (Steele, Lea, Flood 2014): the same seed gives the same world on every machine.
-struct SplitMix64: RandomNumberGenerator {
+/// A small seeded generator (Steele, Lea, Flood 2014): the same seed gives the same numbers on every machine.
+package struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         state = seed
     }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -15,21 +15,21 @@ struct SplitMix64: RandomNumberGenerator {
     }
 
     /// 0..<1.
-    mutating func fraction() -> Double {
+    package mutating func fraction() -> Double {
         Double(next() >> 11) * 0x1p-53
     }
 
     /// True in `probability` (0...1) of all cases.
-    mutating func chance(_ probability: Double) -> Bool {
+    package mutating func chance(_ probability: Double) -> Bool {
         fraction() < probability
     }
 
     /// Between `shortest` and `longest`, in seconds; the result is in microseconds.
-    mutating func microseconds(_ shortest: Double, _ longest: Double) -> Int64 {
+    package mutating func microseconds(_ shortest: Double, _ longest: Double) -> Int64 {
         Int64((shortest + (longest - shortest) * fraction()) * 1e6)
     }
 
-    mutating func pick<Element>(_ elements: [Element]) -> Element {
+    package mutating func pick<Element>(_ elements: [Element]) -> Element {
         elements[Int(next() % UInt64(elements.count))]
     }
 }

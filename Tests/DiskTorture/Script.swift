@@ -1,0 +1,54 @@
+internal import TestSupport
+
+/// A life of a store: the same steps for the same seed.
+struct Script {
+    private(set) var steps: [Step] = []
+    /// What the store holds before the first step, and after each.
+    private(set) var grants = [Grants()]
+
+    private static let names = ["a", "b", "c", "d", "e"]
+
+    /// - Parameter length: how many steps follow the first, which makes the accounts.
+    init(seed: UInt64, length: Int) {
+        var random = SplitMix64(seed: seed)
+        append(.add(Self.names))
+        for name in Self.names { append(.signIn(name)) }
+        while steps.count < length {
+            let names = Self.names.filter { _ in random.chance(0.4) }
+            switch random.next() % 20 {
+            case 0: append(.signOut(random.pick(Self.names)))
+            case 1: appendReplacement(of: random.pick(Self.names))
+            case 2: appendRekey()
+            default: appendRefresh(of: names)
+            }
+        }
+    }
+
+    private mutating func append(_ step: Step) {
+        var after = grants[grants.count - 1]
+        step.apply(to: &after)
+        steps.append(step)
+        grants.append(after)
+    }
+
+    /// The lease of each account, and its answer.
+    private mutating func appendRefresh(of names: [String]) {
+        let present = grants[grants.count - 1].byAccount
+        for name in names where present[name]?.phase == .signedOut { append(.signIn(name)) }
+        guard !names.isEmpty else { return }
+        append(.lease(names))
+        append(.rotate(names))
+    }
+
+    private mutating func appendReplacement(of name: String) {
+        append(.remove(name))
+        append(.add([name]))
+    }
+
+    /// Two accounts a batch; the last one finds nothing, and retires the old key.
+    private mutating func appendRekey() {
+        append(.beginRekey)
+        for _ in 0...(Self.names.count + 1) / 2 { append(.reseal) }
+        append(.forgetRetiredKey)
+    }
+}

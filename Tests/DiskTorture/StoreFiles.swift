@@ -1,0 +1,34 @@
+internal import AccountStorage
+internal import Foundation
+internal import TestSupport
+
+/// A folder for one store at a time, whose files are put there as a disk holds them.
+struct StoreFiles {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    var store: String { "\(folder.path)/\(AccountStore.fileName)" }
+
+    /// Takes all files away.
+    func clear() throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            try FileManager.default.removeItem(atPath: "\(folder.path)/\(name)")
+        }
+    }
+
+    /// Has these files, and no others, in the folder.
+    func put(_ contents: [String: [UInt8]]) throws {
+        try clear()
+        for (path, bytes) in contents {
+            try Data(bytes).write(to: URL(fileURLWithPath: path))
+        }
+    }
+
+    /// Opens the store as the daemon does at its start.
+    func open() throws -> AccountStore {
+        try AccountStore(path: store, keys: Sample.keys)
+    }
+}
