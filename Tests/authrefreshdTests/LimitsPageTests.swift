@@ -1,5 +1,4 @@
 import AuthRefreshInterface
-import Foundation
 import RedirectListener
 import RefreshCore
 import Testing
@@ -15,12 +14,8 @@ struct LimitsPageTests {
         var test: String
     }
 
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
-        .standardizedFileURL
-
     private func rows() throws -> [Row] {
-        let page = Self.root.appending(path: "Sources/authrefreshd/Documentation.docc/Limits.md")
-        return try String(contentsOf: page, encoding: .utf8).split(separator: "\n").compactMap { line in
+        try PageSources.page("Limits").split(separator: "\n").compactMap { line in
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
             guard line.hasPrefix("| `"), cells.count == 4 else { return nil }
             return Row(limit: cells[0].trimmingCharacters(in: ["`"]), value: cells[1], test: cells[3])
@@ -60,21 +55,12 @@ struct LimitsPageTests {
     }
 
     @Test func `every limit that is told stands on the page by the name it is told by`() throws {
-        let page = Self.root.appending(path: "Sources/authrefreshd/Documentation.docc/Limits.md")
-        let told = try String(contentsOf: page, encoding: .utf8).matches(of: /told: `([A-Za-z]+)`/).map { String($0.1) }
+        let told = try PageSources.page("Limits").matches(of: /told: `([A-Za-z]+)`/).map { String($0.1) }
         #expect(Set(told) == Set(Limit.allCases.map(\.rawValue)))
     }
 
     @Test func `the test that reaches a limit is there`() throws {
-        let tests = Self.root.appending(path: "Tests")
-        let files = FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil)?.compactMap {
-            $0 as? URL
-        }
-        let sources = try (files ?? []).filter { $0.pathExtension == "swift" }.map {
-            try String(contentsOf: $0, encoding: .utf8)
-        }
-        for row in try rows() {
-            #expect(sources.contains { $0.contains("func `\(row.test)`(") }, "\(row.limit): \(row.test)")
-        }
+        let tests = try PageSources.tests()
+        for row in try rows() { #expect(tests.contains(row.test), "\(row.limit): \(row.test)") }
     }
 }

@@ -1,0 +1,25 @@
+import Foundation
+
+/// The pages of the documentation, and the names of the tests that they point to.
+enum PageSources {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        .standardizedFileURL
+
+    static func page(_ name: String) throws -> String {
+        let page = root.appending(path: "Sources/authrefreshd/Documentation.docc/\(name).md")
+        return try String(contentsOf: page, encoding: .utf8)
+    }
+
+    /// All tests in Swift, by name.
+    static func tests() throws -> Set<String> {
+        let files = FileManager.default.enumerator(
+            at: root.appending(path: "Tests"),
+            includingPropertiesForKeys: nil
+        )
+        let sources = (files?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }
+        return try sources.reduce(into: []) { names, source in
+            let text = try String(contentsOf: source, encoding: .utf8)
+            names.formUnion(text.matches(of: /func `([^`]+)`\(/).map { String($0.1) })
+        }
+    }
+}

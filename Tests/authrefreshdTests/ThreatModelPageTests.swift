@@ -1,0 +1,25 @@
+import Testing
+
+/// What the threat model claims is shown by tests that are there.
+struct ThreatModelPageTests {
+    /// The points of "Defended", each with the lines that belong to it.
+    private func claims() throws -> [String] {
+        let page = try PageSources.page("Threat-model")
+        let start = try #require(page.firstRange(of: "## Defended\n"))
+        let end = try #require(page.firstRange(of: "\n## Not defended"))
+        let claims = page[start.upperBound..<end.lowerBound].split(separator: "\n- **")
+        return claims.map { $0.replacing("\n ", with: "") }
+    }
+
+    @Test func `every claim names tests, and each of them is there`() throws {
+        let tests = try PageSources.tests()
+        let claims = try claims()
+        #expect(claims.count >= 9)
+        for claim in claims {
+            let shown = try #require(claim.split(separator: "Shown by:").dropFirst().first, "\(claim.prefix(60))")
+            let named = shown.matches(of: /`([^`]+)`/).map { String($0.1) }
+            #expect(!named.isEmpty, "\(claim.prefix(60))")
+            #expect(Set(named).subtracting(tests).isEmpty, "\(claim.prefix(60))")
+        }
+    }
+}
