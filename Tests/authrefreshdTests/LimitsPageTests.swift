@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import Foundation
 import RedirectListener
 import RefreshCore
 import Testing

@@ -8,7 +8,7 @@ struct ThreatModelPageTests {
         let start = try #require(page.firstRange(of: "## Defended\n"))
         let end = try #require(page.firstRange(of: "\n## Not defended"))
         let claims = page[start.upperBound..<end.lowerBound].split(separator: "\n- **")
-        return claims.map { $0.replacing("\n ", with: "") }
+        return claims.map { String($0).replacing("\n ", with: "") }
     }
 
     @Test func `every claim names tests, and each of them is there`() throws {
