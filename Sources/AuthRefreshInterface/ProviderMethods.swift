@@ -11,7 +11,12 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var issuerAliases: [String]?
     package var tokenEndpoint: String?
     package var refreshEndpoint: String?
+    package var refreshWith: String?
+    package var refreshGrantType: String?
+    package var refreshTokenParameter: String?
+    package var refreshMethod: String?
     package var revocationEndpoint: String?
+    package var introspectionEndpoint: String?
     package var authorizationEndpoint: String?
     package var deviceAuthorizationEndpoint: String?
     package var pushedAuthorizationRequestEndpoint: String?
@@ -21,6 +26,7 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var userinfoEndpoint: String?
     package var bodyFormat: String?
     package var clientAuthentication: String?
+    package var assertionAudience: String?
     package var refreshParameters: [String: String]?
     package var revocationParameters: [String: String]?
     package var headers: [String: String]?

@@ -10,6 +10,8 @@ package struct DemoClient: Sendable, Equatable {
         case basic(secret: String, form: BasicForm)
         /// `client_secret_post`.
         case post(secret: String)
+        /// A token in the secret's place that the client signs, and that names it as its subject (Apple). Nobody here has its key.
+        case signedPost
     }
 
     /// How client id and secret are written in the Basic scheme.
@@ -36,11 +38,13 @@ package struct DemoClient: Sendable, Equatable {
         id: String,
         authentication: Authentication = .none,
         serviceScope: String? = nil,
-        assertionKey: String? = nil
+        assertionKey: String? = nil,
+        redirectURIs: [String]? = nil
     ) {
         self.id = id
         self.serviceScope = serviceScope
         self.assertionKey = assertionKey
+        self.redirectURIs = redirectURIs
         self.authentication = authentication
     }
 
@@ -75,10 +79,12 @@ package struct DemoClient: Sendable, Equatable {
             return id == self.id
         case (.post(let secret), .post(let id, let given)):
             return id == self.id && given == secret
+        case (.signedPost, .post(let id, let given)):
+            return id == self.id && IDTokenSigner.subject(of: given) == id
         case (.basic(let secret, let form), .basic(let userPass)):
             guard let pair = userPass.pair(form) else { return false }
             return pair.id == id && pair.secret == secret
-        case (.none, _), (.post, _), (.basic, _):
+        case (.none, _), (.post, _), (.signedPost, _), (.basic, _):
             return false
         }
     }

@@ -16,6 +16,8 @@ package struct GrantPolicy: Sendable, Equatable {
     package var knownTargets: Set<String>?
     /// Whether a sign-in brings a refresh token; GitHub's classic apps get none.
     package var issuesRefreshTokens = true
+    /// Whether a sign-in brings an ID token though `openid` was not asked for, as Apple's do.
+    package var issuesIDTokensUnasked = false
     /// Whether clients may register themselves (RFC 7591), and with what they have to show that they may.
     package var registration = Registration.open
     /// Whether authorization requests need a code challenge (RFC 7636).

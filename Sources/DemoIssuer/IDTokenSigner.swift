@@ -65,6 +65,17 @@ struct IDTokenSigner: Sendable {
         let aud: String
     }
 
+    /// Whom a token of somebody else's is about, whoever signed it; nil if it is none.
+    static func subject(of token: String) -> String? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let body = bytes(parts[1]) else { return nil }
+        return try? JSONDecoder().decode(Subject.self, from: body).sub
+    }
+
+    private struct Subject: Decodable {
+        let sub: String
+    }
+
     /// RFC 7515 §2; nil for what is not written so.
     static func bytes(_ text: Substring) -> Data? {
         let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)

@@ -108,7 +108,7 @@ extension IssuerState {
         to client: DemoClient,
         at now: Duration
     ) -> Answer {
-        let isOpenID = tokens.scope.split(separator: " ").contains("openid")
+        let isOpenID = ledger.policy.issuesIDTokensUnasked || tokens.scope.split(separator: " ").contains("openid")
         let idToken = isOpenID ? signer.idToken(issuer, subject, client.id, nonce: nonce, at: now) : nil
         return tokenAnswer(tokens, idToken: idToken, at: now)
     }

@@ -20,8 +20,10 @@ struct AuthenticatedPost: Sendable {
     let knownEncoding: BasicCredentialEncoding?
     let correlationID: String
     let workedBefore: Bool
-    let deadline: ContinuousClock.Instant
+    var deadline: ContinuousClock.Instant
     var format = BodyFormat.form
+    /// Whether the fields stand in the query of a GET.
+    var isQuery = false
     /// Nothing is tried again, not even with other credentials: what is sent is good for one use.
     var isSentOnce = false
     /// Whether what is posted says who the client is, so that one that proves nothing need not be named (RFC 7521 §4.1).
@@ -177,11 +179,13 @@ struct AuthenticatedPost: Sendable {
             // Anew for each request: an assertion's `jti` is good for one.
             let isNamed = namesClient && credentials.method == .none
             let own = isNamed ? [] : credentials.fields(try assertion(of: credentials, at: now))
+            // Some requests name the client themselves, whatever the method.
+            let all = fields + own.filter { own in !fields.contains { $0.name == own.name } }
             let request = HTTPExchange.Request(
-                endpoint: place,
+                endpoint: isQuery ? place.adding(all) : place,
                 headers: try headers(credentials, to: place, nonce: nonce, at: now),
-                // Some requests name the client themselves, whatever the method.
-                body: format.body(fields + own.filter { own in !fields.contains { $0.name == own.name } }),
+                body: isQuery ? nil : format.body(all),
+                isSpending: true,
                 caFile: profile?.caFile,
                 identity: identity
             )

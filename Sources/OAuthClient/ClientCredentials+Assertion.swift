@@ -2,7 +2,7 @@ import JOSE
 import RefreshCore
 
 /// What an assertion names as the server it is for.
-enum AssertionAudience: String, Hashable, Sendable, CaseIterable {
+package enum AssertionAudience: String, Hashable, Sendable, CaseIterable {
     /// Its issuer, and nothing that another server could be made to name (draft-ietf-oauth-rfc7523bis).
     case issuer
     /// Its token endpoint, as OpenID Connect Core §9 had it: Entra and glewlwyd 2.7 take nothing else.

@@ -40,6 +40,13 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { url }
 
+    /// The same with `fields` in its query, beside those that it has.
+    func adding(_ fields: [(name: String, value: String)]) -> Endpoint {
+        let query = String(decoding: FormEncoding.body(fields), as: UTF8.self)
+        // What form encoding gives stands in any query.
+        return Endpoint(url + (url.contains("?") ? "&" : "?") + query) ?? self
+    }
+
     /// Host and port of an authority such as `example.org:8443` or `[::1]:80`; nil if it is malformed.
     static func split(authority: some StringProtocol) -> (host: String, port: Int?)? {
         var host = String(authority)

@@ -136,6 +136,8 @@ extension FailureTable {
                 anyCode: [
                     "bad_refresh_token", "bad_verification_code", "invalid_code", "invalid_refresh_token",
                     "invalid refresh token",
+                    // Yahoo, beside invalid_refresh_token.
+                    "token_expired", "account_not_authorized",
                 ]
             ),
             .grantEnded,
@@ -156,10 +158,13 @@ extension FailureTable {
         ),
         FailureRow(
             "client refused",
-            // GitHub; Slack.
+            // GitHub; Slack; Yahoo.
             Condition(
                 status: believed,
-                anyCode: ["invalid_client", "incorrect_client_credentials", "bad_client_secret", "invalid_client_id"]
+                anyCode: [
+                    "invalid_client", "incorrect_client_credentials", "bad_client_secret", "invalid_client_id",
+                    "invalid_client_secret",
+                ]
             ),
             .misconfigured,
             "the server does not take this client's credentials",

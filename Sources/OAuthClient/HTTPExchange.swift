@@ -16,6 +16,8 @@ struct HTTPExchange: Sendable {
         var method: HTTPMethod?
         var headers: HTTPHeaders
         var body: [UInt8]?
+        /// Whether it holds something that is good for one use. Then one without a body counts as sent, whatever became of it.
+        var isSpending = false
         /// The profile's CA file.
         var caFile: String?
         /// The certificate to present in the handshake; nil for none.
@@ -61,7 +63,10 @@ struct HTTPExchange: Sendable {
         } catch let cut as OversizedAnswer {
             return cut.answer
         } catch {
-            throw TransportFailure(cause: TransportCause(error), wasSent: bodyWasTaken.isSet)
+            throw TransportFailure(
+                cause: TransportCause(error),
+                wasSent: bodyWasTaken.isSet || request.isSpending && request.body == nil
+            )
         }
     }
 }

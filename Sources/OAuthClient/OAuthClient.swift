@@ -56,7 +56,9 @@ package struct OAuthClient: Sendable {
         if case .forgetMetadata = conclusion.row?.consequence {
             cache.expire(MetadataCache.Key(issuer: client.issuer, profile: client.profile))
         }
-        return outcome(of: conclusion, for: request, rehearsed)
+        let outcome = outcome(of: conclusion, for: request, rehearsed)
+        guard case .success(let tokens) = outcome.result else { return outcome }
+        return outcome.with(await introspected(tokens, of: request.client, metadata))
     }
 
     /// The server's metadata, from memory if it is fresh.
@@ -91,7 +93,8 @@ package struct OAuthClient: Sendable {
             (request.tokenSet?.fields(keeping: parameters["scope"], request.client.registration.scopes) ?? [])
             + (request.claims.map { [("claims", $0)] } ?? [])
         let rest = parameters.filter { name, _ in !asked.contains { $0.name == name } }
-        return [("grant_type", "refresh_token"), ("refresh_token", request.refreshToken.secret.reveal())]
+        let form = request.client.profile?.refreshForm ?? RefreshForm()
+        return [("grant_type", form.grantType), (form.parameter, request.refreshToken.secret.reveal())]
             + rest.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } + asked
     }
 
@@ -113,6 +116,7 @@ package struct OAuthClient: Sendable {
             workedBefore: request.hasWorkedBefore,
             deadline: deadline,
             format: request.client.profile?.bodyFormat ?? .form,
+            isQuery: request.client.profile?.refreshForm.method == .get,
             metadata: metadata
         )
     }

@@ -9,6 +9,7 @@ extension ProviderProfile: Decodable {
         case tokenEndpoint = "token_endpoint"
         case refreshEndpoint = "refresh_endpoint"
         case revocationEndpoint = "revocation_endpoint"
+        case introspectionEndpoint = "introspection_endpoint"
         case authentication
         case assertionAudience = "assertion_audience"
         case refreshParameters = "refresh_parameters"
@@ -31,6 +32,7 @@ extension ProviderProfile: Decodable {
     /// All keys that a profile may have.
     package static let keys: [String] =
         Key.allCases.map(\.rawValue) + ServerEndpoints.names.map(\.name) + SignInProfile.Key.allCases.map(\.rawValue)
+        + RefreshForm.Key.allCases.map(\.rawValue)
 
     /// Reads a profile from YAML or JSON.
     ///
@@ -46,6 +48,7 @@ extension ProviderProfile: Decodable {
         tokenEndpoint = try endpoint(fields, Key.tokenEndpoint.rawValue)
         refreshEndpoint = try endpoint(fields, Key.refreshEndpoint.rawValue)
         revocationEndpoint = try endpoint(fields, Key.revocationEndpoint.rawValue)
+        introspectionEndpoint = try endpoint(fields, Key.introspectionEndpoint.rawValue)
         for (name, path) in ServerEndpoints.names {
             endpoints[keyPath: path] = try endpoint(fields, name)
         }
@@ -74,6 +77,7 @@ extension ProviderProfile: Decodable {
             throw fields.error(key, "is no https URL, or has a variable that is not listed")
         }
         signIn = try SignInProfile(fields)
+        refreshForm = try RefreshForm(fields)
         try readHeaders(fields)
         try readLimits(fields)
     }

@@ -67,6 +67,7 @@ extension ProviderProfile {
         case "token_endpoint": tokenEndpoint = endpoint
         case "refresh_endpoint": refreshEndpoint = endpoint
         case "revocation_endpoint": revocationEndpoint = endpoint
+        case "introspection_endpoint": introspectionEndpoint = endpoint
         default:
             guard let path = ServerEndpoints.names.first(where: { $0.name == key })?.path else { return false }
             endpoints[keyPath: path] = endpoint

@@ -27,13 +27,16 @@ package struct ProviderProfile: Hashable, Sendable {
     package var refreshEndpoint: Endpoint?
     /// RFC 7009; goes before the published one, as the others do.
     package var revocationEndpoint: Endpoint?
+    /// RFC 7662: asked how long an access token lives whose answer does not say it (Salesforce). Nil asks nobody.
+    package var introspectionEndpoint: Endpoint?
     package var endpoints: ServerEndpoints
     /// How token requests are written.
     package var bodyFormat: BodyFormat
     /// Used if the account's registration says nothing.
     package var authentication: ClientAuthentication?
     /// What client assertions name as their audience; nil tries the issuer first, then the token endpoint.
-    var assertionAudience: AssertionAudience?
+    package var assertionAudience: AssertionAudience?
+    package var refreshForm = RefreshForm()
     /// Added to refresh requests; the account's own parameters win.
     package var refreshParameters: [String: String]
     /// Added to revocation requests.

@@ -58,3 +58,16 @@ package struct RefreshOutcome: Sendable {
         self.basicCredentialEncoding = basicCredentialEncoding
     }
 }
+
+extension RefreshOutcome {
+    /// The same with `tokens`.
+    func with(_ tokens: TokenResponse) -> RefreshOutcome {
+        RefreshOutcome(
+            result: .success(tokens),
+            serverDate: serverDate,
+            basicCredentialEncoding: basicCredentialEncoding,
+            idTokenFault: idTokenFault,
+            demandedClaims: demandedClaims
+        )
+    }
+}

@@ -44,9 +44,11 @@ struct TokenResponseDecoder {
         guard let tokens = locate(fields), let accessToken = secret(Self.accessTokenNames, in: tokens) else {
             return nil
         }
-        let received = secret(Self.refreshTokenNames, in: tokens).map(RefreshToken.init)
-        let rotated = received == sent ? nil : received
-        let lifetime = lifetime(in: tokens)
+        let isOwnRefreshToken = profile?.refreshForm.credential == .accessToken
+        let received = isOwnRefreshToken ? accessToken : secret(Self.refreshTokenNames, in: tokens)
+        let rotated = received.map(RefreshToken.init).flatMap { $0 == sent ? nil : $0 }
+        let stated = statedLifetime(in: tokens)
+        let lifetime = stated ?? profile?.defaultLifetime?.duration
         let refreshIn = refreshIn(in: tokens)
         return TokenResponse(
             accessToken: AccessToken(
@@ -60,18 +62,18 @@ struct TokenResponseDecoder {
                 refreshIn: refreshIn.flatMap { wish in lifetime.map { wish < $0 } ?? true ? wish : nil },
                 isRotated: rotated != nil,
                 // 0 means "no end" for Keycloak's offline tokens; ten years are as good as none.
-                refreshTokenLifetime: refreshTokenLifetime(in: tokens)
+                refreshTokenLifetime: isOwnRefreshToken ? lifetime : refreshTokenLifetime(in: tokens)
             ),
+            isLifetimeStated: stated != nil,
             scopes: scopes(in: tokens),
             idToken: secret(["id_token"], in: tokens)
         )
     }
 
     /// A token that opens nothing (`validateAtMost`) is as good as the grant: it lasts until after the next validation.
-    private func lifetime(in tokens: [String: JSONValue]) -> Duration? {
+    private func statedLifetime(in tokens: [String: JSONValue]) -> Duration? {
         if let interval = profile?.validateAtMost?.duration { return interval * 2 }
         return duration(Self.lifetimeNames, in: tokens, cap: .seconds(365 * 86_400))
-            ?? profile?.defaultLifetime?.duration
     }
 
     /// Refreshes come up to a tenth earlier than they are due (`RefreshRule`): a fifth more keeps them a whole interval apart.

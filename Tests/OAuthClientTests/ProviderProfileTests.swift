@@ -30,6 +30,17 @@ struct ProviderProfileTests {
         }
     }
 
+    @Test func `what is not confirmed is marked the same way everywhere`() throws {
+        for file in try Self.files() {
+            for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") where line.hasPrefix("#") {
+                let words = line.lowercased()
+                #expect(!words.contains("from memory") && !words.contains("unconfirmed"), "\(file.lastPathComponent)")
+                let marks = words.contains("not confirmed")
+                #expect(!marks || line.hasPrefix("# not confirmed: "), "\(file.lastPathComponent): \(line)")
+            }
+        }
+    }
+
     @Test func `the sample explains every key, and what it shows can be used`() throws {
         let file = Self.folder.deletingLastPathComponent().appendingPathComponent("provider-profile.yaml")
         let text = try String(contentsOf: file, encoding: .utf8)
@@ -152,7 +163,10 @@ struct ProviderProfileTests {
         "scope_separator: \", \"",
         "token_path: a..b", "default_lifetime: soon", "default_lifetime: 0s", "default_lifetime: 101y",
         "refresh_token_lifetime: -1d", "ca_file: ca.pem",
-        "authorization_endpoint: http://x.example/", "jwks_uri: keys", "refresh_endpoint: http://x.example/",
+        "refresh_with: id_token", "refresh_method: put", "refresh_grant_type: \"a b\"",
+        "refresh_token_parameter: grant_type",
+        "introspection_endpoint: http://x.example/", "authorization_endpoint: http://x.example/", "jwks_uri: keys",
+        "refresh_endpoint: http://x.example/",
         "body_format: xml", "pkce: plain", "redirects: [loopback, mail]", "redirects: loopback", "redirect_port: 0",
         "redirect_port: 65536", "redirect_scheme: https", "redirect_scheme: Org.example", "redirect_uri: back",
         "redirect_uri: \"https://me.example/#x\"", "response_mode: fragment", "code_parameter: \"a b\"",

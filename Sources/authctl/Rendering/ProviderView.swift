@@ -21,8 +21,14 @@ struct ProviderView {
             ("issuer aliases", provider.issuerAliases?.joined(separator: " ")),
             ("token endpoint", provider.tokenEndpoint),
             ("refreshes at", provider.refreshEndpoint),
+            ("refreshes with", provider.refreshWith),
+            ("refresh grant", provider.refreshGrantType),
+            ("token sent as", provider.refreshTokenParameter),
+            ("refreshes by", provider.refreshMethod),
             ("revocation", provider.revocationEndpoint),
+            ("introspection", provider.introspectionEndpoint),
             ("client auth", provider.clientAuthentication),
+            ("assertions for", provider.assertionAudience),
             ("body format", provider.bodyFormat),
         ]
         lines += endpoints

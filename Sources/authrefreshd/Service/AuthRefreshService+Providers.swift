@@ -65,6 +65,7 @@ extension ProviderDescription {
         tokenEndpoint = profile.text("token_endpoint", profile.tokenEndpoint)
         revocationEndpoint = profile.text("revocation_endpoint", profile.revocationEndpoint)
         clientAuthentication = profile.authentication?.rawValue
+        assertionAudience = profile.assertionAudience?.rawValue
         refreshParameters = profile.refreshParameters.isEmpty ? nil : profile.refreshParameters
         revocationParameters = profile.revocationParameters.isEmpty ? nil : profile.revocationParameters
         headers = profile.headers.isEmpty ? nil : profile.headers
@@ -80,13 +81,23 @@ extension ProviderDescription {
         validationIntervalSec = profile.validateAtMost?.duration.components.seconds
         tokenFields = profile.tokenFields.isEmpty ? nil : profile.tokenFields
         bodyFormat = profile.bodyFormat == .form ? nil : profile.bodyFormat.rawValue
-        refreshEndpoint = profile.text("refresh_endpoint", profile.refreshEndpoint)
+        describe(profile.refreshForm)
         describeEndpoints(of: profile)
         describe(profile.signIn)
     }
 
+    private mutating func describe(_ form: RefreshForm) {
+        let other = { (text: String, usual: String) in text == usual ? nil : text }
+        refreshWith = other(form.credential.rawValue, RefreshForm.Credential.refreshToken.rawValue)
+        refreshGrantType = other(form.grantType, RefreshForm.standard)
+        refreshTokenParameter = other(form.parameter, RefreshForm.standard)
+        refreshMethod = other(form.method.rawValue, RefreshForm.Method.post.rawValue)
+    }
+
     private mutating func describeEndpoints(of profile: ProviderProfile) {
         let endpoints = profile.endpoints
+        refreshEndpoint = profile.text("refresh_endpoint", profile.refreshEndpoint)
+        introspectionEndpoint = profile.text("introspection_endpoint", profile.introspectionEndpoint)
         authorizationEndpoint = profile.text("authorization_endpoint", endpoints.authorization)
         deviceAuthorizationEndpoint = profile.text("device_authorization_endpoint", endpoints.deviceAuthorization)
         pushedAuthorizationRequestEndpoint = profile.text(

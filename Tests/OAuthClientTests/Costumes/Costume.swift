@@ -77,6 +77,8 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
     let refresh: Exchange?
     let refusals: [Refusal]
     let device: Device?
+    /// What the introspection endpoint says of the access token.
+    let introspection: JSONValue?
 
     /// The profile's name; set by whoever reads the file.
     private(set) var name = ""
@@ -84,7 +86,7 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
     private enum CodingKeys: CodingKey {
         case source, issuer, variables, metadata, claims, secret, scopes, scopeParameter, scope, authorize, absent,
             callback, code
-        case refresh, refusals, device
+        case refresh, refusals, device, introspection
     }
 
     var testDescription: String { name }
@@ -153,6 +155,9 @@ struct CostumedProvider: Sendable {
                 return [LoopbackServer.json(200, text(document, origin))]
             }
             guard let grant = request.tokenFields["grant_type"] else {
+                if let introspection = costume.introspection {
+                    return [LoopbackServer.json(200, text(introspection, origin))]
+                }
                 return [LoopbackServer.json(200, costume.device.map { text($0.body, origin) } ?? "{}")]
             }
             if request.tokenFields["code"]?.hasPrefix("rehearsal") == true {
@@ -161,7 +166,7 @@ struct CostumedProvider: Sendable {
             if let refusal {
                 return [answer(refusal.status, refusal.type, refusal.headers, text(refusal.body, origin))]
             }
-            guard let exchange = grant == "refresh_token" ? costume.refresh : costume.code else {
+            guard let exchange = grant == "authorization_code" ? costume.code : costume.refresh else {
                 return [LoopbackServer.json(400, #"{"error":"unsupported_grant_type"}"#)]
             }
             return [answer(200, exchange.type, nil, text(exchange.body, origin))]
@@ -188,11 +193,15 @@ struct CostumedProvider: Sendable {
             .replacing("ORIGIN", with: origin)
             .replacing("ID_TOKEN", with: token ?? "")
             .replacing(#""NOW+21600""#, with: String(now + 21_600))
+            .replacing(#""NOW+7200""#, with: String(now + 7200))
             .replacing("SENT", with: "r1")
     }
 }
 
 extension LoopbackServer.Request {
+    /// Whether it asks for tokens, and brings no code for them.
+    var isRefresh: Bool { tokenFields["grant_type"].map { $0 != "authorization_code" } ?? false }
+
     /// The fields of a token request, in whichever format it came.
     var tokenFields: [String: String] {
         if header("content-type") == "application/json" {

@@ -71,7 +71,7 @@ import Testing
         try await wear(costume) { client, profile, issuer, server in
             let outcome = await client.refresh(request(costume, profile, issuer, workedBefore: false))
             expect(try outcome.result.get(), refresh.expect)
-            let sent = server.requests.filter { $0.tokenFields["grant_type"] == "refresh_token" }
+            let sent = server.requests.filter(\.isRefresh)
             expect(try #require(sent.last), refresh, costume)
         }
     }
@@ -158,6 +158,6 @@ import Testing
     }
 
     private func isWithoutVerifier(_ request: LoopbackServer.Request, _ costume: Costume) -> Bool {
-        request.tokenFields["grant_type"] == "refresh_token" || costume.absent?.contains("code_challenge") ?? false
+        request.isRefresh || costume.absent?.contains("code_challenge") ?? false
     }
 }

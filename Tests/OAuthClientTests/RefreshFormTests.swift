@@ -1,0 +1,111 @@
+import Foundation
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+/// Providers that are asked for tokens in ways of their own: without refresh tokens, by the query, with a question afterwards.
+struct RefreshFormTests {
+    private func refresh(
+        _ change: (inout ProviderProfile, String) -> Void,
+        _ script: @escaping LoopbackServer.Script
+    ) async throws -> (outcome: RefreshOutcome, requests: [LoopbackServer.Request]) {
+        try await withServer(script) { server in
+            var profile = ProviderProfile(name: "test")
+            change(&profile, server.origin)
+            let registration = ClientRegistration(clientID: "client")
+            let request = try refreshRequest(
+                to: server.origin,
+                registration: registration,
+                profile: profile,
+                token: "t+1"
+            )
+            let outcome = try await withClient({ $0.totalTimeout = .seconds(2) }) { await $0.refresh(request) }
+            return (outcome, server.requests)
+        }
+    }
+
+    // MARK: access tokens that stand for refresh tokens
+
+    private static func asInstagramWants(_ profile: inout ProviderProfile, _: String) {
+        profile.refreshForm.credential = .accessToken
+        profile.refreshForm.grantType = "ig_refresh_token"
+        profile.refreshForm.parameter = "access_token"
+        profile.refreshForm.method = .get
+    }
+
+    @Test func `an access token is given for the next, by the query where the provider wants that`() async throws {
+        let (outcome, requests) = try await refresh(Self.asInstagramWants) { _, _ in
+            [LoopbackServer.json(200, #"{"access_token":"t2","token_type":"bearer","expires_in":5183944}"#)]
+        }
+        let tokens = try outcome.result.get()
+        #expect(tokens.accessToken.secret == Secret("t2"))
+        #expect(tokens.refreshToken?.secret == Secret("t2"))
+        #expect(tokens.issuance.isRotated)
+        #expect(tokens.issuance.refreshTokenLifetime == .seconds(5_183_944))
+        #expect(requests.map(\.line) == ["GET /token?grant_type=ig_refresh_token&access_token=t%2B1&client_id=client"])
+        #expect(requests.map(\.body) == [""])
+    }
+
+    @Test func `a token that stays the same is not taken for another`() async throws {
+        let (outcome, _) = try await refresh(Self.asInstagramWants) { _, _ in
+            [LoopbackServer.json(200, #"{"access_token":"t+1","expires_in":5183944}"#)]
+        }
+        #expect(try outcome.result.get().refreshToken == nil)
+        #expect(try outcome.result.get().issuance.isRotated == false)
+    }
+
+    @Test(arguments: [LoopbackServer.Step.close, .reset])
+    func `a query whose answer is lost may have been spent`(_ step: LoopbackServer.Step) async throws {
+        let (outcome, requests) = try await refresh(Self.asInstagramWants) { _, _ in [step] }
+        #expect(outcome.failure?.failureClass == .unanswered)
+        #expect(requests.count == 1)
+    }
+
+    // MARK: lifetimes that have to be asked for (RFC 7662)
+
+    /// A server whose token answers have this beside the token, and whose introspection endpoint does that.
+    private func introspect(_ rest: String, _ answer: @escaping @Sendable () -> [LoopbackServer.Step]) async throws
+        -> (lifetime: Duration?, questions: [LoopbackServer.Request])
+    {
+        let (outcome, requests) = try await refresh({ profile, origin in
+            profile.introspectionEndpoint = Endpoint(origin + "/introspect")
+            profile.defaultLifetime = ProfileDuration("15m")
+        }) { request, _ in
+            request.line == "POST /introspect"
+                ? answer() : [LoopbackServer.json(200, #"{"access_token":"a2"\#(rest)}"#)]
+        }
+        return (try outcome.result.get().issuance.lifetime, requests.filter { $0.line == "POST /introspect" })
+    }
+
+    @Test func `the server is asked how long a token lives whose answer does not say it`() async throws {
+        let end = Int64(Date.now.timeIntervalSince1970) + 7200
+        let (lifetime, questions) = try await introspect("") {
+            [LoopbackServer.json(200, #"{"active":true,"exp":\#(end)}"#)]
+        }
+        #expect(lifetime ?? .zero <= .seconds(7200) && lifetime ?? .zero > .seconds(7190))
+        #expect(questions.map(\.fields["token"]) == [["a2"]])
+        #expect(questions.map(\.fields["token_type_hint"]) == [["access_token"]])
+    }
+
+    @Test func `nobody is asked about a token whose answer says it`() async throws {
+        let (lifetime, questions) = try await introspect(#","expires_in":600"#) { [LoopbackServer.answer(500)] }
+        #expect(lifetime == .seconds(600))
+        #expect(questions.isEmpty)
+    }
+
+    @Test(arguments: [
+        #"{"active":false}"#, #"{"active":true}"#, #"{"active":true,"exp":1}"#, #"{"active":"true","exp":9999999999}"#,
+        "<html>", "",
+    ])
+    func `an answer that says nothing leaves what the profile says`(_ body: String) async throws {
+        let (lifetime, questions) = try await introspect("") { [LoopbackServer.json(200, body)] }
+        #expect(lifetime == .seconds(900))
+        #expect(questions.count == 1)
+    }
+
+    @Test(arguments: [[LoopbackServer.answer(403)], [LoopbackServer.answer(503)], [.close], []])
+    func `a question that fails, or is not answered, costs no token`(_ steps: [LoopbackServer.Step]) async throws {
+        #expect(try await introspect("") { steps }.lifetime == .seconds(900))
+    }
+}
