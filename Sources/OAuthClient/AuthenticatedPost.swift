@@ -131,10 +131,7 @@ struct AuthenticatedPost: Sendable {
     }
 
     private static func refusesClient(_ row: FailureRow) -> Bool {
-        switch row.consequence {
-        case .tryOtherCredentials, .tryOtherSecretForm: true
-        case .forgetMetadata, nil: false
-        }
+        row.consequence == .tryOtherCredentials || row.consequence == .tryOtherSecretForm
     }
 
     private func post(

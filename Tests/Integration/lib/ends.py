@@ -111,6 +111,24 @@ def end_session(case):
     case.check("the server asks who it is before it signs in again", login.end() == 0, login.text)
 
 
+def end_session_glewlwyd(case):
+    """The same at a server that asks whether it is to end the session."""
+    case.start()
+    case.add_glewlwyd(issuer=case.glewlwyd.issuer.replace("/oidc", "/open"))
+    case.sign_in(case.glewlwyd)
+    logout = case.run("logout", ACCOUNT, "--revoke", "--end-session")
+    case.open()
+    case.check("authctl logout ends with 0", logout.end() == 0, logout.text)
+    case.pages(case.glewlwyd).end_session()
+    login = case.login()
+    case.open()
+    pages = case.pages(case.glewlwyd)
+    pages.log_in()
+    pages.go_on()
+    case.expect_page("Signed in", ACCOUNT)
+    case.check("the server asks who it is before it signs in again", login.end() == 0, login.text)
+
+
 def private_file(path, text):
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         file.write(text)

@@ -129,6 +129,10 @@ class GlewlwydPages:
         act = self.chromium.leave if leaves else self.chromium.click
         act("//button[contains(@class, 'btn-success')][contains(., 'Continue')]")
 
+    def end_session(self):
+        self.chromium.click("//div[@role='group']/button[contains(@class, 'btn-danger')][contains(., 'Logout')]")
+        self.chromium.find("//h3[text()='Session closed']")
+
     def type_code(self, code):
         self.chromium.type(".card-body input", code)
         self.chromium.click("//div[contains(@class, 'card-body')]//button[contains(., 'OK')]")

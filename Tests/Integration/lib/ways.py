@@ -149,6 +149,24 @@ def signed(case):
     case.refreshes()
 
 
+def registered(case):
+    """A client that registers itself (RFC 7591), and is deleted when nobody needs it any more."""
+    case.start()
+    issuer = case.glewlwyd.issuer.replace("/oidc", "/open")
+    case.add("--issuer", issuer, "--register", "--redirect-uri", case.servers.loopback, "--scope", "openid api")
+    shown = json.loads(case.daemon.authctl("account", "show", ACCOUNT, "--json").stdout)
+    client = shown["settings"]["clientId"]
+    case.check("the server gave out a client id", len(client) > 8, client)
+    url = case.sign_in(case.glewlwyd)
+    case.check("which the browser shows the server", f"client_id={client}" in url, url)
+    case.refreshes()
+    logout = case.daemon.authctl("logout", ACCOUNT, "--forget")
+    case.check("--forget has it deleted again", "the client is deregistered" in logout.stdout, logout.stdout)
+    seen = [line["status"] for line in case.glewlwyd.requests() if line["path"].startswith("/api/open/register/")]
+    case.check("as the server has seen", seen == [200], f"{seen}")
+    case.check("and the account is gone", case.daemon.authctl("status", ACCOUNT, check=False).returncode == 4)
+
+
 def form_post(case):
     """The answer as a form that the server's page sends."""
     case.profile("by-form", f"redirect_uri: {case.servers.loopback}", "response_mode: form_post")
