@@ -2,17 +2,36 @@ package import RefreshCore
 
 /// One account as it is stored, but for its tokens.
 package struct Record: Equatable, Sendable {
-    package var account: Account
+    /// A decision hands its record on a dozen times, and the account has twenty values that are counted.
+    private final class Shared: Sendable {
+        let account: Account
+
+        init(_ account: Account) {
+            self.account = account
+        }
+    }
+
+    private var shared: Shared
+    /// Changing it copies it.
+    package var account: Account {
+        _read { yield shared.account }
+        set { shared = Shared(newValue) }
+    }
     /// The number of the account's issuer, for `due(issuer:…)` and the issuer's gate.
     package let issuerID: IssuerID
     package var state: RefreshState
     package let createdAt: Timestamp
 
     package init(account: Account, issuerID: IssuerID, state: RefreshState, createdAt: Timestamp) {
-        self.account = account
+        shared = Shared(account)
         self.issuerID = issuerID
         self.state = state
         self.createdAt = createdAt
+    }
+
+    package static func == (one: Record, other: Record) -> Bool {
+        one.account == other.account && one.issuerID == other.issuerID && one.state == other.state
+            && one.createdAt == other.createdAt
     }
 }
 

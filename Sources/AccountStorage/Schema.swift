@@ -2,76 +2,43 @@ import GRDB
 
 /// The tables, and the steps by which they came to be.
 ///
-/// A migration that has been released is never edited: a change is a new one at the end, and raises `latest`.
+/// A migration that has been released is never edited: a change is a new one at the end, and gets the next number.
 enum Schema {
     /// `application_id` of our files ("ARFR"): tells them from another program's.
     static let applicationID = 0x4152_4652
     /// `user_version` after the last migration.
-    static let latest = 12
+    static var latest: Int { steps.count }
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("accounts, tokens, schedule", migrate: createFirst)
-        migrator.registerMigration("accounts set aside") { db in
-            try db.execute(sql: setAside)
-            try db.execute(sql: "PRAGMA user_version = 2")
-        }
-        migrator.registerMigration("allowed callers") { db in
-            // A JSON object; NULL is every process of this user.
-            try db.execute(sql: "ALTER TABLE account ADD COLUMN allowed_callers TEXT")
-            try db.execute(sql: "PRAGMA user_version = 3")
-        }
-        migrator.registerMigration("token sets", migrate: addTokenSets)
-        migrator.registerMigration("sign-in") { db in
-            try db.execute(sql: signIn)
-            try db.execute(sql: "PRAGMA user_version = 5")
-        }
-        migrator.registerMigration("client keys") { db in
-            try db.execute(sql: clientKeys)
-            try db.execute(sql: "PRAGMA user_version = 6")
-        }
-        migrator.registerMigration("client registration") { db in
-            try db.execute(sql: clientRegistration)
-            try db.execute(sql: "PRAGMA user_version = 7")
-        }
-        migrator.registerMigration("tokens at hand") { db in
-            try db.execute(sql: TokenAtHand.schema)
-            try db.execute(sql: "PRAGMA user_version = 8")
-        }
-        migrator.registerMigration("requests under way are not tallied") { db in
-            try db.execute(sql: settledTally)
-            try db.execute(sql: "PRAGMA user_version = 9")
-        }
-        migrator.registerMigration("provider variables") { db in
-            // A JSON object.
-            try db.execute(sql: "ALTER TABLE account ADD COLUMN provider_variables TEXT NOT NULL DEFAULT '{}'")
-            try db.execute(sql: "PRAGMA user_version = 10")
-        }
-        migrator.registerMigration("service accounts") { db in
-            // NULL: a person gives the grant.
-            try db.execute(sql: "ALTER TABLE account ADD COLUMN service_grant TEXT")
-            try db.execute(sql: "PRAGMA user_version = 11")
-        }
-        migrator.registerMigration("terms of grants") { db in
-            // A JSON object; NULL for a grant without terms.
-            try db.execute(sql: "ALTER TABLE account ADD COLUMN grant_terms TEXT")
-            try db.execute(sql: "PRAGMA user_version = 12")
+        for (number, step) in steps.enumerated() {
+            migrator.registerMigration(step.name) { db in
+                try db.execute(sql: step.statements.joined(separator: "\n"))
+                try db.execute(sql: "PRAGMA user_version = \(number + 1)")
+            }
         }
         return migrator
     }
 
-    private static func createFirst(_ db: Database) throws {
-        try db.execute(sql: tables)
-        try db.execute(sql: indexes)
-        try db.execute(sql: tally)
-        try db.execute(sql: "PRAGMA application_id = \(applicationID)")
-        try db.execute(sql: "PRAGMA user_version = 1")
-    }
-
-    private static func addTokenSets(_ db: Database) throws {
-        try db.execute(sql: tokenSets)
-        try db.execute(sql: "PRAGMA user_version = 4")
-    }
+    private static let steps: [(name: String, statements: [String])] = [
+        ("accounts, tokens, schedule", [tables, indexes, tally, "PRAGMA application_id = \(applicationID)"]),
+        ("accounts set aside", [setAside]),
+        // A JSON object; NULL is every process of this user.
+        ("allowed callers", ["ALTER TABLE account ADD COLUMN allowed_callers TEXT"]),
+        ("token sets", [tokenSets]),
+        ("sign-in", [signIn]),
+        ("client keys", [clientKeys]),
+        ("client registration", [clientRegistration]),
+        ("tokens at hand", [TokenAtHand.first]),
+        ("requests under way are not tallied", [settledTally]),
+        // A JSON object.
+        ("provider variables", ["ALTER TABLE account ADD COLUMN provider_variables TEXT NOT NULL DEFAULT '{}'"]),
+        // NULL: a person gives the grant.
+        ("service accounts", ["ALTER TABLE account ADD COLUMN service_grant TEXT"]),
+        // A JSON object; NULL for a grant without terms.
+        ("terms of grants", ["ALTER TABLE account ADD COLUMN grant_terms TEXT"]),
+        ("tokens at hand by name", [TokenAtHand.schema]),
+    ]
 
     /// Times are µs since 1970; of a `Moment` there are three: `_wall_usec`, `_boot_id`, `_boot_usec`.
     private static let tables = """

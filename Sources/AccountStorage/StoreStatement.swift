@@ -14,7 +14,7 @@ enum StoreStatement: CaseIterable {
     case replaceToken, eraseTokens, eraseTokensOfKind, pruneRefreshTokens
     case accountsToReseal, tokensToReseal, resealClientSecret, resealClientKey, resealDPoPKey, resealRegistrationToken,
         resealToken
-    case tokenSet, tokenSets, eraseTokenSet, eraseTokenSets, eraseOldTokenSets
+    case tokenSet, tokenSets, firstTokenSet, eraseTokenSet, eraseTokenSets, eraseOldTokenSets
     case asideAmong, tokenSetsAmong
 
     var sql: String {
@@ -51,9 +51,9 @@ enum StoreStatement: CaseIterable {
             "SELECT generation, sealed, type FROM token WHERE account_id = ? AND kind = ? AND target = ? LIMIT 1"
         case .tokenAtHand:
             """
-            SELECT id, generation, type, sealed, access_wall_usec, access_boot_id, access_boot_usec, access_lifetime_usec,
-                access_refresh_after_usec
-            FROM (SELECT id FROM account WHERE name = ?) JOIN token_at_hand ON account_id = id
+            SELECT account_id, generation, type, sealed, access_wall_usec, access_boot_id, access_boot_usec,
+                access_lifetime_usec, access_refresh_after_usec
+            FROM token_at_hand WHERE name = ?1 AND place = ?2
             """
         case .tokenByName:
             """
@@ -106,6 +106,7 @@ enum StoreStatement: CaseIterable {
         case .resealToken: "UPDATE token SET sealed = ? WHERE rowid = ?"
         case .tokenSet: StoreStatement.tokenSetText
         case .tokenSets: StoreStatement.tokenSetsText
+        case .firstTokenSet: "SELECT target FROM token_set WHERE account_id = ? LIMIT 1"
         case .eraseTokenSet: "DELETE FROM token_set WHERE account_id = ? AND target = ?"
         case .eraseTokenSets: "DELETE FROM token_set WHERE account_id = ?"
         case .eraseOldTokenSets:

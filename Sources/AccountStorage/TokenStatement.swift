@@ -33,7 +33,9 @@ import RefreshCore
         forgetIfChanged()
         if let known = recent[name] { return known }
         beginReading()
-        guard let token = token(of: name, by: atHand, sealer) ?? token(of: name, by: byName, sealer) else { return nil }
+        guard
+            let token = token(of: name, by: atHand, isPlaced: true, sealer) ?? token(of: name, by: byName, sealer)
+        else { return nil }
         if recent.count >= Self.recentMax { recent.removeAll(keepingCapacity: true) }
         recent[name] = token
         return token
@@ -67,7 +69,13 @@ import RefreshCore
         recent.removeAll(keepingCapacity: true)
     }
 
-    private func token(of name: String, by statement: Statement, _ sealer: Sealer) -> DatedToken? {
+    /// - Parameter isPlaced: whether the statement asks for the name's place, too.
+    private func token(
+        of name: String,
+        by statement: Statement,
+        isPlaced: Bool = false,
+        _ sealer: Sealer
+    ) -> DatedToken? {
         let handle = unsafe statement.sqliteStatement
         var name = name
         return name.withUTF8 { text in
@@ -75,6 +83,7 @@ import RefreshCore
                 unsafe sqlite3_reset(handle)
                 unsafe sqlite3_clear_bindings(handle)
             }
+            if isPlaced { unsafe sqlite3_bind_int64(handle, 2, TokenAtHand.place(of: text)) }
             // Not copied: the binding is gone when this returns.
             let length = Int32(clamping: text.count)
             let isBound = unsafe text.withMemoryRebound(to: CChar.self) { text in
