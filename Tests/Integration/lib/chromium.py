@@ -157,6 +157,15 @@ class Chromium:
     def run(self, script, *arguments):
         return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
+    def settled(self, script, count):
+        """What `script` gives, as soon as it has so many members."""
+        end = time.monotonic() + PATIENCE
+        while len(value := self.run(script)) < count:
+            if time.monotonic() > end:
+                raise Failure(f"'{script}' gives {value!r}, and no more")
+            time.sleep(0.05)
+        return value
+
     def devtools(self, command, **parameters):
         return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 

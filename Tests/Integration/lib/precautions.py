@@ -16,6 +16,7 @@ from chromium import flags
 from harness import PATIENCE
 from servers import SECRET, free_port
 from signing import ACCOUNT
+from ways import StaticHost
 
 
 def secrets(case):
@@ -51,6 +52,57 @@ def secrets(case):
     wanted = parse_qs(urlsplit(url).query)["code_challenge"][0]
     case.check("the challenge was seen", wanted in everywhere)
     case.check("what it is the challenge of was not", not verifiers(everywhere, wanted))
+
+
+# A page of another site ("localhost" is none of 127.0.0.1's) that reaches for the listener in every way that it has.
+FOREIGN = """<!doctype html>
+<title>Foreign</title>
+<form method="post" action="LISTENER"><input name="code" value="stolen"><input name="state" value="guess"></form>
+<script>
+const [listener, outcomes] = ["LISTENER", {}];
+const forged = listener + "?code=stolen&state=guess";
+for (const kind of ["img", "script", "iframe"]) {
+  const element = document.createElement(kind);
+  element.onload = () => { outcomes[kind] = "loaded"; };
+  element.onerror = () => { outcomes[kind] = "refused"; };
+  element.src = forged;
+  document.body.append(element);
+}
+const body = new URLSearchParams("code=stolen&state=guess");
+const requests = { get: [forged, {}], simple: [forged, { mode: "no-cors" }],
+  post: [listener, { mode: "no-cors", method: "POST", body }] };
+for (const [name, [url, options]] of Object.entries(requests)) {
+  fetch(url, options).then((answer) => { outcomes[name] = answer.type; }, () => { outcomes[name] = "refused"; });
+}
+</script>
+"""
+
+
+def foreign_page(case):
+    """A page of another site can neither end a sign-in nor bring it an answer; the person's own window still can."""
+    folder = case.folder / "foreign"
+    folder.mkdir()
+    (folder / "index.html").write_text(FOREIGN.replace("LISTENER", case.servers.loopback), encoding="utf-8")
+    host = StaticHost(free_port(), folder)
+    case.ends.callback(host.close)
+    case.start()
+    case.add_glewlwyd()
+    login = case.login()
+    url = case.opener.url()
+    case.chromium.open(f"http://localhost:{host.server_address[1]}/")
+    outcomes = case.chromium.settled("return outcomes", 6)
+    case.check("it reads no answer, and loads nothing", outcomes["get"] == outcomes["img"] == outcomes["script"] == "refused",
+               f"{outcomes}")  # fmt: skip
+    case.check("the sign-in goes on", login.process.poll() is None, login.text)
+    case.chromium.run("document.forms[0].submit()")
+    case.expect_page("This is not the answer that is waited for", ACCOUNT)
+    case.check("and on", login.process.poll() is None, login.text)
+    case.chromium.open(url)
+    pages = case.pages(case.glewlwyd)
+    pages.log_in()
+    pages.allow()
+    case.expect_page("Signed in", ACCOUNT)
+    case.check("the person's own window ends it", login.end() == 0, login.text)
 
 
 def private(case):
