@@ -249,7 +249,10 @@ let package = Package(
         .target(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
             name: "TestSupport",
-            dependencies: ["AuthRefreshInterface", "CSpawn", "DemoIssuer", "VarlinkClient"],
+            dependencies: [
+                "AuthRefreshInterface", "CSpawn", "DemoIssuer", "VarlinkClient",
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
             path: "Tests/TestSupport",
             swiftSettings: strict
         ),
@@ -262,6 +265,20 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/DiskTorture",
+            swiftSettings: strict
+        ),
+        // Every fault that a server, a network or a machine can have, on a real daemon: what `Tests/torture` runs.
+        .executableTarget(
+            name: "authtorture",
+            dependencies: [
+                "AuthRefreshInterface", "DemoIssuer", "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            path: "Tests/Torture",
+            exclude: ["Parts"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -326,7 +343,7 @@ let package = Package(
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [
-                "JOSE", "OAuthClient", "RefreshCore",
+                "JOSE", "OAuthClient", "RefreshCore", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

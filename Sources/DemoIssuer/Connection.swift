@@ -1,3 +1,4 @@
+internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -11,14 +12,16 @@ struct Connection: Sendable {
 
     /// A refresh request is below 8 KiB with every extension there is; scripted faults may bring a page of HTML.
     private static let largestRequestBody = 1 << 20
-    /// What is written at once of a huge body.
+    /// What is written at once of a huge body, and its bytes, which all chunks share.
     private static let chunk = 1 << 16
+    private static let filler = ByteBuffer(repeating: UInt8(ascii: "a"), count: chunk)
 
     /// Serves requests until either side closes.
     func serve() async throws {
         try await channel.executeThenClose { inbound, outbound in
             var head: HTTPRequestHead?
             var body: [UInt8] = []
+            var isReused = false
             for try await part in inbound {
                 switch part {
                 case .head(let received):
@@ -29,7 +32,9 @@ struct Connection: Sendable {
                     body.append(contentsOf: bytes.readableBytesView)
                 case .end:
                     guard let received = head else { return }
-                    guard try await respond(to: Request(received, body: body), received, outbound) else { return }
+                    let request = Request(received, body: body, isReused: isReused)
+                    guard try await respond(to: request, received, outbound) else { return }
+                    isReused = true
                 }
             }
         }
@@ -72,7 +77,8 @@ struct Connection: Sendable {
         }
         guard plan.delivery != .cut else { return false }
         try await send(answer, head, plan.delivery, outbound) { await issuer.release(admission) }
-        return plan.delivery != .truncated
+        if plan.delivery == .reset { try await reset() }
+        return plan.delivery != .truncated && plan.delivery != .reset
     }
 
     /// `beforeLastByte` runs while the client cannot have the whole answer yet: once it has, its next request may overtake
@@ -91,7 +97,12 @@ struct Connection: Sendable {
         case (.whole, .bytes(let bytes)):
             await beforeLastByte()
             try await outbound.write(contentsOf: [.head(head), Self.part(bytes), .end(nil)])
-        case (.truncated, .bytes(let bytes)):
+        case (.doubled, .bytes(let bytes)):
+            await beforeLastByte()
+            // The second answer travels as bytes beyond the first one's length: to NIO there is no request to answer.
+            let again = Self.text(of: head) + bytes
+            try await outbound.write(contentsOf: [.head(head), Self.part(bytes + again), .end(nil)])
+        case (.truncated, .bytes(let bytes)), (.reset, .bytes(let bytes)):
             await beforeLastByte()
             try await outbound.write(contentsOf: [.head(head), Self.part(bytes.prefix(bytes.count / 2))])
         case (.drip(let pause), .bytes(let bytes)):
@@ -114,21 +125,38 @@ struct Connection: Sendable {
         var headers = HTTPHeaders(answer.headers.map { ($0.name, $0.value) })
         headers.add(name: "Date", value: await issuer.dateHeader)
         // RFC 9110 §8.6: a 204 carries no length.
-        if answer.status != 204 { headers.add(name: "Content-Length", value: String(answer.byteCount)) }
+        if answer.status != 204, let byteCount = answer.byteCount {
+            headers.add(name: "Content-Length", value: String(byteCount))
+        }
         if !request.isKeepAlive { headers.add(name: "Connection", value: "close") }
         let status = HTTPResponseStatus(statusCode: answer.status)
         return HTTPResponseHead(version: request.version, status: status, headers: headers)
     }
 
-    private func sendFiller(_ byteCount: Int, _ outbound: Writer) async throws {
+    private func sendFiller(_ byteCount: Int?, _ outbound: Writer) async throws {
+        let byteCount = byteCount ?? .max
         let opening = Array(#"{"token_type":"Bearer","access_token":""#.utf8.prefix(byteCount))
         try await outbound.write(Self.part(opening))
         var remaining = byteCount - opening.count
         while remaining > 0 {
             let count = min(remaining, Self.chunk)
-            try await outbound.write(Self.part(repeatElement(UInt8(ascii: "a"), count: count)))
+            try await outbound.write(.body(.byteBuffer(Self.filler.getSlice(at: 0, length: count) ?? Self.filler)))
+            // A TLS layer takes whatever it is given, also after the client has gone: time to send it, and to notice.
+            guard await pause(.milliseconds(1)) else { return }
             remaining -= count
         }
+    }
+
+    /// Has the connection end with RST instead of FIN when it is closed.
+    private func reset() async throws {
+        guard let options = channel.channel as? any SocketOptionProvider else { return }
+        try await options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+    }
+
+    /// A head as it stands on the wire.
+    private static func text(of head: HTTPResponseHead) -> [UInt8] {
+        let lines = ["\(head.version) \(head.status.code) \(head.status.reasonPhrase)"]
+        return Array((lines + head.headers.map { "\($0.name): \($0.value)" } + ["", ""]).joined(separator: "\r\n").utf8)
     }
 
     /// Lets time pass; false when the client hung up or the server is being shut down meanwhile.

@@ -17,10 +17,22 @@ package enum Fault: Sendable, Equatable {
     case cutAfter
     /// Serves, and closes the connection half-way through the answer's body.
     case truncate
+    /// Serves, and resets the connection half-way through the answer's body, as a server does that is killed.
+    case reset
+    /// Serves, and sends the answer twice for one request.
+    case double
+    /// Serves, and states this as the access token's `expires_in`: JSON text, which need not be a number.
+    case expiresIn(String)
+    /// Closes the connection if an earlier request came by it; the grant is not touched. A request on a new one is served.
+    ///
+    /// It stands for a server that ends an idle connection at the moment at which its client sends the next request.
+    case cutReused
     /// Serves, and sends the answer's body a byte at a time with this pause after each.
     case drip(Duration)
     /// Sends a body of this many bytes that begins like a token answer; the grant is not touched.
     case huge(byteCount: Int)
+    /// Sends such a body without an end; the grant is not touched.
+    case endless
 
     /// The fault as the shell carries it out, in the order of these properties.
     struct Plan {
@@ -29,11 +41,14 @@ package enum Fault: Sendable, Equatable {
         var isServed = true
         /// Sent in place of what the endpoint answers.
         var replacement: Answer?
+        /// JSON text in place of the number in `expires_in`.
+        var expiresIn: String?
         var delayAfter: Duration = .zero
         var delivery: Delivery = .whole
     }
 
-    var plan: Plan {
+    /// - Parameter isReused: whether the request came by a connection that had served another.
+    func plan(isReused: Bool) -> Plan {
         switch self {
         case .answer(let canned): Plan(isServed: false, replacement: canned.answer)
         case .replaceAnswer(let canned): Plan(replacement: canned.answer)
@@ -43,7 +58,12 @@ package enum Fault: Sendable, Equatable {
         case .cutAfter: Plan(delivery: .cut)
         case .truncate: Plan(delivery: .truncated)
         case .drip(let pause): Plan(delivery: .drip(pause))
+        case .reset: Plan(delivery: .reset)
+        case .double: Plan(delivery: .doubled)
+        case .expiresIn(let json): Plan(expiresIn: json)
+        case .cutReused: isReused ? Plan(isServed: false, delivery: .cut) : Plan()
         case .huge(let byteCount): Plan(isServed: false, replacement: .huge(byteCount: byteCount))
+        case .endless: Plan(isServed: false, replacement: .endless)
         }
     }
 
@@ -58,7 +78,12 @@ package enum Fault: Sendable, Equatable {
         case .cutAfter: "cut-after"
         case .truncate: "truncate"
         case .drip: "drip"
+        case .reset: "reset"
+        case .double: "double"
+        case .expiresIn: "expires-in"
+        case .cutReused: "cut-reused"
         case .huge: "huge"
+        case .endless: "endless"
         }
     }
 }
@@ -70,6 +95,10 @@ enum Delivery: Equatable {
     case cut
     /// The head promises the whole body, half of it is sent, and the connection is closed.
     case truncated
+    /// As `truncated`, but the connection is reset.
+    case reset
+    /// The whole answer, and the same bytes once more.
+    case doubled
     /// One byte of the body, this pause, the next byte.
     case drip(Duration)
 }

@@ -1,12 +1,12 @@
 /// The date format of HTTP headers, IMF-fixdate (RFC 9110 §5.6.7).
-enum HTTPDate {
+package enum HTTPDate {
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
     /// `time` is counted from the Unix epoch; parts of a second are dropped.
-    static func format(_ time: Duration) -> String {
+    package static func format(_ time: Duration) -> String {
         let seconds = time.wholeSeconds
         let days = Int((Double(seconds) / 86_400).rounded(.down))
         let ofDay = seconds - days * 86_400

@@ -10,14 +10,17 @@ struct Request {
     let query: Substring
     private let headers: HTTPHeaders
     let body: [UInt8]
+    /// Whether an earlier request came by the same connection.
+    let isReused: Bool
 
-    init(_ head: HTTPRequestHead, body: [UInt8]) {
+    init(_ head: HTTPRequestHead, body: [UInt8], isReused: Bool = false) {
         let target = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         method = head.method
         path = target.first.map(String.init) ?? "/"
         query = target.count > 1 ? target[1] : ""
         headers = head.headers
         self.body = body
+        self.isReused = isReused
     }
 
     /// What follows the scheme's name in `Authorization` (RFC 9110 §11.4); nil under another scheme. Scheme in lower case.
@@ -33,8 +36,9 @@ struct Request {
 struct Answer {
     enum Body {
         case bytes([UInt8])
-        /// The beginning of a JSON string, then filler up to this many bytes; never held in memory as a whole.
-        case filler(byteCount: Int)
+        /// The beginning of a JSON string, then filler up to this many bytes, or without an end if it is nil; never held in
+        /// memory as a whole.
+        case filler(byteCount: Int?)
     }
 
     let status: Int
@@ -80,11 +84,19 @@ struct Answer {
     }
 
     static func huge(byteCount: Int) -> Answer {
-        Answer(
-            status: 200,
-            headers: [(name: "Content-Type", value: "application/json")],
-            body: .filler(byteCount: byteCount)
-        )
+        Answer(status: 200, headers: jsonHeader, body: .filler(byteCount: byteCount))
+    }
+
+    static let endless = Answer(status: 200, headers: jsonHeader, body: .filler(byteCount: nil))
+
+    private static let jsonHeader = [(name: "Content-Type", value: "application/json")]
+
+    /// The same token answer with this JSON text as its `expires_in`.
+    func stating(expiresIn json: String) -> Answer {
+        guard case .bytes(let bytes) = body else { return self }
+        let text = String(decoding: bytes, as: UTF8.self)
+            .replacing(/"expires_in":[0-9]+/, with: "\"expires_in\":" + json)
+        return Answer(status: status, headers: headers, body: .bytes(Array(text.utf8)))
     }
 
     static let noContent = Answer(status: 204)
@@ -95,7 +107,8 @@ struct Answer {
         Answer(status: 405, headers: [("Allow", allowed)])
     }
 
-    var byteCount: Int {
+    /// nil for a body without an end.
+    var byteCount: Int? {
         switch body {
         case .bytes(let bytes): bytes.count
         case .filler(let byteCount): byteCount

@@ -87,7 +87,7 @@ extension IssuerState {
     }
 
     /// `fault` (a name as in `Fault.name`), `times` (a number or `until-cleared`), and what the fault takes: `delay_ms`,
-    /// `byte_count`, or `status`, `headers` (one a line) and `body`.
+    /// `byte_count`, `expires_in`, or `status`, `headers` (one a line) and `body`.
     private mutating func scriptFault(_ form: FormFields) -> Answer {
         guard let fault = Fault(form) else { return Self.badForm("the fault is unknown, or lacks a field") }
         let times = form["times"] ?? "1"
@@ -157,6 +157,13 @@ extension Fault {
         case ("cut-after", _): self = .cutAfter
         case ("truncate", _): self = .truncate
         case ("drip", let delay?): self = .drip(delay)
+        case ("reset", _): self = .reset
+        case ("double", _): self = .double
+        case ("cut-reused", _): self = .cutReused
+        case ("endless", _): self = .endless
+        case ("expires-in", _):
+            guard let json = form["expires_in"] else { return nil }
+            self = .expiresIn(json)
         case ("huge", _):
             guard let byteCount = form["byte_count"].flatMap({ Int($0) }), byteCount > 0 else { return nil }
             self = .huge(byteCount: byteCount)

@@ -58,7 +58,7 @@ struct IssuerState {
             inFlight[family, default: []].insert(number)
         }
         log.countArrival(overlaps: draft.overlaps)
-        let plan = draft.fault?.plan ?? Fault.Plan()
+        let plan = draft.fault?.plan(isReused: request.isReused) ?? Fault.Plan()
         return Admission(number: number, request: request, form: form, plan: plan, draft: draft)
     }
 
@@ -69,7 +69,7 @@ struct IssuerState {
             return admission.plan.replacement ?? .noContent
         }
         let served = route(admission, at: now)
-        return admission.plan.replacement ?? served
+        return admission.plan.replacement ?? admission.plan.expiresIn.map(served.stating) ?? served
     }
 
     /// Forgets that the request is in flight; a second time does nothing.

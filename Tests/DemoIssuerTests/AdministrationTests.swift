@@ -61,7 +61,7 @@ struct AdministrationTests {
     @Test(arguments: [
         ("cut-before", ""), ("cut-after", ""), ("truncate", ""), ("delay-before", "&delay_ms=1"),
         ("delay-after", "&delay_ms=1"), ("drip", "&delay_ms=1"), ("huge", "&byte_count=10"), ("answer", "&status=500"),
-        ("replace-answer", "&status=500"),
+        ("replace-answer", "&status=500"), ("double", ""), ("expires-in", "&expires_in=0"), ("cut-reused", ""),
     ])
     func `every fault has its name`(_ name: String, _ fields: String) async throws {
         try await withIssuer { issuer, url in

@@ -120,6 +120,61 @@ struct FaultTests {
         }
     }
 
+    @Test func `a body without an end goes on for as long as it is read`() async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.endless)
+            let received = try await RawClient.postUntil(byteCount: 5_000_000, url + "/token", form(grant))
+            #expect(received >= 5_000_000)
+            #expect(await generation(issuer, grant) == 1)
+        }
+    }
+
+    @Test func `a reset has used the token up, and no end of the answer comes`() async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.reset)
+            // An orderly end would not throw.
+            await #expect(throws: (any Error).self) { try await refresh(url, grant.refreshToken) }
+            #expect(await generation(issuer, grant) == 2)
+        }
+    }
+
+    @Test func `a doubled answer is followed by itself`() async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.double)
+            let reply = try await refresh(url, grant.refreshToken)
+            let promised = try #require(reply.promisedBytes)
+            let parts = reply.body.split(separator: "HTTP/1.1 200 OK\r\n", omittingEmptySubsequences: false)
+            #expect(parts.count == 2 && parts[0].utf8.count == promised)
+            #expect(parts[1].hasSuffix(parts[0]))
+            #expect(await generation(issuer, grant) == 2)
+        }
+    }
+
+    @Test(arguments: ["0", "-3600", "1000000000000", #""soon""#])
+    func `any lifetime can be stated, and the rest of the answer stays`(_ json: String) async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await issuer.script(.expiresIn(json))
+            let reply = try await refresh(url, grant.refreshToken)
+            #expect(reply.isWhole && reply.body.contains("\"expires_in\":\(json),"))
+            #expect(try await refresh(url, try #require(reply.field("refresh_token"))).status == 200)
+        }
+    }
+
+    @Test func `a kept connection is closed at its reuse, and a new one is served`() async throws {
+        try await withIssuer { issuer, url in
+            let grants = try await issuer.issueGrants(count: 3, clientID: "app")
+            try await issuer.script(.cutReused, times: nil)
+            #expect(try await RawClient.repeatPost(url + "/token", forms: grants[..<2].map(form)) == 1)
+            #expect(await generation(issuer, grants[0]) == 2)
+            #expect(await generation(issuer, grants[1]) == 1)
+            #expect(try await refresh(url, grants[2].refreshToken).status == 200)
+        }
+    }
+
     @Test func `a late answer is served at once`() async throws {
         try await withIssuer { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app")

@@ -58,6 +58,21 @@ enum RawClient {
         }
     }
 
+    /// Posts a form and hangs up once `byteCount` bytes of the answer, or more, have come; returns how many.
+    static func postUntil(byteCount: Int, _ url: String, _ form: String) async throws -> Int {
+        let (port, path) = try split(url)
+        let request = request("POST", path, ["Content-Type: application/x-www-form-urlencoded"], form)
+        return try await withConnection(port) { inbound, outbound in
+            try await outbound.write(ByteBuffer(string: request))
+            var received = 0
+            for try await bytes in inbound {
+                received += bytes.readableBytes
+                if received >= byteCount { break }
+            }
+            return received
+        }
+    }
+
     /// Sends the same request `count` times on one kept connection; returns how many answers had status 200.
     static func repeatPost(_ url: String, forms: [String]) async throws -> Int {
         let (port, path) = try split(url)

@@ -1,5 +1,6 @@
 import NIOSSL
 import RefreshCore
+import TestSupport
 import Testing
 
 @testable import OAuthClient

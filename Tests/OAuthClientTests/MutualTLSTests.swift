@@ -1,6 +1,7 @@
 import Foundation
 import NIOSSL
 import RefreshCore
+import TestSupport
 import Testing
 
 @testable import OAuthClient

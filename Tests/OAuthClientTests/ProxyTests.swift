@@ -1,5 +1,6 @@
 import Foundation
 import RefreshCore
+import TestSupport
 import Testing
 
 @testable import OAuthClient

@@ -1,20 +1,19 @@
 import Foundation
-import NIOSSL
+package import NIOSSL
 import Synchronization
-import Testing
 
 /// A certificate authority in a temporary folder, made by the `openssl` command.
-struct TestAuthority: Sendable {
-    struct CommandFailed: Error {
+package struct TestAuthority: Sendable {
+    package struct CommandFailed: Error {
         let arguments: [String]
         let output: String
     }
 
     private let folder: URL
     /// The authority's certificate, for `ca_file`.
-    var caFile: String { path("ca.pem") }
+    package var caFile: String { path("ca.pem") }
 
-    init() throws {
+    package init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("authority-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try run(["ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", path("ca.key")])
@@ -43,17 +42,20 @@ struct TestAuthority: Sendable {
         try "".write(toFile: path("index.txt"), atomically: true, encoding: .utf8)
     }
 
-    func remove() throws {
+    package func remove() throws {
         try FileManager.default.removeItem(at: folder)
     }
 
     /// A TLS server with a certificate for `name` (`IP:127.0.0.1`, `DNS:a.example`), valid between the two dates
     /// (YYYYMMDDHHMMSSZ).
-    func server(
+    ///
+    /// - Parameter protocols: what it speaks inside TLS (RFC 7301), in its order; empty says nothing about it.
+    package func server(
         for name: String,
         from start: String = "20200101000000Z",
         to end: String = "20990101000000Z",
         maximum: TLSVersion? = nil,
+        protocols: [String] = [],
         wantsClientCertificate: Bool = false
     ) throws -> NIOSSLContext {
         let (request, certificate) = (path("\(UUID().uuidString).csr"), path("\(UUID().uuidString).pem"))
@@ -69,12 +71,13 @@ struct TestAuthority: Sendable {
             certificate: certificate,
             key: path("server.key"),
             maximum: maximum,
+            protocols: protocols,
             wantsClientCertificate: wantsClientCertificate
         )
     }
 
     /// A TLS server whose certificate nobody vouches for.
-    func selfSignedServer() throws -> NIOSSLContext {
+    package func selfSignedServer() throws -> NIOSSLContext {
         let certificate = path("self.pem")
         try run([
             "req", "-x509", "-new", "-key", path("server.key"), "-subj", "/CN=self", "-days", "30",
@@ -84,7 +87,7 @@ struct TestAuthority: Sendable {
     }
 
     /// A client's certificate, and its key behind it.
-    func client() throws -> String {
+    package func client() throws -> String {
         let (request, certificate) = (path("client.csr"), path("client.pem"))
         try run(["ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", path("client.key")])
         try run(["req", "-new", "-key", path("client.key"), "-subj", "/CN=client", "-out", request])
@@ -98,6 +101,7 @@ struct TestAuthority: Sendable {
         certificate: String,
         key: String,
         maximum: TLSVersion? = nil,
+        protocols: [String] = [],
         wantsClientCertificate: Bool = false
     ) throws -> NIOSSLContext {
         let chain = try NIOSSLCertificate.fromPEMFile(certificate).map { NIOSSLCertificateSource.certificate($0) }
@@ -105,6 +109,7 @@ struct TestAuthority: Sendable {
         var settings = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: key)
         settings.minimumTLSVersion = .tlsv1
         settings.maximumTLSVersion = maximum
+        settings.applicationProtocols = protocols
         if wantsClientCertificate {
             settings.certificateVerification = .noHostnameVerification
             settings.trustRoots = .file(caFile)

@@ -1,0 +1,327 @@
+internal import AuthRefreshInterface
+internal import DemoIssuer
+internal import Foundation
+internal import TestSupport
+
+/// One cell of the table: an account, and a server that breaks down.
+struct FaultTrial: Sendable {
+    /// How long things last in a run.
+    struct Limits: Sendable {
+        /// From the first failure on, at least.
+        let outage: Duration
+        /// How long an account is waited for to come back by itself, before somebody asks for its token.
+        let patience: Duration
+
+        /// Of the access tokens. They are due after half of it, which leaves a person time to look at every account before they end;
+        /// a restart comes when all accounts have theirs, and before the first is due.
+        func tokenLifetime(in situation: Situation) -> Duration {
+            switch situation {
+            case .first, .steady: .seconds(60)
+            case .restart: .seconds(90)
+            }
+        }
+    }
+
+    /// What an account had before its server broke down.
+    struct Beginning: Sendable {
+        let family: Int
+        /// nil in its first refresh.
+        let token: AcquireToken.Reply?
+        /// Requests that had reached the token endpoint.
+        let requests: Int
+        /// How many changes had been told.
+        let changes: Int
+    }
+
+    /// What an attempt can end in.
+    private static let outcomes: Set<String> = [
+        "refresh-failed", "misconfigured", "interaction-required", "token-refreshed",
+    ]
+    /// For what comes within half a minute, on a machine that is busy.
+    private static let longestWait = Duration.seconds(150)
+
+    let name: String
+    let server: FaultServer
+    let situation: Situation
+    let stage: DaemonStage
+    private(set) var feed: ChangeFeed
+    let limits: Limits
+    let turnstile: Turnstile
+
+    private var expectation: Expectation { server.row.expectation(in: situation) }
+
+    /// The same with another daemon on the same stage, which tells its own changes.
+    func following(_ feed: ChangeFeed) -> FaultTrial {
+        var trial = self
+        trial.feed = feed
+        return trial
+    }
+
+    /// Adds the account, and breaks its server down: before, in the first refresh, and once it has a token otherwise.
+    func prepare() async -> Result<Beginning, any Error> {
+        do {
+            return .success(try await turnstile.pass { try await begin() })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func begin() async throws -> Beginning {
+        let grant = try await server.issuer.issueGrant(clientID: "app")
+        if situation == .first { try await server.breakDown() }
+        try await stage.add(name, issuer: server.url, grant: grant)
+        guard situation != .first else {
+            let beginning = Beginning(family: grant.family, token: nil, requests: 0, changes: 0)
+            // The next one begins when this one is through: new accounts are all refreshed at once.
+            try await firstChange(after: beginning, among: Self.outcomes)
+            return beginning
+        }
+        try await feed.next("token-refreshed", of: name, within: .seconds(60))
+        let token = try await stage.acquire(name)
+        try await server.breakDown()
+        let requests = await server.issuer.counters.tokenRequests
+        // A daemon that is restarted tells its changes from the beginning.
+        let changes = situation == .restart ? 0 : feed.changes.count
+        return Beginning(family: grant.family, token: token, requests: requests, changes: changes)
+    }
+
+    /// Sees what comes of it, and lets it go by.
+    func judge(_ preparation: Result<Beginning, any Error>) async -> Finding {
+        var finding = Finding(server.row.name, situation)
+        do {
+            let beginning = try preparation.get()
+            let outcome = try await firstOutcome(after: beginning)
+            if case .hiccup = expectation.course {
+                let failure = try await firstChange(after: beginning, among: ["refresh-failed"]).accounts.first?.failure
+                finding.expect(failure?.summary.contains(expectation.words) ?? false, "the hiccup was \(failure?.summary ?? "-")")
+            }
+            try await see(outcome, beginning.token, in: &finding)
+            try await outlast(outcome, beginning, in: &finding)
+            await server.recover()
+            try await comeBack(beginning, in: &finding)
+        } catch {
+            await server.recover()
+            finding.expect(false, "\(error)")
+        }
+        return finding
+    }
+
+    /// What became of the first attempt; of the last of them, where a refusal is confirmed.
+    private func firstOutcome(after beginning: Beginning) async throws -> Subscribe.Reply {
+        switch expectation.course {
+        case .hiccup, .needsPerson:
+            return try await firstChange(after: beginning, among: Self.outcomes.subtracting(["refresh-failed"]))
+        case .unnoticed, .retries, .waits, .misconfigured:
+            return try await firstChange(after: beginning, among: Self.outcomes)
+        }
+    }
+
+    @discardableResult private func firstChange(
+        after beginning: Beginning,
+        among events: Set<String>
+    ) async throws -> Subscribe.Reply {
+        try await feed.changes.first("an outcome for \(name)", from: beginning.changes, within: Self.longestWait) {
+            [name] in $0.account == name && events.contains($0.event)
+        }
+    }
+
+    /// Compares what the daemon did, and what a person sees of it, with what was expected.
+    private func see(
+        _ outcome: Subscribe.Reply,
+        _ token: AcquireToken.Reply?,
+        in finding: inout Finding
+    ) async throws {
+        guard let status = outcome.accounts.first else { throw TestFault.unreadable("a change without its account") }
+        finding.course = Self.text(of: status)
+        let course = expectation.course
+        finding.expect(status.state == course.state, "the state is \(status.state) instead of \(course.state)")
+        if case .needsPerson(let reason) = course {
+            finding.expect(status.reason == reason, "the reason is \(status.reason ?? "none") instead of \(reason)")
+        }
+        if outcome.event != "token-refreshed", let next = status.nextAttemptAtUSec {
+            let seconds = Double(next - outcome.atUSec) / 1e6
+            finding.next = "\(Self.rounded(seconds)) s"
+            // What the store rounds to microseconds, and the moment between the failure and the change that tells of it.
+            finding.expect(
+                course.pause.map { ($0.lowerBound - 0.1...$0.upperBound + 0.1).contains(seconds) } ?? false,
+                "the next attempt is due in \(Self.rounded(seconds)) s"
+            )
+        } else {
+            finding.expect(course.pause == nil, "no further attempt is due")
+        }
+        let views = try await turnstile.pass {
+            (status: try await stage.authctl("status", name), token: try await stage.authctl("token", name))
+        }
+        look(at: views.status, views.token, token, in: &finding)
+    }
+
+    /// What a person sees while the fault lasts.
+    private func look(
+        at shown: CommandOutcome,
+        _ ended: CommandOutcome,
+        _ token: AcquireToken.Reply?,
+        in finding: inout Finding
+    ) {
+        finding.status = Self.statusWords(of: shown.output, name: name)
+        finding.expect(
+            expectation.course.bringsToken || shown.output.contains(expectation.words),
+            "status does not say \"\(expectation.words)\": \(shown.output)"
+        )
+        guard let token, !expectation.course.bringsToken else {
+            let wanted = ProgramEnd.exited(expectation.course.exitStatus)
+            finding.token = Self.text(of: ended.end)
+            finding.expect(ended.end == wanted, "authctl token ended with \(ended.end): \(ended.errors)")
+            return
+        }
+        let isServed = ended.end == .exited(0) && ended.output == token.accessToken
+        finding.isOldTokenServed = isServed
+        finding.token = "0"
+        finding.expect(isServed, "the old token was not served: \(ended.end) \(ended.errors)")
+    }
+
+    /// Lets the fault last, and the token end meanwhile; counts what was asked.
+    private func outlast(
+        _ outcome: Subscribe.Reply,
+        _ beginning: Beginning,
+        in finding: inout Finding
+    ) async throws {
+        let token = beginning.token
+        let isOver = expectation.course.bringsToken
+        if !isOver {
+            let end = outcome.atUSec + limits.outage.components.seconds * 1_000_000
+            try await Task.sleep(until: .ending(max(end, token?.expiresAtUSec ?? 0)))
+        }
+        let seconds = Double(Int64(Date.now.timeIntervalSince1970 * 1e6) - outcome.atUSec) / 1e6
+        let requests = await server.issuer.counters.tokenRequests - beginning.requests
+        let attempts = feed.changes.all.dropFirst(beginning.changes)
+            .filter { $0.event == "refresh-started" && $0.account == name }.count
+        finding.attempts = "\(attempts) × (\(requests) requests) in \(Int(seconds.rounded())) s"
+        if !isOver, let most = expectation.course.mostAttempts(within: seconds) {
+            // Each `authctl token` without a good token may bring one attempt forward.
+            let callers = token == nil ? 1 : 0
+            finding.expect(attempts <= most + callers, "\(attempts) attempts in \(Int(seconds)) s; \(most) are the most")
+        }
+        finding.expect(requests <= attempts, "more requests than attempts: \(requests) for \(attempts)")
+        guard token != nil, !isOver else { return }
+        let refusal = try await refusal()
+        finding.token += ", then \(refusal.map { $0.exitStatus.map(String.init) ?? $0.name } ?? "0")"
+        finding.expect(
+            refusal?.exitStatus == expectation.course.exitStatus,
+            "without a token, the answer is \(refusal?.name ?? "a token")"
+        )
+    }
+
+    /// What a caller is told who asks for a token now; nil if there is one.
+    private func refusal() async throws -> Refusal? {
+        do {
+            try await stage.acquire(name)
+            return nil
+        } catch TestFault.refused(let name, _) {
+            return Refusal(name: name)
+        }
+    }
+
+    /// Waits for the account to be fresh again, now that the fault has gone.
+    private func comeBack(_ beginning: Beginning, in finding: inout Finding) async throws {
+        switch expectation.recovery {
+        case .none:
+            finding.recovery = "nothing was missing"
+        case .later:
+            finding.recovery = "within the hour"
+            return
+        case .byItself:
+            finding.recovery = try await comeBackByItself()
+        case .refresh:
+            let ended = try await turnstile.pass { try await stage.authctl("refresh", name) }
+            finding.recovery = "`authctl refresh`: \(Self.text(of: ended.end))"
+            finding.expect(ended.end == .exited(0), "authctl refresh: \(ended.errors)")
+        case .grant:
+            let grant = try await server.issuer.issueGrant(clientID: "app")
+            let start = feed.changes.count
+            try await stage.importGrant(grant, into: name)
+            try await feed.next("token-refreshed", of: name, from: start, within: Self.longestWait)
+            finding.recovery = "with a new grant"
+        }
+        let fresh = try await stage.acquire(name)
+        finding.expect(fresh.accessToken != beginning.token?.accessToken, "afterwards the token is still the old one")
+        guard expectation.recovery != .grant else { return }
+        let spent = await server.issuer.counters.spentTokenUses
+        finding.expect(spent == 0, "a spent token was sent \(spent) times")
+        let grant = await server.issuer.grant(beginning.family)
+        finding.expect(grant.map { $0.revokedBy == nil } ?? false, "the grant was lost at the server")
+    }
+
+    /// Asks as a program does that needs its token.
+    private func askForToken() async throws {
+        let end = ContinuousClock.now + Self.longestWait
+        while try await refusal() != nil {
+            guard ContinuousClock.now < end else { throw TestFault.timedOut(waitingFor: "a token of \(name)") }
+            // Callers bring an attempt forward every two seconds at most (`BackOffRule.callerInterval`).
+            try await Task.sleep(for: .seconds(2))
+        }
+    }
+
+    /// In the words of the table.
+    private func comeBackByItself() async throws -> String {
+        let (start, began) = (feed.changes.count, ContinuousClock.now)
+        let status = try await stage.status(name)
+        let now = Int64(Date.now.timeIntervalSince1970 * 1e6)
+        let wait = Duration.microseconds((status.nextAttemptAtUSec ?? now) - now)
+        // It may have come back in the moment before.
+        guard status.state != "fresh" else { return "by itself at once" }
+        guard wait < limits.patience else {
+            try await askForToken()
+            return "at the next `authctl token`"
+        }
+        try await feed.next("token-refreshed", of: name, from: start, within: limits.patience + Self.longestWait)
+        return "by itself in \((ContinuousClock.now - began).components.seconds) s"
+    }
+}
+
+/// An error of `AcquireToken`.
+private struct Refusal {
+    /// With its interface.
+    let name: String
+
+    /// How `authctl token` ends with it; nil for an error that it should never meet here.
+    var exitStatus: Int32? {
+        switch name {
+        case TemporarilyUnavailableError.name: 75
+        case MisconfiguredError.name: 78
+        case InteractionRequiredError.name: 3
+        default: nil
+        }
+    }
+}
+
+extension FaultTrial {
+    /// What was done, in the words of the table.
+    private static func text(of status: AccountStatus) -> String {
+        switch status.state {
+        case "fresh": Expectation.Course.unnoticed.text
+        case "retrying": Expectation.Course.retries.text
+        case "misconfigured": Expectation.Course.misconfigured.text
+        case "interaction-required": Expectation.Course.needsPerson(reason: status.reason ?? "?").text
+        default: status.state
+        }
+    }
+
+    private static func text(of end: ProgramEnd) -> String {
+        switch end {
+        case .exited(let status): "\(status)"
+        case .signalled(let number): "signal \(number)"
+        }
+    }
+
+    /// The note below the table of `authctl status`, without the account's name; else the account's state there.
+    private static func statusWords(of output: String, name: String) -> String {
+        let own = output.split(separator: "\n").filter { $0.hasPrefix("\(name) ") }
+        let line = own.count > 1 ? own[1] : own.first ?? "nothing"
+        let words = line.dropFirst(name.count).drop { $0 == " " }
+        return own.count > 1 ? String(words) : String(words.prefix { $0 != " " })
+    }
+
+    private static func rounded(_ seconds: Double) -> String {
+        String(format: "%.1f", seconds)
+    }
+}

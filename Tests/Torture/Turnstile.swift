@@ -1,0 +1,39 @@
+/// Lets only so many through at a time: what is to be observed is the daemon, not a machine that is out of breath.
+actor Turnstile {
+    private var free: Int
+    private var queue: [CheckedContinuation<Void, Never>] = []
+
+    /// - Parameter width: how many may be inside.
+    init(width: Int) {
+        free = width
+    }
+
+    /// Runs `body` when its turn has come, in the order of arrival.
+    nonisolated func pass<Result: Sendable>(_ body: () async throws -> Result) async rethrows -> Result {
+        await enter()
+        do {
+            let result = try await body()
+            await leave()
+            return result
+        } catch {
+            await leave()
+            throw error
+        }
+    }
+
+    private func enter() async {
+        if free > 0 {
+            free -= 1
+        } else {
+            await withCheckedContinuation { queue.append($0) }
+        }
+    }
+
+    private func leave() {
+        if queue.isEmpty {
+            free += 1
+        } else {
+            queue.removeFirst().resume()
+        }
+    }
+}
