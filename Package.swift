@@ -256,22 +256,13 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: strict
         ),
-        // Cuts the power under the store; a program of its own, because SQLite has one default VFS a process.
+        // Asks before every operation of SQLite on its files.
         .target(name: "CRecordingVFS", path: "Tests/CRecordingVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
-        .executableTarget(
-            name: "disktorture",
-            dependencies: [
-                "AccountStorage", "CRecordingVFS", "RefreshCore", "TestSupport",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            path: "Tests/DiskTorture",
-            swiftSettings: strict
-        ),
         // Every fault that a server, a network or a machine can have, on a real daemon: what `Tests/torture` runs.
         .executableTarget(
             name: "authtorture",
             dependencies: [
-                "AuthRefreshInterface", "DemoIssuer", "TestSupport",
+                "AccountStorage", "AuthRefreshInterface", "CRecordingVFS", "DemoIssuer", "RefreshCore", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -1,7 +1,7 @@
 internal import RefreshCore
 
 extension OAuthClient {
-    /// How long the tokens wait for it: they are not on disk yet.
+    /// How long the tokens wait for it: they are not on disk yet, and can be had again.
     private static let introspectionTimeout = Duration.seconds(5)
 
     /// `tokens` with the lifetime that the server tells of them (RFC 7662 §2.2), if the answer that brought them has none and the

@@ -57,7 +57,8 @@ package struct OAuthClient: Sendable {
             cache.expire(MetadataCache.Key(issuer: client.issuer, profile: client.profile))
         }
         let outcome = outcome(of: conclusion, for: request, rehearsed)
-        guard case .success(let tokens) = outcome.result else { return outcome }
+        // A new refresh token waits for nothing: until it is on disk, there is no other.
+        guard case .success(let tokens) = outcome.result, tokens.refreshToken == nil else { return outcome }
         return outcome.with(await introspected(tokens, of: request.client, metadata))
     }
 

@@ -8,7 +8,10 @@ final class Checks: Sendable {
     func add(_ name: String, surprises: [String]) {
         counts.withLock { counts in
             if surprises.isEmpty { counts.passed += 1 } else { counts.failed += 1 }
-            Torture.say(surprises.isEmpty ? "ok   \(name)" : "FAIL \(name): \(surprises.joined(separator: "; ").replacing("\n", with: " / "))")
+            Torture.say(
+                surprises.isEmpty
+                    ? "ok   \(name)" : "FAIL \(name): \(surprises.joined(separator: "; ").replacing("\n", with: " / "))"
+            )
         }
     }
 
@@ -23,7 +26,8 @@ enum MarkdownTable {
         let widths = header.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
         let rule = "|" + widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "|") + "|"
         let rendered = lines.map { cells in
-            "| " + zip(cells, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: " | ") + " |"
+            "| " + zip(cells, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: " | ")
+                + " |"
         }
         return ([rendered[0], rule] + rendered.dropFirst()).joined(separator: "\n")
     }

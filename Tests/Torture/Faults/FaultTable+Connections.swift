@@ -8,7 +8,11 @@ extension FaultTable {
             FaultRow("no route", .name(.unrouted), .retries("the server could not be reached")),
             FaultRow("closed at once", .door(.slammed), .retries("server")),
             FaultRow("accepted, then silence", .door(.silent), .retries("in time")),
-            FaultRow("asked, then silence", .endpoint(.delayBefore(.seconds(3600))), .retries("did not answer in time")),
+            FaultRow(
+                "asked, then silence",
+                .endpoint(.delayBefore(.seconds(3600))),
+                .retries("did not answer in time")
+            ),
             FaultRow(
                 "asked, then closed",
                 .endpoint(.cutBefore),
@@ -34,7 +38,12 @@ extension FaultTable {
     /// The request is served; the trouble is with what comes back.
     static let answerRows = [
         FaultRow("answer lost, with a grace period", .endpoint(.cutAfter), grace: grace, .retries("lost")),
-        FaultRow("answer too late, with a grace period", .endpoint(.delayAfter(.seconds(60))), grace: grace, .retries("in time")),
+        FaultRow(
+            "answer too late, with a grace period",
+            .endpoint(.delayAfter(.seconds(60))),
+            grace: grace,
+            .retries("in time")
+        ),
         FaultRow("answer cut half-way", .endpoint(.truncate), grace: grace, .retries("lost")),
         FaultRow("reset half-way", .endpoint(.reset), grace: grace, .retries("lost")),
         FaultRow("a byte a second", .endpoint(.drip(.seconds(1))), grace: grace, .retries("in time")),

@@ -29,7 +29,8 @@ enum FaultTable {
                 first: .misconfigured("refused without giving a reason"),
                 .needsPerson("rejectedWithoutReason", "refuses the refresh token and says no more")
             ),
-        ] + (520...527).map { code in
+        ]
+        + (520...527).map { code in
             let isLost = [520, 524].contains(code)
             return FaultRow(
                 "\(code)",
@@ -70,7 +71,11 @@ enum FaultTable {
             .waits(3600...3960, "the server cannot serve now", recovery: .later)
         ),
         FaultRow("503, Retry-After: -5", status(503, ["Retry-After": "-5"]), .retries("the server cannot serve now")),
-        FaultRow("503, Retry-After: soon", status(503, ["Retry-After": "soon"]), .retries("the server cannot serve now")),
+        FaultRow(
+            "503, Retry-After: soon",
+            status(503, ["Retry-After": "soon"]),
+            .retries("the server cannot serve now")
+        ),
     ]
 
     /// A minute and a half after the start: every first failure comes before it.

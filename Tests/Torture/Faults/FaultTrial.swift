@@ -93,7 +93,10 @@ struct FaultTrial: Sendable {
             let outcome = try await firstOutcome(after: beginning)
             if case .hiccup = expectation.course {
                 let failure = try await firstChange(after: beginning, among: ["refresh-failed"]).accounts.first?.failure
-                finding.expect(failure?.summary.contains(expectation.words) ?? false, "the hiccup was \(failure?.summary ?? "-")")
+                finding.expect(
+                    failure?.summary.contains(expectation.words) ?? false,
+                    "the hiccup was \(failure?.summary ?? "-")"
+                )
             }
             try await see(outcome, beginning.token, in: &finding)
             try await outlast(outcome, beginning, in: &finding)
@@ -199,7 +202,10 @@ struct FaultTrial: Sendable {
         if !isOver, let most = expectation.course.mostAttempts(within: seconds) {
             // Each `authctl token` without a good token may bring one attempt forward.
             let callers = token == nil ? 1 : 0
-            finding.expect(attempts <= most + callers, "\(attempts) attempts in \(Int(seconds)) s; \(most) are the most")
+            finding.expect(
+                attempts <= most + callers,
+                "\(attempts) attempts in \(Int(seconds)) s; \(most) are the most"
+            )
         }
         finding.expect(requests <= attempts, "more requests than attempts: \(requests) for \(attempts)")
         guard token != nil, !isOver else { return }

@@ -10,13 +10,17 @@ struct FaultsCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("How long each fault lasts, in seconds; at least until the token from before it has ended."))
+    @Option(
+        help: ArgumentHelp("How long each fault lasts, in seconds; at least until the token from before it has ended.")
+    )
     var outage = 10
 
     @Option(help: ArgumentHelp("How long an account is waited for to come back by itself, in seconds."))
     var patience = 30
 
-    @Option(help: ArgumentHelp("How many faults are tried side by side; fewer ask less of the machine, and take longer."))
+    @Option(
+        help: ArgumentHelp("How many faults are tried side by side; fewer ask less of the machine, and take longer.")
+    )
     var atOnce = 100
 
     @Option(help: ArgumentHelp("Only faults with this in their names.", valueName: "text"))

@@ -27,7 +27,13 @@ struct KillTrial {
             let stage = try DaemonStage()
             for number in 0..<kills {
                 let place = number % Self.delays.count
-                let (isLost, wasAnswered) = try await kill("account\(number)", after: Self.delays[place], stage, issuer, url)
+                let (isLost, wasAnswered) = try await kill(
+                    "account\(number)",
+                    after: Self.delays[place],
+                    stage,
+                    issuer,
+                    url
+                )
                 result.lost[place].kills += 1
                 guard isLost else { continue }
                 result.lost[place].lost += 1

@@ -18,7 +18,10 @@ struct PeersCommand: AsyncParsableCommand {
         let checks = Checks()
         var rows: [PeerRow] = []
         let killed = try await KillTrial(kills: kills).run()
-        checks.add("nothing that a caller was told of is lost by a kill", surprises: killed.lostAfterAnswer == 0 ? [] : [killed.text])
+        checks.add(
+            "nothing that a caller was told of is lost by a kill",
+            surprises: killed.lostAfterAnswer == 0 ? [] : [killed.text]
+        )
         rows.append(.killed(killed.text))
 
         for (fault, row) in Self.answers {
@@ -43,7 +46,10 @@ struct PeersCommand: AsyncParsableCommand {
 
     private static let answers: [(fault: Fault, row: @Sendable (String) -> PeerRow)] = [
         (.answer(.html()), PeerRow.captivePortal),
-        (.answer(CannedAnswer(status: 200, headers: jsonHeader, body: #"{"access_token":"abc","token_"#)), PeerRow.cutAnswer),
+        (
+            .answer(CannedAnswer(status: 200, headers: jsonHeader, body: #"{"access_token":"abc","token_"#)),
+            PeerRow.cutAnswer
+        ),
         (.expiresIn(#""3600""#), PeerRow.textLifetime),
     ]
 

@@ -20,19 +20,22 @@ struct DiskErrors {
         random = SplitMix64(seed: seed)
     }
 
-    /// Lives the life again and again, each kind of fault beginning at `count` moments of it.
-    mutating func run(count: Int, _ tally: inout Tally) {
+    /// Lives the life again and again, with each kind of fault at another moment, until it has none left.
+    ///
+    /// - Parameter density: after so many operations the distance between two moments grows by one.
+    mutating func run(density: Int, _ checks: Checks) {
         for kind in Recorder.Fault.Kind.allCases {
             for length in Self.lengths {
                 var first = 0
-                // The end of the life: a fault that never came.
                 var hasCome = true
                 while hasCome {
+                    // A life that goes wrong is the last one.
+                    hasCome = false
                     let fault = Recorder.Fault(kind: kind, first: first, count: length)
-                    tally.check("\(kind.name), \(length) times from number \(first)") {
+                    checks.check("\(kind.name), \(length) times from number \(first)") {
                         hasCome = try live(with: fault)
                     }
-                    first += 1 + first / count
+                    first += 1 + first / density
                 }
             }
         }

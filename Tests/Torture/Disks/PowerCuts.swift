@@ -34,7 +34,7 @@ struct PowerCuts {
     }
 
     /// Cuts the power at `count` moments, spread over the life.
-    mutating func run(count: Int, _ tally: inout Tally) {
+    mutating func run(count: Int, _ checks: Checks) {
         var disk = Disk()
         var applied = 0
         for number in 0..<count {
@@ -44,7 +44,7 @@ struct PowerCuts {
                 applied += 1
             }
             for loss in Self.losses {
-                tally.check("power cut \(loss) after operation \(moment) of \(operations.count)") {
+                checks.check("power cut \(loss) after operation \(moment) of \(operations.count)") {
                     try check(disk.contents(after: loss, &random), at: moment)
                 }
             }
