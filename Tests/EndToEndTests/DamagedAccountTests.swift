@@ -19,23 +19,11 @@ struct DamagedAccountTests {
                 try await stage.acquire(name)
             }
             #expect(try await first.terminate() == .exited(0))
-            try await change(stage, statement)
+            try await stage.change(store: statement)
             let second = try await stage.start()
             try await body(stage)
             #expect(try await second.terminate() == .exited(0))
         }
-    }
-
-    /// Another program writes to the store.
-    private func change(_ stage: DaemonStage, _ statement: String) async throws {
-        let script = "import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute(sys.argv[2]); d.commit()"
-        let python = try Program(
-            "/usr/bin/python3",
-            ["-c", script, stage.store, statement],
-            environment: stage.environment
-        )
-        let end = try await python.ended()
-        try #require(end == .exited(0), "\(python.errorText)")
     }
 
     @Test func `every command shows a damaged account as misconfigured, and the others as they are`() async throws {
@@ -139,11 +127,11 @@ struct DamagedAccountTests {
             try await stage.add("bad", issuer: url, grant: issuer.issueGrant(clientID: "app"))
             try await stage.acquire("bad")
             #expect(try await first.terminate() == .exited(0))
-            try await change(stage, "UPDATE account SET failures = -1, deadline_usec = 1")
+            try await stage.change(store: "UPDATE account SET failures = -1, deadline_usec = 1")
             let second = try await stage.start()
             try await stage.notify.messages.first("the count") { $0.contains("1 damaged") }
             #expect(try await second.terminate() == .exited(0))
-            try await change(stage, "UPDATE account SET failures = 0")
+            try await stage.change(store: "UPDATE account SET failures = 0")
             let third = try await stage.start()
             #expect(try await stage.info().damaged == nil)
             #expect(try await stage.status("bad").state == "fresh")

@@ -15,7 +15,7 @@ struct StoreCheckTests {
             #expect(sound.output == "1 account checked: the store is sound")
             #expect(try await daemon.terminate() == .exited(0))
 
-            try await change(stage, "UPDATE account SET deadline_usec = deadline_usec + 86400000000")
+            try await stage.change(store: "UPDATE account SET deadline_usec = deadline_usec + 86400000000")
             let again = try await stage.start()
             let found = try await stage.authctl("store", "check")
             #expect(found.end == .exited(65))
@@ -42,7 +42,7 @@ struct StoreCheckTests {
             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
             INSERT INTO token (account_id, kind, generation, sealed) SELECT 1, 'bus', i, x'00' FROM n
             """
-        try await change(stage, orphans)
+        try await stage.change(store: orphans)
         let second = try await stage.start()
         let reply = try await stage.ask(.checkStore, CheckStore.Parameters(), for: CheckStore.Reply.self)
         #expect(reply.accounts == 1)
@@ -52,17 +52,5 @@ struct StoreCheckTests {
         #expect(told.end == .exited(65))
         #expect(try JSONDecoder().decode(CheckStore.Reply.self, from: Data(told.output.utf8)) == reply)
         #expect(try await second.terminate() == .exited(0))
-    }
-
-    /// Another program writes to the store.
-    private func change(_ stage: DaemonStage, _ statement: String) async throws {
-        let script = "import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute(sys.argv[2]); d.commit()"
-        let python = try Program(
-            "/usr/bin/python3",
-            ["-c", script, stage.store, statement],
-            environment: stage.environment
-        )
-        let end = try await python.ended()
-        try #require(end == .exited(0), "\(python.errorText)")
     }
 }
