@@ -24,7 +24,9 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         // Only ASCII: the HTTP client and this type must see the same host in the same text.
         let isPlain = url.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }
-        guard isPlain, !authority.isEmpty, !authority.contains("@"), !rest.contains("#") else { return nil }
+        guard isPlain, !authority.isEmpty, authority.utf8.allSatisfy(Self.isAuthorityByte), !rest.contains("#") else {
+            return nil
+        }
         isLoopback = Issuer.isLoopback(authority: authority)
         switch url[..<colon].lowercased() {
         case "https": isSecure = true
@@ -45,6 +47,17 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         let query = String(decoding: FormEncoding.body(fields), as: UTF8.self)
         // What form encoding gives stands in any query.
         return Endpoint(url + (url.contains("?") ? "&" : "?") + query) ?? self
+    }
+
+    /// Host names, addresses and ports need no others. RFC 3986 §3.2.2 lets a host have escapes, too, which the HTTP client undoes:
+    /// `%31` would be another host for it.
+    private static func isAuthorityByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._:[]".utf8.contains(byte)
+        }
     }
 
     /// Host and port of an authority such as `example.org:8443` or `[::1]:80`; nil if it is malformed.

@@ -5,12 +5,13 @@ package struct IssuerGate: Hashable, Sendable {
     package struct Limits: Hashable, Sendable {
         /// Requests in flight at once; 1 or more. Eight keep a server with 100 ms answers at 80 requests a second.
         package var concurrent: Int
-        /// Requests per second in the long run, and the size of a burst; more than 0.
-        package var perSecond: Double
+        /// Requests per second in the long run, and the size of a burst; from one in a thousand seconds to a million, which no
+        /// machine sends: configuration files can say `.inf`, of which there are no slots to count.
+        package private(set) var perSecond: Double
 
         package init(concurrent: Int = 8, perSecond: Double = 50) {
             self.concurrent = max(concurrent, 1)
-            self.perSecond = max(perSecond, 0.001)
+            self.perSecond = min(max(perSecond, 0.001), 1_000_000)
         }
     }
 

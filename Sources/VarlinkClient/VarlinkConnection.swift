@@ -146,7 +146,7 @@ package struct VarlinkConnection: ~Copyable {
         return try Self.parse(message)
     }
 
-    private static func parse(_ message: ArraySlice<UInt8>) throws(VarlinkClientError) -> Reply {
+    static func parse(_ message: ArraySlice<UInt8>) throws(VarlinkClientError) -> Reply {
         guard let reply = try? JSONText(message), reply.isObject else { throw .malformedReply }
         var error: String?
         if let name = reply["error"], !name.isNull {

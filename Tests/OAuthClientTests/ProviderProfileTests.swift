@@ -206,7 +206,7 @@ struct ProviderProfileTests {
         "", "a.example", "http://a.example/", "https://", "https:///t", "https://u@a.example/", "https://a.example/#f",
         "https://a.example:0/", "https://a.example:99999/", "https://a.example/ t", "https://a.example\\@b.example/",
         "http://127.0.0.1.evil.example/", "http://127.0.0.1@evil.example/", "ftp://127.0.0.1/", "https://[::1",
-        "https://ä.example/", "http://localhost.evil.example/",
+        "https://ä.example/", "http://localhost.evil.example/", "https://a.exampl%65/", "https://%31%32%37.0.0.1/t",
     ])
     func `other endpoints are refused`(_ url: String) {
         #expect(Endpoint(url) == nil)

@@ -63,4 +63,14 @@ import Testing
         #expect(limits.concurrent == 1)
         #expect(limits.perSecond > 0)
     }
+
+    @Test(arguments: [Double.infinity, 1e300, 1e19]) func `a rate without end opens as many slots as there are`(
+        rate: Double
+    ) {
+        var gate = IssuerGate(limits: IssuerGate.Limits(concurrent: 3, perSecond: rate), at: start)
+        #expect(gate.openSlots(at: start) == 3)
+        gate.enter(at: start)
+        #expect(gate.openSlots(at: start.later(.seconds(1))) == 2)
+        #expect(gate.wait(at: start) == .zero)
+    }
 }

@@ -7,8 +7,8 @@ internal import Varlink
 /// The plainest call of `AcquireToken`, which mail clients make all day: it is answered on the socket's thread, straight from the
 /// store. Any other call, and any other answer, is the coordinator's.
 struct TokenQuestion {
-    private let account: String
-    private let minimumValidity: Duration?
+    let account: String
+    let minimumValidity: Duration?
 
     /// Nil if the call is anything else, or is not right.
     init?(_ call: VarlinkCall) {

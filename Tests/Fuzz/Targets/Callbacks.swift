@@ -1,0 +1,127 @@
+internal import Foundation
+internal import NIOHTTP1
+@testable internal import OAuthClient
+@testable internal import RedirectListener
+internal import RefreshCore
+@testable internal import SignIn
+
+/// What comes back from a browser: the request to the loopback listener, its query or form, and what a person pastes.
+///
+/// An input is a request: a line with method and target, header lines, an empty line, the body.
+enum Callbacks {
+    private static let port = 4711
+    private static let path = "/callback"
+    private static let state = "s-1"
+    private static let issuer = "https://op.example.org"
+
+    static func run(_ input: [UInt8]) {
+        checkForms(input)
+        checkPasted(input)
+        var rest = input
+        let head = head(&rest)
+        let screen = RequestScreen(path: path)
+        switch screen.outcome(of: head, port: port) {
+        case .query(let query):
+            checkDelivery(head)
+            require(head.method == .GET, "a query comes by GET")
+            checkResponse(Array(query.utf8))
+        case .form:
+            checkDelivery(head)
+            require(head.method == .POST, "a form comes by POST")
+            checkResponse(rest)
+        case .refused(let refusal): require(refusal.status.code >= 400, "what is refused is told so")
+        }
+    }
+
+    private static func head(_ rest: inout [UInt8]) -> HTTPRequestHead {
+        let words = String(decoding: rest.takeLine(), as: UTF8.self).split(separator: " ").map(String.init)
+        var head = HTTPRequestHead(
+            version: .http1_1,
+            method: HTTPMethod(rawValue: words.first ?? ""),
+            uri: words.count > 1 ? words[1] : ""
+        )
+        while !rest.isEmpty {
+            let line = String(decoding: rest.takeLine(), as: UTF8.self)
+            // NIO takes no other names.
+            guard let colon = line.firstIndex(of: ":"), line[..<colon].utf8.allSatisfy({ $0 < 0x80 }) else { break }
+            head.headers.add(
+                name: String(line[..<colon]),
+                value: line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            )
+        }
+        return head
+    }
+
+    /// What a page of another site could send is not looked at.
+    private static func checkDelivery(_ head: HTTPRequestHead) {
+        let hosts = ["127.0.0.1:4711", "[::1]:4711", "localhost:4711"]
+        require(head.headers["host"].count == 1, "the request says for whom it is")
+        require(hosts.contains(head.headers["host"][0].lowercased()), "the request is for this listener")
+        require(head.uri == path || head.uri.hasPrefix(path + "?"), "the request is for the one page")
+        let destination = head.headers.first(name: "sec-fetch-dest")
+        require(destination == nil || destination == "document", "the person's browser went there itself")
+    }
+
+    private static func checkResponse(_ form: [UInt8]) {
+        guard let response = try? AuthorizationResponse(form: form) else { return }
+        check(response, from: form, isBareCodeAllowed: false)
+    }
+
+    private static func checkPasted(_ input: [UInt8]) {
+        guard let response = try? PastedRedirect.read(String(decoding: input, as: UTF8.self)) else { return }
+        require("\(response)" == "<redacted>", "a response does not describe itself")
+        check(response, from: nil, isBareCodeAllowed: true)
+    }
+
+    /// A code is taken only with the right state, or by hand and with PKCE.
+    private static func check(_ response: AuthorizationResponse, from form: [UInt8]?, isBareCodeAllowed: Bool) {
+        for (requiresIssuer, isProofKeyUsed) in [(false, true), (true, true), (false, false), (true, false)] {
+            let expected = AuthorizationExpectation(
+                state: Secret(state),
+                issuer: issuer,
+                requiresIssuer: requiresIssuer,
+                isProofKeyUsed: isProofKeyUsed,
+                keptParameters: ["realmId"]
+            )
+            switch response.verdict(against: expected) {
+            case .code(let code):
+                require(isBareCodeAllowed || !response.isBareCode, "a request never delivers a bare code")
+                require(
+                    response.isBareCode ? isProofKeyUsed && !requiresIssuer : response.state == Secret(state),
+                    "a code has our state"
+                )
+                require((1...8192).contains(code.secret.count), "a code is no longer than the limit")
+                form.map { checkAccepted($0, code, requiresIssuer) }
+            case .error, .untrusted: require(response.state == Secret(state), "only what has our state ends a sign-in")
+            case .refused: break
+            }
+        }
+    }
+
+    /// The form that the code came in, read by Foundation.
+    private static func checkAccepted(_ form: [UInt8], _ code: AuthorizationCode, _ requiresIssuer: Bool) {
+        let text = String(decoding: form, as: UTF8.self).replacing("+", with: "%20")
+        let pairs = text.split(separator: "&").map {
+            $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        }
+        let values = { (name: String) in
+            pairs.filter { $0.first.map(String.init)?.removingPercentEncoding == name }
+                .map { $0.count > 1 ? String($0[1]).removingPercentEncoding : "" }
+        }
+        require(values("state") == [state], "Foundation finds our state, once")
+        require(values("code") == [code.secret.reveal()], "Foundation finds the code, once")
+        require(values("iss").allSatisfy { $0 == issuer }, "the issuer is the one that was asked")
+        require(!requiresIssuer || values("iss").count == 1, "the issuer is named where it has to be")
+        require(values("error").allSatisfy { $0?.isEmpty ?? false }, "a code does not come with an error")
+    }
+
+    /// What is form-encoded reads as it was; and Foundation reads the same.
+    private static func checkForms(_ input: [UInt8]) {
+        let text = String(decoding: input, as: UTF8.self)
+        let encoded = FormEncoding.encode(text)
+        require(FormText.decode(encoded.utf8)?.utf8.elementsEqual(text.utf8) ?? false, "form encoding reads as it was")
+        guard let decoded = FormText.decode(input) else { return }
+        let foundation = text.replacing("+", with: "%20").removingPercentEncoding
+        require(foundation?.utf8.elementsEqual(decoded.utf8) ?? false, "Foundation undoes the same encoding")
+    }
+}

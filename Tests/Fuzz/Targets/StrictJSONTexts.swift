@@ -1,0 +1,137 @@
+internal import Foundation
+@testable internal import OAuthClient
+@testable internal import StrictJSON
+internal import VarlinkClient
+
+/// One text, read by our three readers of JSON and by Foundation's.
+enum StrictJSONTexts {
+    private static let nestingMax = 24
+
+    static func run(_ input: [UInt8]) {
+        guard let document = try? JSONDocument(input, nestingMax: nestingMax, valuesMax: 4096) else { return }
+        checkIndex(document)
+        let value = PlainValue(document.root)
+        var reader = JSONReader(input)
+        let lenient = try? reader.document()
+        // An escape that names nothing is refused when the string is asked for.
+        guard let value else { return }
+        require(lenient.map(PlainValue.init) == value, "the reader of servers' answers reads strict JSON as it stands")
+        if let client = try? VarlinkClient.JSONText(input[...]) {
+            require(PlainValue(client) == value, "the client reads the same")
+        } else {
+            require(false, "the client reads what the server takes for JSON")
+        }
+        // Of two members of one name, Foundation takes the last.
+        if !hasRepeatedNames(document.root) { compareWithFoundation(input, value) }
+    }
+
+    private static func hasRepeatedNames(_ value: StrictJSON.JSONValue) -> Bool {
+        let members = value.members ?? []
+        return Set(members.map(\.key)).count < members.count
+            || (members.map(\.value) + (value.elements ?? [])).contains(where: hasRepeatedNames)
+    }
+
+    private static func compareWithFoundation(_ input: [UInt8], _ value: PlainValue) {
+        guard let object = try? JSONSerialization.jsonObject(with: Data(input), options: .fragmentsAllowed)
+        else { return }
+        require(value.isEqual(to: object), "Foundation reads the same")
+    }
+
+    /// The index is a tree: children lie within their parent, one behind the other.
+    private static func checkIndex(_ document: JSONDocument) {
+        require(Int(document.nodes[0].next) == document.nodes.count, "the root holds all values")
+        for (index, node) in document.nodes.enumerated() {
+            require(node.start <= node.end && Int(node.end) <= document.bytes.count, "a value lies within its text")
+            require(Int(node.next) > index && Int(node.next) <= document.nodes.count, "a value ends after it begins")
+        }
+    }
+}
+
+/// A JSON value as every reader of it should see it.
+indirect enum PlainValue: Equatable {
+    case null
+    case bool(Bool)
+    case number(Double)
+    case string(String)
+    case array([PlainValue])
+    case object([String: PlainValue])
+
+    /// Nil if a string in it is no text.
+    init?(_ value: StrictJSON.JSONValue) {
+        if value.isNull {
+            self = .null
+        } else if let bool = value.bool {
+            self = .bool(bool)
+        } else if let digits = value.numberText {
+            guard let number = Double(digits) else { return nil }
+            self = number.isFinite ? .number(number) : .null
+        } else if let elements = value.elements {
+            let plain = elements.compactMap(PlainValue.init)
+            guard plain.count == elements.count else { return nil }
+            self = .array(plain)
+        } else if value.isObject {
+            guard let members = value.members else { return nil }
+            let plain = members.compactMap { member in PlainValue(member.value).map { (member.key, $0) } }
+            guard plain.count == members.count else { return nil }
+            self = .object(Dictionary(plain) { first, _ in first })
+        } else {
+            guard let text = value.string else { return nil }
+            self = .string(text)
+        }
+    }
+
+    init(_ value: AnswerValue) {
+        self =
+            switch value {
+            case .null: .null
+            case .boolean(let flag): .bool(flag)
+            case .number(let number): .number(number)
+            case .string(let text): .string(text)
+            case .array(let elements): .array(elements.map(PlainValue.init))
+            case .object(let fields): .object(fields.mapValues(PlainValue.init))
+            }
+    }
+
+    init?(_ value: VarlinkClient.JSONText) {
+        if value.isNull {
+            self = .null
+        } else if let bool = value.bool {
+            self = .bool(bool)
+        } else if let number = value.number {
+            self = number.isFinite ? .number(number) : .null
+        } else if value.isObject {
+            let members = (value.members ?? []).compactMap { member in
+                PlainValue(member.value).map { (member.name, $0) }
+            }
+            self = .object(Dictionary(members) { first, _ in first })
+        } else if let text = value.string {
+            self = .string(text)
+        } else {
+            guard let elements = value.elements else { return nil }
+            self = .array(elements.compactMap(PlainValue.init))
+        }
+    }
+
+    /// Whether Foundation read the same; a number beyond a double is null here.
+    func isEqual(to object: Any) -> Bool {
+        switch self {
+        case .null: object is NSNull || object is NSNumber
+        case .bool(let flag): (object as? NSNumber)?.boolValue == flag
+        case .number(let number):
+            // Foundation makes a decimal of digits that fit no integer, and rounds that.
+            (object as? NSNumber).map { abs($0.doubleValue - number) <= abs(number) * 1e-12 } ?? false
+        case .string(let text): (object as? String)?.utf8.elementsEqual(text.utf8) ?? false
+        case .array(let elements):
+            (object as? [Any]).map { list in
+                list.count == elements.count && zip(elements, list).allSatisfy { $0.isEqual(to: $1) }
+            } ?? false
+        case .object(let fields):
+            (object as? [String: Any]).map { found in
+                found.count == fields.count
+                    && fields.allSatisfy { name, value in
+                        found[name].map { value.isEqual(to: $0) } ?? false
+                    }
+            } ?? false
+        }
+    }
+}

@@ -1,0 +1,124 @@
+internal import AccountStorage
+@testable internal import AuthRefreshInterface
+internal import OAuthClient
+internal import RefreshCore
+@testable internal import StrictJSON
+@testable internal import Varlink
+@testable internal import authrefreshd
+
+/// The parameters of every method of `io.authrefresh`, and the settings of an account in them.
+///
+/// The first byte of an input says which method.
+enum VarlinkParameters {
+    private static let profiles = ProviderProfiles([ProviderProfile(name: "sample")])
+
+    static func run(_ input: [UInt8]) {
+        var text = input
+        let method = Method.allCases[text.takeByte() % Method.allCases.count]
+        let limits = ServerLimits()
+        guard let call = VarlinkCall(message: message(method, text), limits: limits), call.method == method.rawValue
+        else { return }
+        check(call, of: method)
+    }
+
+    private static func message(_ method: Method, _ parameters: [UInt8]) -> [UInt8] {
+        Array(#"{"method":"\#(method.rawValue)","parameters":"#.utf8) + parameters + [UInt8(ascii: "}")]
+    }
+
+    private static func check(_ call: VarlinkCall, of method: Method) {
+        switch method {
+        case .getInfo, .listProviders, .rekeyStore, .checkStore: break
+        case .getStatus: reread(call, GetStatus.Parameters.self)
+        case .listAccounts: reread(call, ListAccounts.Parameters.self)
+        case .addAccount: reread(call, AddAccount.Parameters.self).map(checkSettings)
+        case .updateAccount: reread(call, UpdateAccount.Parameters.self)
+        case .renameAccount: reread(call, RenameAccount.Parameters.self)
+        case .removeAccount: reread(call, RemoveAccount.Parameters.self)
+        case .importGrant: reread(call, ImportGrant.Parameters.self)
+        case .exportGrant: reread(call, ExportGrant.Parameters.self)
+        case .acquireToken: checkTokenQuestion(call, reread(call, AcquireToken.Parameters.self))
+        case .provePossession: reread(call, ProvePossession.Parameters.self)
+        case .reportRejected: reread(call, ReportRejected.Parameters.self)
+        case .refresh: reread(call, Refresh.Parameters.self)
+        case .subscribe: reread(call, Subscribe.Parameters.self)
+        case .startSignIn: reread(call, StartSignIn.Parameters.self)
+        case .continueSignIn: reread(call, ContinueSignIn.Parameters.self)
+        case .cancelSignIn: reread(call, CancelSignIn.Parameters.self)
+        case .signOut: reread(call, SignOut.Parameters.self)
+        case .backupStore: reread(call, BackupStore.Parameters.self)
+        case .discoverProvider: reread(call, DiscoverProvider.Parameters.self)
+        case .diagnose: reread(call, Diagnose.Parameters.self)
+        }
+    }
+
+    /// What was read, written and read again is the same.
+    @discardableResult
+    private static func reread<T: Codable & Equatable>(_ call: VarlinkCall, _ type: T.Type) -> T? {
+        let value: T
+        do {
+            value = try call.decodeParameters(as: type)
+        } catch {
+            require(
+                error.name.hasPrefix("org.varlink.service."),
+                "parameters that are refused are refused in Varlink's words"
+            )
+            return nil
+        }
+        let limits = ServerLimits()
+        let written = WireJSON.encode(value)
+        guard let document = try? JSONDocument(written, nestingMax: limits.nestingMax, valuesMax: limits.valuesMax),
+            let again = try? ParameterDecoder.decode(type, from: document.root)
+        else {
+            require(false, "parameters that were taken are taken again when they are written")
+            return nil
+        }
+        require(again == value, "parameters stay the same when they are written and read again")
+        return value
+    }
+
+    /// The hot path reads no call otherwise than the coordinator does.
+    private static func checkTokenQuestion(_ call: VarlinkCall, _ parameters: AcquireToken.Parameters?) {
+        guard let question = TokenQuestion(call) else { return }
+        guard let parameters else { return require(false, "the hot path takes no call that is refused elsewhere") }
+        require(question.account == parameters.account, "the hot path asks for the same account")
+        require(
+            question.minimumValidity == parameters.minimumValiditySec.map { .seconds($0) },
+            "the hot path asks for the same validity"
+        )
+    }
+
+    /// Settings that are taken make an account that says the same of itself.
+    private static func checkSettings(_ parameters: AddAccount.Parameters) {
+        let reader = SettingsReader(profiles: profiles)
+        guard
+            let draft = try? reader.draft(
+                parameters.settings,
+                clientSecret: parameters.clientSecret,
+                clientKey: parameters.clientKey
+            )
+        else { return }
+        let account = Account(
+            id: AccountID(1),
+            name: draft.name,
+            issuer: draft.issuer,
+            provider: draft.provider,
+            providerVariables: draft.providerVariables,
+            registration: draft.registration,
+            policy: draft.policy,
+            allowedCallers: draft.allowedCallers
+        )
+        let shown = AccountSettings(account)
+        guard
+            let again = try? reader.draft(
+                shown,
+                clientSecret: parameters.clientSecret,
+                clientKey: parameters.clientKey,
+                dpopKey: draft.registration.dpopKey
+            )
+        else { return require(false, "the settings of an account that was added can be given again") }
+        require(again.name == draft.name && again.issuer == draft.issuer, "an account keeps its name and issuer")
+        require(again.policy == draft.policy, "an account keeps its policy")
+        require(again.allowedCallers == draft.allowedCallers, "an account keeps its allow list")
+        require(again.registration == draft.registration, "an account keeps its registration")
+    }
+}
