@@ -397,38 +397,30 @@ let package = Package(
     ]
 )
 
-// What comes from outside, fuzzed (`Tests/torture fuzz`). It is here only for those who ask: its modules have counters at every
-// branch, which lead libFuzzer, and the programs are libraries, whose readers it can call.
+// The fuzzers of what comes from outside (`Tests/torture fuzz`) are here only for those who ask: our modules then have counters at
+// every branch, which lead libFuzzer, and checks that a release leaves out; and the programs are libraries, to be called.
 if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
-    let counted: [SwiftSetting] = [
-        // Checks that a release leaves out stay in: a fuzzer is there to meet them.
-        .unsafeFlags(["-sanitize=fuzzer", "-enable-testing", "-assert-config", "Debug"])
-    ]
-    let programs = ["authctl", "authrefreshd"]
-    package.targets =
-        package.targets.filter { $0.type == .regular || $0.type == .system }
-        + package.targets.filter { programs.contains($0.name) }.map { program in
-            .target(
-                name: program.name,
-                dependencies: program.dependencies,
-                exclude: program.exclude + [program.name == "authctl" ? "main.swift" : "Main.swift"],
-                swiftSettings: strict
-            )
+    let programs = ["authctl": "main.swift", "authrefreshd": "Main.swift"]
+    package.targets = package.targets.compactMap { target in
+        guard target.type == .executable, let main = programs[target.name] else {
+            return [.regular, .system].contains(target.type) ? target : nil
         }
-    for target in package.targets where target.swiftSettings != nil && target.name != "DemoIssuer" {
-        target.swiftSettings?.append(contentsOf: counted)
+        let exclude = target.exclude + [main]
+        return .target(name: target.name, dependencies: target.dependencies, exclude: exclude, swiftSettings: strict)
     }
+    for target in package.targets where target.swiftSettings != nil {
+        target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer", "-enable-testing", "-assert-config", "Debug"]))
+    }
+    let fuzzed: [Target.Dependency] = [
+        "AccountStorage", "AuthRefreshInterface", "JOSE", "OAuthClient", "RedirectListener", "RefreshCore", "SignIn",
+        "StrictJSON", "Varlink", "VarlinkClient", "authctl", "authrefreshd",
+    ]
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
         .executableTarget(
             name: "authfuzz",
-            dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "CFuzzer", "JOSE", "OAuthClient", "RedirectListener",
-                "RefreshCore", "SignIn", "StrictJSON",
-                "Varlink", "VarlinkClient", "authctl", "authrefreshd",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-            ],
+            dependencies: ["CFuzzer", .product(name: "Crypto", package: "swift-crypto")] + fuzzed
+                + [.product(name: "NIOHTTP1", package: "swift-nio")],
             path: "Tests/Fuzz/Targets",
             swiftSettings: strict,
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
