@@ -100,7 +100,7 @@ enum Callbacks {
 
     /// The form that the code came in, read by Foundation.
     private static func checkAccepted(_ form: [UInt8], _ code: AuthorizationCode, _ requiresIssuer: Bool) {
-        let text = String(decoding: form, as: UTF8.self).replacing("+", with: "%20")
+        let text = String(decoding: spaced(form), as: UTF8.self)
         let pairs = text.split(separator: "&").map {
             $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         }
@@ -115,6 +115,11 @@ enum Callbacks {
         require(values("error").allSatisfy { $0?.isEmpty ?? false }, "a code does not come with an error")
     }
 
+    /// `+` as Foundation wants it. By bytes: a combining mark behind it would make it another character.
+    private static func spaced(_ form: [UInt8]) -> [UInt8] {
+        form.flatMap { $0 == UInt8(ascii: "+") ? Array("%20".utf8) : [$0] }
+    }
+
     /// What is form-encoded reads as it was; and Foundation reads the same.
     private static func checkForms(_ input: [UInt8]) {
         let text = String(decoding: input, as: UTF8.self)
@@ -122,7 +127,7 @@ enum Callbacks {
         require(FormText.decode(encoded.utf8)?.utf8.elementsEqual(text.utf8) ?? false, "form encoding reads as it was")
         // Half of a character may be escaped, and half not; Foundation takes texts only.
         guard String(validating: input, as: UTF8.self) != nil, let decoded = FormText.decode(input) else { return }
-        let foundation = text.replacing("+", with: "%20").removingPercentEncoding
+        let foundation = String(decoding: spaced(input), as: UTF8.self).removingPercentEncoding
         require(foundation?.utf8.elementsEqual(decoded.utf8) ?? false, "Foundation undoes the same encoding")
     }
 }
