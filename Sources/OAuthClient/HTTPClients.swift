@@ -57,6 +57,12 @@ final class HTTPClients: Sendable {
         }
     }
 
+    /// The name that is looked up for requests to `endpoint`: its own or the proxy's; nil if that is this machine's.
+    func nameToLookUp(for endpoint: Endpoint) -> String? {
+        guard !endpoint.isLoopback else { return nil }
+        return configuration.proxy.covers(endpoint) ? configuration.proxy.address?.host : endpoint.host
+    }
+
     /// Ends all connections; requests in flight fail, later ones are refused.
     func shutDown() async throws {
         let ending = clients.withLock { clients in

@@ -8,6 +8,12 @@ import Synchronization
 struct HTTPExchange: Sendable {
     let clients: HTTPClients
     let bodyLimit: Int
+    private let names = NameGate()
+
+    init(clients: HTTPClients, bodyLimit: Int) {
+        self.clients = clients
+        self.bodyLimit = bodyLimit
+    }
 
     /// A request as it goes out.
     struct Request: Sendable {
@@ -33,6 +39,8 @@ struct HTTPExchange: Sendable {
             caFile: request.caFile,
             identity: request.identity
         )
+        let name = clients.nameToLookUp(for: request.endpoint)
+        if let name { try await names.pass(name, before: deadline) }
         let bodyWasTaken = BodyWasTaken()
         do {
             var message = try HTTPClient.Request(
@@ -63,6 +71,7 @@ struct HTTPExchange: Sendable {
         } catch let cut as OversizedAnswer {
             return cut.answer
         } catch {
+            if let name, !bodyWasTaken.isSet { names.forget(name) }
             throw TransportFailure(
                 cause: TransportCause(error),
                 wasSent: bodyWasTaken.isSet || request.isSpending && request.body == nil

@@ -1,0 +1,96 @@
+import Dispatch
+import Glibc
+import RefreshCore
+import Synchronization
+
+/// Lets a request go on to the HTTP client once its host's name is known to have an answer.
+///
+/// NIO looks names up one after the other, each as long as the resolver takes: one name whose name server is silent (that of a VPN
+/// that is down) would hold up the requests to every other host until their time is over. So it is asked only for names that have just
+/// been found, and those that hang, hang here, each on a thread of its own.
+final class NameGate: Sendable {
+    /// How long a name that was found is taken to have an answer: as long as one refresh, with its metadata, and those of other accounts
+    /// beside it. A name server that falls silent within it can still hold up others, once.
+    static let memory = Duration.seconds(5)
+    /// Look-ups that may hang at once; each holds a thread. More names than this belong to servers of one dead resolver.
+    static let hangingLimit = 16
+    /// Names that are remembered; beyond it all are forgotten, and looked up again.
+    static let rememberedLimit = 4096
+
+    private struct State {
+        var found: [String: ContinuousClock.Instant] = [:]
+        var waiters: [String: [Waiter]] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let isFound: @Sendable (String) -> Bool
+
+    /// - Parameter isFound: whether a name has an address; blocks for as long as that takes.
+    init(isFound: @escaping @Sendable (String) -> Bool = NameGate.hasAddress) {
+        self.isFound = isFound
+    }
+
+    /// Returns when `host` may be asked for.
+    ///
+    /// - Throws: `nameResolution` if it has no address, or too many look-ups hang; `timeLimit` if it is not known before `deadline`.
+    func pass(_ host: String, before deadline: ContinuousClock.Instant) async throws(TransportFailure) {
+        let now = ContinuousClock.now
+        guard !state.withLock({ $0.found[host].map { now - $0 < Self.memory } ?? false }) else { return }
+        let isFound = await withCheckedContinuation { continuation in
+            wait(Waiter(continuation), for: host, within: deadline - now)
+        }
+        guard let isFound else { throw TransportFailure(cause: .timeLimit, wasSent: false) }
+        guard isFound else { throw TransportFailure(cause: .nameResolution, wasSent: false) }
+    }
+
+    /// Has `host` looked up again at the next request: it could not be reached.
+    func forget(_ host: String) {
+        state.withLock { $0.found[host] = nil }
+    }
+
+    private func wait(_ waiter: Waiter, for host: String, within limit: Duration) {
+        let (isFirst, isFull) = state.withLock { state in
+            let isFirst = state.waiters[host] == nil
+            guard !isFirst || state.waiters.count < Self.hangingLimit else { return (false, true) }
+            state.waiters[host, default: []].append(waiter)
+            return (isFirst, false)
+        }
+        guard !isFull else { return waiter.resume(false) }
+        // Queues of their own, which end with their work: nobody waits behind a name that hangs.
+        let end = DispatchTime.now() + .microseconds(max(0, Int(limit.microseconds)))
+        DispatchQueue(label: "authrefreshd.name-limit").asyncAfter(deadline: end) { waiter.resume(nil) }
+        guard isFirst else { return }
+        DispatchQueue(label: "authrefreshd.name").async { [self] in answer(host, isFound(host)) }
+    }
+
+    private func answer(_ host: String, _ isFound: Bool) {
+        let waiters = state.withLock { state in
+            if state.found.count >= Self.rememberedLimit { state.found = [:] }
+            state.found[host] = isFound ? ContinuousClock.now : nil
+            return state.waiters.removeValue(forKey: host) ?? []
+        }
+        for waiter in waiters { waiter.resume(isFound) }
+    }
+
+    @Sendable private static func hasAddress(_ host: String) -> Bool {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard unsafe getaddrinfo(host, nil, &hints, &list) == 0 else { return false }
+        unsafe freeaddrinfo(list)
+        return true
+    }
+}
+
+/// One request that waits; it goes on once, with what comes first: the answer, or nil when its time is over.
+private final class Waiter: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Bool?, Never>?>
+
+    init(_ continuation: CheckedContinuation<Bool?, Never>) {
+        self.continuation = Mutex(continuation)
+    }
+
+    func resume(_ isFound: Bool?) {
+        continuation.withLock { $0.take() }?.resume(returning: isFound)
+    }
+}

@@ -1,0 +1,78 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import OAuthClient
+
+/// Look-ups of names that hang, and of others beside them.
+struct NameGateTests {
+    /// A resolver whose look-ups of `hangs…` end when they are let go.
+    private final class Resolver: Sendable {
+        private let asked = Mutex<[String]>([])
+        private let isLetGo = Atomic(false)
+
+        var names: [String] { asked.withLock { $0 } }
+
+        func letGo() {
+            isLetGo.store(true, ordering: .sequentiallyConsistent)
+        }
+
+        func find(_ host: String) -> Bool {
+            asked.withLock { $0.append(host) }
+            while host.hasPrefix("hangs"), !isLetGo.load(ordering: .sequentiallyConsistent) { usleep(1000) }
+            return !host.hasPrefix("missing")
+        }
+    }
+
+    private static let soon = Duration.milliseconds(200)
+    private static let late = Duration.seconds(60)
+
+    private func failure(_ gate: NameGate, _ host: String, within limit: Duration) async -> TransportCause? {
+        do {
+            try await gate.pass(host, before: .now + limit)
+            return nil
+        } catch {
+            #expect(!error.wasSent)
+            return error.cause
+        }
+    }
+
+    @Test func `a name that hangs holds up no other, and is given up in time`() async {
+        let resolver = Resolver()
+        let gate = NameGate(isFound: resolver.find)
+        #expect(await failure(gate, "hangs.example", within: Self.soon) == .timeLimit)
+        #expect(await failure(gate, "quick.example", within: Self.late) == nil)
+        // The first look-up is waited for again, and none is begun beside it.
+        #expect(await failure(gate, "hangs.example", within: Self.soon) == .timeLimit)
+        #expect(resolver.names.filter { $0 == "hangs.example" }.count == 1)
+        resolver.letGo()
+        #expect(await failure(gate, "hangs.example", within: Self.late) == nil)
+    }
+
+    @Test func `a name that was found is not looked up again until it is forgotten`() async {
+        let resolver = Resolver()
+        let gate = NameGate(isFound: resolver.find)
+        for _ in 1...3 { #expect(await failure(gate, "a.example", within: Self.late) == nil) }
+        #expect(resolver.names.count == 1)
+        gate.forget("a.example")
+        #expect(await failure(gate, "a.example", within: Self.late) == nil)
+        #expect(resolver.names.count == 2)
+    }
+
+    @Test func `a name that does not exist is told, and looked up each time`() async {
+        let resolver = Resolver()
+        let gate = NameGate(isFound: resolver.find)
+        for _ in 1...2 { #expect(await failure(gate, "missing.example", within: Self.late) == .nameResolution) }
+        #expect(resolver.names.count == 2)
+    }
+
+    @Test func `so many look-ups may hang, and the next is refused at once`() async {
+        let resolver = Resolver()
+        let gate = NameGate(isFound: resolver.find)
+        for number in 0..<NameGate.hangingLimit {
+            #expect(await failure(gate, "hangs\(number).example", within: .milliseconds(1)) == .timeLimit)
+        }
+        #expect(await failure(gate, "quick.example", within: Self.late) == .nameResolution)
+        resolver.letGo()
+    }
+}
