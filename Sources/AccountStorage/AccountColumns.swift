@@ -11,6 +11,7 @@ enum AccountColumns {
         "allowed_callers", "subject", "kept_fields", "client_key", "client_key_id", "team_id", "dpop_key",
         "registration_uri", "registration_token", "redirect_uri", "redirect_port", "redirect_scheme",
         "provider_variables", "service_grant", "grant_terms",
+        "subject_account", "actor_account",
     ]
 
     /// Everything that makes a `Record`, in the order `record(from:)` reads.
@@ -50,6 +51,8 @@ enum AccountColumns {
             try SQLValue(JSONColumn.text(ofMap: account.providerVariables)),
             SQLValue(registration.serviceGrant?.kind.rawValue),
             try SQLValue(StoredGrantTerms(registration.serviceGrant).map(JSONColumn.text)),
+            SQLValue(registration.serviceGrant?.exchange?.subject.account.text),
+            SQLValue(registration.serviceGrant?.exchange?.actor?.account.text),
         ]
     }
 
@@ -135,11 +138,17 @@ enum AccountColumns {
     private static func serviceGrant(from reader: inout ColumnReader) throws(StoreError) -> ServiceGrant? {
         let kind = try reader.choice(ServiceGrant.Kind.self)
         let text = reader.text()
+        let subject = try reader.accountName()
+        let actor = try reader.accountName()
         guard let kind else { return nil }
         let terms = text.flatMap { JSONColumn.value(StoredGrantTerms.self, from: $0) }
         switch kind {
         case .clientCredentials: return .clientCredentials
         case .jwtBearer: return .jwtBearer(try reader.required(terms, "grant_terms", .notJSON).assertion)
+        case .tokenExchange:
+            let subject = try reader.required(subject, "subject_account")
+            let exchange = terms?.exchange(from: subject, actor)
+            return .tokenExchange(try reader.required(exchange, "grant_terms", .notJSON))
         }
     }
 

@@ -97,9 +97,27 @@ extension AccountStore {
     /// - Throws: `noSuchAccount`, `nameTaken`.
     package func rename(_ id: AccountID, to name: AccountName) throws(StoreError) {
         try write { db in
+            let named = try db.cachedStatement(sql: "SELECT name FROM account WHERE id = ?")
+            let previous = try String.fetchOne(named, arguments: [id.rawValue])
             let statement = try db.cachedStatement(sql: StoreStatement.rename.sql)
             try naming(name) { try statement.execute(arguments: [name.text, id.rawValue]) }
             guard db.changesCount == 1 else { throw StoreError.noSuchAccount(id) }
+            for statement in [StoreStatement.renameSubject, .renameActor] {
+                try db.cachedStatement(sql: statement.sql).execute(arguments: [name.text, previous])
+            }
+        }
+    }
+
+    /// The accounts whose tokens are derived from the account of this name, at most `limit`; in no order.
+    package func derived(from name: AccountName, limit: Int) throws(StoreError) -> [AccountID] {
+        try read { db in
+            var accounts: [AccountID] = []
+            for statement in [StoreStatement.derivedBySubject, .derivedByActor] where accounts.count < limit {
+                let left = limit - accounts.count
+                let statement = try db.cachedStatement(sql: statement.sql)
+                accounts += try Int64.fetchAll(statement, arguments: [name.text, left]).map(AccountID.init)
+            }
+            return accounts
         }
     }
 

@@ -64,6 +64,13 @@ struct ColumnReader {
         try integer(in: 1...65_535).map(Int.init)
     }
 
+    mutating func accountName() throws(StoreError) -> AccountName? {
+        let column = index
+        guard let text = text() else { return nil }
+        guard let name = AccountName(text) else { throw damage(of: column, .malformed) }
+        return name
+    }
+
     mutating func flag() -> Bool? {
         integer().map { $0 != 0 }
     }

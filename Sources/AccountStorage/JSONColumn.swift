@@ -43,6 +43,9 @@ struct StoredGrantTerms: Codable {
     private var assertionSubject: String?
     private var assertionAudience: String?
     private var assertionLifetimeUSec: Int64?
+    private var subjectTokenType: String?
+    private var actorTokenType: String?
+    private var requestedTokenType: String?
 
     /// Nil for a grant without terms.
     init?(_ grant: ServiceGrant?) {
@@ -52,7 +55,24 @@ struct StoredGrantTerms: Codable {
             assertionSubject = terms.subject
             assertionAudience = terms.audience
             assertionLifetimeUSec = terms.lifetime?.microseconds
+        case .tokenExchange(let terms):
+            subjectTokenType = terms.subject.type.rawValue
+            actorTokenType = terms.actor?.type.rawValue
+            requestedTokenType = terms.requestedType?.rawValue
         }
+    }
+
+    /// Nil if a type is not known.
+    func exchange(from subject: AccountName, _ actor: AccountName?) -> ExchangeTerms? {
+        guard let type = subjectTokenType.flatMap(TokenTypeIdentifier.init) else { return nil }
+        let requested = requestedTokenType.flatMap(TokenTypeIdentifier.init)
+        let actorType = actorTokenType.flatMap(TokenTypeIdentifier.init)
+        guard (requested == nil) == (requestedTokenType == nil), (actorType == nil) == (actor == nil) else {
+            return nil
+        }
+        var terms = ExchangeTerms(subject: SourceToken(account: subject, type: type), requestedType: requested)
+        if let actor, let actorType { terms.actor = SourceToken(account: actor, type: actorType) }
+        return terms
     }
 
     var assertion: AssertionTerms {

@@ -38,6 +38,7 @@ enum Schema {
         // A JSON object; NULL for a grant without terms.
         ("terms of grants", ["ALTER TABLE account ADD COLUMN grant_terms TEXT"]),
         ("tokens at hand by name", [TokenAtHand.schema]),
+        ("derived accounts", [derivedAccounts]),
     ]
 
     /// Times are µs since 1970; of a `Moment` there are three: `_wall_usec`, `_boot_id`, `_boot_usec`.
@@ -165,6 +166,14 @@ enum Schema {
         ALTER TABLE account ADD COLUMN redirect_uri TEXT;
         ALTER TABLE account ADD COLUMN redirect_port INTEGER;
         ALTER TABLE account ADD COLUMN redirect_scheme TEXT;
+        """
+
+    /// Accounts whose token is derived from others' (RFC 8693), which are named as in `name`.
+    private static let derivedAccounts = """
+        ALTER TABLE account ADD COLUMN subject_account TEXT;
+        ALTER TABLE account ADD COLUMN actor_account TEXT;
+        CREATE INDEX account_subject ON account (subject_account) WHERE subject_account IS NOT NULL;
+        CREATE INDEX account_actor ON account (actor_account) WHERE actor_account IS NOT NULL;
         """
 
     /// One for each question of the schedule; `StoreStatement` asks them, and a test reads its plans.

@@ -16,6 +16,7 @@ enum StoreStatement: CaseIterable {
         resealToken
     case tokenSet, tokenSets, firstTokenSet, eraseTokenSet, eraseTokenSets, eraseOldTokenSets
     case asideAmong, tokenSetsAmong
+    case derivedBySubject, derivedByActor, renameSubject, renameActor
 
     var sql: String {
         switch self {
@@ -112,6 +113,10 @@ enum StoreStatement: CaseIterable {
         case .eraseOldTokenSets:
             "DELETE FROM token_set WHERE account_id = ? AND access_wall_usec + access_lifetime_usec < ?"
         case .asideAmong: "SELECT account_id FROM set_aside WHERE account_id > ? AND account_id <= ?"
+        case .derivedBySubject: "SELECT id FROM account WHERE subject_account = ? LIMIT ?"
+        case .derivedByActor: "SELECT id FROM account WHERE actor_account = ? LIMIT ?"
+        case .renameSubject: "UPDATE account SET subject_account = ? WHERE subject_account = ?"
+        case .renameActor: "UPDATE account SET actor_account = ? WHERE actor_account = ?"
         case .tokenSetsAmong:
             """
             SELECT \(TokenSetColumns.recordColumns), account_id FROM token_set WHERE account_id > ? AND account_id <= ?

@@ -13,6 +13,11 @@ package struct AccountSettings: Codable, Hashable, Sendable {
     package var assertionSubject: String?
     package var assertionAudience: String?
     package var assertionLifetimeSec: Int64?
+    package var subjectAccount: String?
+    package var subjectTokenType: String?
+    package var actorAccount: String?
+    package var actorTokenType: String?
+    package var requestedTokenType: String?
     package var scopes: [String]?
     package var refreshParameters: [String: String]?
     package var redirectUri: String?
@@ -38,6 +43,11 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         assertionSubject: String? = nil,
         assertionAudience: String? = nil,
         assertionLifetimeSec: Int64? = nil,
+        subjectAccount: String? = nil,
+        subjectTokenType: String? = nil,
+        actorAccount: String? = nil,
+        actorTokenType: String? = nil,
+        requestedTokenType: String? = nil,
         scopes: [String]? = nil,
         refreshParameters: [String: String]? = nil,
         redirectUri: String? = nil,
@@ -62,6 +72,11 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         self.assertionSubject = assertionSubject
         self.assertionAudience = assertionAudience
         self.assertionLifetimeSec = assertionLifetimeSec
+        self.subjectAccount = subjectAccount
+        self.subjectTokenType = subjectTokenType
+        self.actorAccount = actorAccount
+        self.actorTokenType = actorTokenType
+        self.requestedTokenType = requestedTokenType
         self.scopes = scopes
         self.refreshParameters = refreshParameters
         self.redirectUri = redirectUri

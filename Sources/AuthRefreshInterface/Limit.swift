@@ -10,6 +10,8 @@ package enum Limit: String, CaseIterable, Sendable {
     case connections
     /// Connections open at once, of one user's programs.
     case connectionsOfUser
+    /// Accounts whose tokens are derived from one account.
+    case derivedAccounts
     /// Calls of `Diagnose` under way at once.
     case diagnoses
     /// Bytes of one call.

@@ -52,17 +52,23 @@ struct IDTokenSigner: Sendable {
     }
 
     /// The client that a token of ours was made for, also after its end; nil if it is not ours.
-    func audience(of token: String) -> String? {
+    func audience(of token: String) -> String? { audiences(of: token)?.aud }
+
+    /// Whom a token of ours is about, also after its end; nil if it is not ours.
+    func subject(of token: String) -> String? { audiences(of: token)?.sub }
+
+    private func audiences(of token: String) -> Audience? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let body = Self.bytes(parts[1]), let raw = Self.bytes(parts[2]),
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: raw),
             key.publicKey.isValidSignature(signature, for: Array("\(parts[0]).\(parts[1])".utf8))
         else { return nil }
-        return try? JSONDecoder().decode(Audience.self, from: body).aud
+        return try? JSONDecoder().decode(Audience.self, from: body)
     }
 
     private struct Audience: Decodable {
         let aud: String
+        let sub: String
     }
 
     /// Whom a token of somebody else's is about, whoever signed it; nil if it is none.

@@ -13,7 +13,7 @@ extension IssuerState {
         let registrationEndpoint: String?
         let grantTypesSupported = [
             "authorization_code", "refresh_token", "client_credentials", "urn:ietf:params:oauth:grant-type:device_code",
-            IssuerState.jwtBearer,
+            IssuerState.jwtBearer, IssuerState.tokenExchange,
         ]
         let responseTypesSupported = ["code"]
         let responseModesSupported = ["query", "form_post"]

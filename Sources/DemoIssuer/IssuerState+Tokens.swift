@@ -2,7 +2,8 @@
 extension IssuerState {
     private struct TokenAnswer: Encodable {
         let accessToken: String
-        let tokenType = "Bearer"
+        let issuedTokenType: String?
+        let tokenType: String
         let expiresIn: Int
         let refreshToken: String?
         let refreshExpiresIn: Int?
@@ -30,11 +31,12 @@ extension IssuerState {
         case "authorization_code": return exchange(form, client, draft, at: now)
         case "urn:ietf:params:oauth:grant-type:device_code": return pollDevice(form, client, draft, at: now)
         case "client_credentials": return serviceToken(form, client, draft, at: now)
+        case Self.tokenExchange: return exchangedToken(form, client, draft, at: now)
         default:
             note(draft, .malformed, at: now)
             return .oauthError(
                 "unsupported_grant_type",
-                "this server knows codes, device codes, refresh tokens, assertions and client credentials"
+                "this server knows codes, device codes, refresh tokens, assertions, exchanged tokens and client credentials"
             )
         }
     }
@@ -118,11 +120,22 @@ extension IssuerState {
         )
     }
 
-    func tokenAnswer(_ tokens: IssuedTokens, idToken: String? = nil, at now: Duration) -> Answer {
+    /// - Parameters:
+    ///   - issuedType: of a token that was exchanged (RFC 8693 §2.2.1).
+    ///   - jwt: stands for the access token: an id_token that was asked for, which goes into no header.
+    func tokenAnswer(
+        _ tokens: IssuedTokens,
+        idToken: String? = nil,
+        issuedType: String? = nil,
+        jwt: String? = nil,
+        at now: Duration
+    ) -> Answer {
         let reported = ledger.policy.reportsRefreshTokenLifetime ? tokens.refreshTokenExpiresAt : nil
         return .json(
             TokenAnswer(
-                accessToken: tokens.accessToken,
+                accessToken: jwt ?? tokens.accessToken,
+                issuedTokenType: issuedType,
+                tokenType: jwt == nil ? "Bearer" : "N_A",
                 expiresIn: (tokens.accessTokenExpiresAt - now).wholeSeconds,
                 refreshToken: tokens.refreshToken,
                 refreshExpiresIn: reported.map { ($0 - now).wholeSeconds },

@@ -35,6 +35,13 @@ package enum Event: Hashable, Sendable {
     case accountUpdated
     /// A network came up, or the machine woke: what could not be reached may be reachable now.
     case connectivityRestored
+    /// The request that was to spend this generation was not sent: the account that its token is derived from had none at hand, and has
+    /// one now.
+    case leaseReturned(Generation)
+    /// The same, and that account needs a person.
+    case sourceLacking(Generation, RefreshFailure)
+    /// The account that this one's token is derived from has a token again.
+    case sourceRestored
     /// The user signed out.
     case signedOut
 }

@@ -110,4 +110,6 @@ package enum InteractionReason: String, Hashable, Sendable, CaseIterable {
     case userRequired
     /// The access token has ended or was refused, and the server gave no refresh token with it.
     case noRefreshToken
+    /// The account that this one's token is derived from needs a person.
+    case sourceAccount
 }

@@ -54,6 +54,12 @@ package struct RefreshMachine: Sendable {
             return accountUpdated(at: now, jitter: jitter)
         case .connectivityRestored:
             return connectivityRestored(at: now, jitter: jitter)
+        case .leaseReturned(let generation):
+            return leaseReturned(for: generation, at: now)
+        case .sourceLacking(let generation, let failure):
+            return sourceLacking(for: generation, failure, at: now)
+        case .sourceRestored:
+            return sourceRestored(at: now, jitter: jitter)
         case .signedOut:
             return signedOut()
         }
@@ -168,7 +174,7 @@ package struct RefreshMachine: Sendable {
         }
     }
 
-    private mutating func connectivityRestored(at now: Moment, jitter: Double) -> [Effect] {
+    mutating func connectivityRestored(at now: Moment, jitter: Double) -> [Effect] {
         guard case .backingOff(let backOff) = state.phase else { return [] }
         switch backOff.kind {
         case .transient, .misconfigured:
@@ -220,7 +226,7 @@ package struct RefreshMachine: Sendable {
         return [.persist(.unchanged), .publish(.refreshTokenExpiring(expiresAt: times.expiresAt))]
     }
 
-    private mutating func rearm(at deadline: Timestamp?) -> [Effect] {
+    mutating func rearm(at deadline: Timestamp?) -> [Effect] {
         state.deadline = deadline
         return [.persist(.unchanged)]
     }

@@ -4,17 +4,21 @@ package enum ServiceGrant: Hashable, Sendable {
     case clientCredentials
     /// The client signs with its key whom the token is for (RFC 7523 §2.1).
     case jwtBearer(AssertionTerms)
+    /// A token of another account here is exchanged for one of this account's own (RFC 8693).
+    case tokenExchange(ExchangeTerms)
 
     /// The grant without its terms; the raw values are the registered names of `grant_type`.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case clientCredentials = "client_credentials"
         case jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+        case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
     }
 
     package var kind: Kind {
         switch self {
         case .clientCredentials: .clientCredentials
         case .jwtBearer: .jwtBearer
+        case .tokenExchange: .tokenExchange
         }
     }
 
@@ -22,7 +26,15 @@ package enum ServiceGrant: Hashable, Sendable {
     package var assertion: AssertionTerms? {
         switch self {
         case .jwtBearer(let terms): terms
-        case .clientCredentials: nil
+        case .clientCredentials, .tokenExchange: nil
+        }
+    }
+
+    /// Nil for a grant that needs no other account.
+    package var exchange: ExchangeTerms? {
+        switch self {
+        case .tokenExchange(let terms): terms
+        case .clientCredentials, .jwtBearer: nil
         }
     }
 }
@@ -43,5 +55,37 @@ package struct AssertionTerms: Hashable, Sendable {
         self.subject = subject
         self.audience = audience
         self.lifetime = lifetime
+    }
+}
+
+/// What a derived account's token is exchanged for (RFC 8693 §2.1).
+package struct ExchangeTerms: Hashable, Sendable {
+    /// On whose behalf the token is.
+    package var subject: SourceToken
+    /// Who acts on that one's behalf; nil: the client itself.
+    package var actor: SourceToken?
+    /// What kind of token is wanted; nil leaves it to the server.
+    package var requestedType: TokenTypeIdentifier?
+
+    package init(subject: SourceToken, actor: SourceToken? = nil, requestedType: TokenTypeIdentifier? = nil) {
+        self.subject = subject
+        self.actor = actor
+        self.requestedType = requestedType
+    }
+
+    /// The accounts that have to have tokens for it.
+    package var sources: [SourceToken] { [subject] + (actor.map { [$0] } ?? []) }
+}
+
+/// A token of an account that another account's token is derived from.
+package struct SourceToken: Hashable, Sendable {
+    /// By its name, which a renaming follows: one that is removed and added again goes on being the source.
+    package var account: AccountName
+    /// Which of its tokens; a JWT is its access token, said to be one.
+    package var type: TokenTypeIdentifier
+
+    package init(account: AccountName, type: TokenTypeIdentifier = .accessToken) {
+        self.account = account
+        self.type = type
     }
 }

@@ -11,7 +11,8 @@ struct NotificationText: Equatable {
 
     /// Nil if the account needs nobody.
     init?(_ status: AccountStatus) {
-        guard status.state == "interaction-required" else { return nil }
+        // Of an account that others' tokens are derived from, it is told once, and not for each of them.
+        guard status.state == "interaction-required", status.reason != "sourceAccount" else { return nil }
         let server = Self.host(of: status.issuer)
         let reason = status.failure.map { ": \(Self.line($0.summary))" } ?? ""
         summary = "Sign in to \(status.account)"

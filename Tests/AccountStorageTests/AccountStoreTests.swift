@@ -77,6 +77,38 @@ struct AccountStoreTests {
         #expect(try store.refreshToken(of: id, generation: Generation(1)) == Sample.refreshToken("a-1"))
     }
 
+    @Test func `a derived account names its sources, which a rename follows`() throws {
+        let (work, agent) = (
+            try store.add(Sample.account("work")).account, try store.add(Sample.account("agent")).account
+        )
+        var new = try Sample.account("derived")
+        let terms = ExchangeTerms(
+            subject: SourceToken(account: work.name, type: .idToken),
+            actor: SourceToken(account: agent.name),
+            requestedType: .jwt
+        )
+        new.registration.serviceGrant = .tokenExchange(terms)
+        let id = try store.add(new).account.id
+        #expect(try store.record(id)?.account.registration == new.registration)
+        #expect(try store.derived(from: work.name, limit: 9) == [id])
+        try store.rename(work.id, to: Sample.name("job"))
+        try store.rename(agent.id, to: Sample.name("robot"))
+        let exchange = try #require(try store.record(id)?.account.registration.serviceGrant?.exchange)
+        #expect(exchange.subject == SourceToken(account: try Sample.name("job"), type: .idToken))
+        #expect(exchange.actor?.account == (try Sample.name("robot")) && exchange.requestedType == .jwt)
+        #expect(try store.derived(from: work.name, limit: 9) == [])
+        #expect(try store.derived(from: Sample.name("robot"), limit: 9) == [id])
+    }
+
+    @Test func `what an assertion says survives a reopening`() throws {
+        var new = try Sample.account("robot")
+        let terms = AssertionTerms(subject: "ann", audience: "https://a.example", lifetime: .seconds(600))
+        new.registration.serviceGrant = .jwtBearer(terms)
+        let id = try store.add(new).account.id
+        try store.close()
+        #expect(try folder.open().record(id)?.account.registration.serviceGrant == .jwtBearer(terms))
+    }
+
     @Test func `an update replaces registration, policy and issuer`() throws {
         var account = try store.add(Sample.scheduled("a", due: 1)).account
         account.issuer = try Issuer(url: Sample.loopbackURL)

@@ -34,6 +34,13 @@ struct MigrationTests {
         #expect(work.account.registration.management == nil)
         #expect(work.account.providerVariables == [:])
         #expect(work.account.registration.serviceGrant == nil)
+        let derived = try store.inDatabase { db in
+            try Int.fetchOne(
+                db,
+                sql: "SELECT count(*) FROM account WHERE coalesce(subject_account, grant_terms) IS NOT NULL"
+            )
+        }
+        #expect(derived == 0)
         let version = try store.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") }
         #expect(version == Schema.latest)
     }

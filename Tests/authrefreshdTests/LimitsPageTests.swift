@@ -36,6 +36,8 @@ struct LimitsPageTests {
             "secretBytesMax": text(CallerLimits.secretBytesMax),
             "largestPage": text(Interface.largestPage),
             "subscribedAccountsMax": text(CallerLimits.subscribedAccountsMax),
+            "derivedAccountsMax": text(CallerLimits.derivedAccountsMax),
+            "derivationsMax": text(CallerLimits.derivationsMax),
             "subscribersMax": text(CallerLimits.subscribersMax),
             "tokenSetsMax": text(TokenSet.maximum),
             "tokenSetBytesMax": text(TokenSet.longestText),

@@ -29,16 +29,6 @@ package struct TokenExchange: Sendable {
     }
 }
 
-/// RFC 8693 §3.
-package enum TokenTypeIdentifier: String, Hashable, Sendable, CaseIterable {
-    case accessToken = "urn:ietf:params:oauth:token-type:access_token"
-    case refreshToken = "urn:ietf:params:oauth:token-type:refresh_token"
-    case idToken = "urn:ietf:params:oauth:token-type:id_token"
-    case saml1 = "urn:ietf:params:oauth:token-type:saml1"
-    case saml2 = "urn:ietf:params:oauth:token-type:saml2"
-    case jwt = "urn:ietf:params:oauth:token-type:jwt"
-}
-
 /// What it takes to obtain tokens by a `ClientGrant`.
 package struct ClientGrantRequest: Sendable {
     package var client: RequestingClient

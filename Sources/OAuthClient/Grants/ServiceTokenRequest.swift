@@ -7,8 +7,16 @@ package struct ServiceTokenRequest: Sendable {
     package var grant: ServiceGrant
     /// What is asked for; nil for the account's default access token.
     package var tokenSet: TokenSet?
+    /// The tokens of other accounts that are exchanged; nil for grants that need none.
+    package var exchange: TokenExchange?
 
-    package init(client: RequestingClient, grant: ServiceGrant, tokenSet: TokenSet? = nil) {
+    package init(
+        client: RequestingClient,
+        grant: ServiceGrant,
+        tokenSet: TokenSet? = nil,
+        exchange: TokenExchange? = nil
+    ) {
+        self.exchange = exchange
         self.client = client
         self.grant = grant
         self.tokenSet = tokenSet
@@ -54,8 +62,13 @@ extension OAuthClient {
 
     private func clientGrant(of request: ServiceTokenRequest) async throws(RefreshFailure) -> ClientGrant {
         switch request.grant {
-        case .clientCredentials: .clientCredentials
-        case .jwtBearer(let terms): .jwtBearer(assertion: try await assertion(terms, for: request))
+        case .clientCredentials: return .clientCredentials
+        case .jwtBearer(let terms): return .jwtBearer(assertion: try await assertion(terms, for: request))
+        case .tokenExchange:
+            guard let exchange = request.exchange else {
+                throw request.client.misconfigured("there is no token to exchange")
+            }
+            return .tokenExchange(exchange)
         }
     }
 
@@ -114,6 +127,7 @@ extension RefreshFailure {
             switch grant {
             case .clientCredentials: "the server gives this client no token of its own"
             case .jwtBearer: "the server does not take the client's assertion"
+            case .tokenExchange: "the server does not exchange the token that this one is derived from"
             }
         return failure
     }

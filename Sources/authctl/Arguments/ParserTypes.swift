@@ -6,6 +6,8 @@ extension SignInFlow: ExpressibleByArgument {}
 
 extension GrantOption: ExpressibleByArgument {}
 
+extension TokenTypeOption: ExpressibleByArgument {}
+
 extension LengthOfTime: ExpressibleByArgument {
     init?(argument: String) {
         self.init(argument)

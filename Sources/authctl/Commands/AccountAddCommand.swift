@@ -21,7 +21,8 @@ struct AccountAddCommand: ParsableCommand {
             With --grant it is a service account: the client obtains tokens for itself, at once and before each ends, and nobody \
             signs in. Such an account stays one. 'authctl logout' erases its token, and 'authctl refresh' has it go on. \
             client-credentials takes what the client proves itself by; jwt-bearer has its key sign whom the token is for, and \
-            takes Google's JSON key file as it comes, with the client id in it.
+            takes Google's JSON key file as it comes, with the client id in it; token-exchange has the token of another account \
+            here exchanged for one of its own, for another audience or with less in it.
 
             Secrets are read from a file of mode 0600, from standard input ('-'), or typed on the terminal ('-'), \
             where they are not shown.
@@ -41,6 +42,9 @@ struct AccountAddCommand: ParsableCommand {
               authctl account add robot --provider google --grant jwt-bearer \\
                 --client-key-file key.json --assertion-subject you@example.org \\
                 --scope https://www.googleapis.com/auth/drive.readonly
+              authctl account add wiki-bot --issuer https://as.example.org \\
+                --client-id bot --client-secret-file secret.txt --grant token-exchange \\
+                --subject-account work --audience wiki --scope read
             """
     )
 
@@ -78,6 +82,33 @@ struct AccountAddCommand: ParsableCommand {
 
     @Option(help: "Add a service account, whose client obtains tokens by this grant.")
     var grant: GrantOption?
+
+    @Option(
+        help: ArgumentHelp(
+            "The account whose token is exchanged for this one's (token-exchange).",
+            valueName: "account"
+        ),
+        completion: DaemonCompletion.accounts
+    )
+    var subjectAccount: String?
+
+    @Option(help: "Which of its tokens is exchanged. Without: access_token.")
+    var subjectTokenType: TokenTypeOption?
+
+    @Option(
+        help: ArgumentHelp(
+            "The account of who acts on the other's behalf. Without: the client acts.",
+            valueName: "account"
+        ),
+        completion: DaemonCompletion.accounts
+    )
+    var actorAccount: String?
+
+    @Option(help: "Which of its tokens is shown. Without: access_token.")
+    var actorTokenType: TokenTypeOption?
+
+    @Option(help: "What the server is asked for. Without: its choice.")
+    var requestedTokenType: TokenTypeOption?
 
     @OptionGroup var output: OutputOptions
 
@@ -126,6 +157,11 @@ struct AccountAddCommand: ParsableCommand {
             assertionSubject: options.assertionSubject,
             assertionAudience: options.assertionAudience,
             assertionLifetimeSec: options.assertionLifetime?.seconds,
+            subjectAccount: subjectAccount,
+            subjectTokenType: subjectTokenType?.identifier,
+            actorAccount: actorAccount,
+            actorTokenType: actorTokenType?.identifier,
+            requestedTokenType: requestedTokenType?.identifier,
             scopes: options.scopes,
             refreshParameters: refreshParameters,
             redirectUri: options.redirectUri,

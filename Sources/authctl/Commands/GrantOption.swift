@@ -2,12 +2,14 @@
 enum GrantOption: String, CaseIterable, Sendable {
     case clientCredentials = "client-credentials"
     case jwtBearer = "jwt-bearer"
+    case tokenExchange = "token-exchange"
 
     /// `grant_type`, as the wire has it.
     var grantType: String {
         switch self {
         case .clientCredentials: "client_credentials"
         case .jwtBearer: Self.prefix + "jwt-bearer"
+        case .tokenExchange: Self.prefix + "token-exchange"
         }
     }
 

@@ -95,6 +95,12 @@ struct SettingsOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A scope of the grant; may be given several times.", valueName: "scope"))
     var scope: [String] = []
 
+    @Option(help: ArgumentHelp("Whom the tokens are for, as --param audience=NAME.", valueName: "name"))
+    var audience: String?
+
+    @Option(help: ArgumentHelp("What the tokens are for (RFC 8707), as --param resource=URI.", valueName: "uri"))
+    var resource: String?
+
     @Option(
         help: ArgumentHelp(
             "A parameter to add to refresh requests; may be given several times. Not for secrets.",
@@ -182,6 +188,7 @@ struct SettingsOptions: ParsableArguments {
     /// - Throws: `usage`, `secretAsArgument`.
     func refreshParameters() throws(AuthctlError) -> [String: String]? {
         var parameters: [String: String] = [:]
+        for (name, value) in [("audience", audience), ("resource", resource)] { parameters[name] = value }
         for text in param {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
                 throw .usage(message: "'--param' takes a name and a value", hint: "--param resource=https://…")
@@ -191,7 +198,7 @@ struct SettingsOptions: ParsableArguments {
                 throw .secretAsArgument(option: "--param \(name.lowercased())")
             }
             guard parameters.updateValue(String(text[text.index(after: equals)...]), forKey: name) == nil else {
-                throw .usage(message: "'--param' gives '\(name)' twice", hint: nil)
+                throw .usage(message: "'\(name)' is given twice", hint: nil)
             }
         }
         return parameters.isEmpty ? nil : parameters

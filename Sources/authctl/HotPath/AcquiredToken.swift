@@ -23,19 +23,27 @@ struct AcquiredToken {
 
     /// The text for standard output, with its newline.
     ///
-    /// - Throws: `usage` if a SASL format has no user.
+    /// - Throws: `usage` if a SASL format has no user, or the token is for no header.
     func text(for request: TokenRequest) throws(AuthctlError) -> String {
         switch request.format {
         case .raw: "\(accessToken)\n"
-        case .header: "Authorization: \(authorization)\n"
+        case .header: "Authorization: \(try authorization)\n"
         case .json: object().text + "\n"
         case .env: environment(of: request.account)
-        case .xoauth2: Base64.encode("user=\(try request.saslUser())\u{1}auth=\(authorization)\u{1}\u{1}") + "\n"
-        case .oauthbearer: Base64.encode("n,a=\(try gs2User(request)),\u{1}auth=\(authorization)\u{1}\u{1}") + "\n"
+        case .xoauth2: Base64.encode("user=\(try request.saslUser())\u{1}auth=\(try authorization)\u{1}\u{1}") + "\n"
+        case .oauthbearer: Base64.encode("n,a=\(try gs2User(request)),\u{1}auth=\(try authorization)\u{1}\u{1}") + "\n"
         }
     }
 
-    private var authorization: String { "\(tokenType) \(accessToken)" }
+    private var authorization: String {
+        get throws(AuthctlError) {
+            // RFC 8693 §2.2.1: a token that is no access token, an id_token for one.
+            guard tokenType != "N_A" else {
+                throw .usage(message: "the token is none for an Authorization header", hint: "--format raw, or json")
+            }
+            return "\(tokenType) \(accessToken)"
+        }
+    }
 
     /// The reply as one object.
     ///

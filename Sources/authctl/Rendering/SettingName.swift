@@ -81,6 +81,8 @@ enum SettingName: String, CaseIterable, Sendable {
         case nil where field == "redirect": "the redirected address"
         case nil where field == "audience": "the audience"
         case nil where field == "challenge": "the challenge"
+        case nil where ["subjectAccount", "actorAccount"].contains(field): "the account to derive from"
+        case nil where ["subjectTokenType", "actorTokenType", "requestedTokenType"].contains(field): "the type of token"
         case nil where field == "dpop": "the account's key"
         case nil where field == "grantType": "the grant"
         case nil where field == "refreshToken": "the refresh token"

@@ -22,6 +22,9 @@ struct SettingsView {
             ("team", settings?.teamId),
             ("dpop", settings?.dpop == true ? "tokens are bound to a key" : nil),
             ("grant", settings?.grantType.map { GrantOption.words(for: $0) + ", without anybody" }),
+            ("derived from", source(settings?.subjectAccount, settings?.subjectTokenType)),
+            ("acting for it", source(settings?.actorAccount, settings?.actorTokenType)),
+            ("token type", settings?.requestedTokenType.map(TokenTypeOption.words)),
             ("assertion for", settings?.assertionSubject.map(PlainText.line)),
             ("assertion to", settings?.assertionAudience.map(PlainText.line)),
             ("assertion ends", settings?.assertionLifetimeSec.map { "after \(LocalTime.length($0))" }),
@@ -51,6 +54,11 @@ struct SettingsView {
             lines += (status.tokenSets ?? []).map { ("token set", tokenSet($0)) }
         }
         return NamedLines.text(lines)
+    }
+
+    /// `work, by its access_token`.
+    private func source(_ account: String?, _ type: String?) -> String? {
+        account.map { PlainText.line($0) + (type.map { ", by its " + TokenTypeOption.words(for: $0) } ?? "") }
     }
 
     /// `mail.read mail.send, for https://api.example until 15:02 (in 59 min)`.

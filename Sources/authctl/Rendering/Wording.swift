@@ -10,6 +10,7 @@ enum Wording {
         case "outcomeUnknown": "the answer to a refresh was lost, and the old refresh token is no longer taken"
         case "userRequired": "the authorization server wants to see you"
         case "noRefreshToken": "the access token has ended, and the server gave nothing to get another with"
+        case "sourceAccount": "the account that its token is derived from needs a sign-in"
         case "stepUp": "a server that was shown the token wants a stronger or wider sign-in"
         case let other?: PlainText.line(other)
         case nil: "no reason is given"

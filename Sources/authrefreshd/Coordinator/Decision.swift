@@ -12,6 +12,8 @@ struct Decision {
     let write: StateWrite?
     /// What the account was suffering from before; nil if nothing.
     let failureBefore: RefreshFailure?
+    /// Whether the account has a valid access token that it did not have before, or that a sign-in brought.
+    var bringsToken = false
 
     /// Whether it spends a refresh token.
     var sends: Bool {

@@ -10,7 +10,7 @@ extension Event {
             set
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued, .refreshFailed,
             .demandRefused, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained, .accountUpdated,
-            .connectivityRestored, .signedOut:
+            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceRestored, .signedOut:
             nil
         }
     }
@@ -22,7 +22,7 @@ extension Event {
         case .refreshFailed, .demandRefused, .tokenSetFailed, .deadlineReached, .tokenNeeded, .tokenSetNeeded,
             .refreshRequested,
             .accessTokenRejected, .tokenSetRejected, .exchangeContinues, .exchangeAbandoned, .grantImported,
-            .accountUpdated, .connectivityRestored, .signedOut:
+            .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceRestored, .signedOut:
             false
         }
     }
@@ -35,10 +35,12 @@ extension Event {
     /// Whether it is the end of an exchange, which happens once.
     var isAnswer: Bool {
         switch self {
-        case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed, .grantObtained: true
+        case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed, .grantObtained,
+            .leaseReturned, .sourceLacking:
+            true
         case .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected,
             .tokenSetRejected, .exchangeContinues, .exchangeAbandoned, .grantImported, .accountUpdated,
-            .connectivityRestored, .signedOut:
+            .connectivityRestored, .sourceRestored, .signedOut:
             false
         }
     }
@@ -50,7 +52,7 @@ extension Event {
         case .deadlineReached, .accessTokenRejected, .tokenSetRejected, .tokensIssued, .refreshFailed, .demandRefused,
             .tokenSetIssued, .tokenSetFailed, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained,
             .accountUpdated,
-            .connectivityRestored, .signedOut:
+            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceRestored, .signedOut:
             false
         }
     }
@@ -63,7 +65,8 @@ extension Event {
             true
         case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed, .exchangeContinues,
             .exchangeAbandoned,
-            .grantImported, .grantObtained, .accountUpdated, .connectivityRestored, .signedOut:
+            .grantImported, .grantObtained, .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking,
+            .sourceRestored, .signedOut:
             false
         }
     }

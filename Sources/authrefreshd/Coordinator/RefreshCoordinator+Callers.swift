@@ -103,6 +103,8 @@ extension RefreshCoordinator {
         case .refreshing: return nil
         case .signedOut, .backingOff, .interactionRequired: return .settled(snapshot)
         case .scheduled:
+            // Nothing was asked yet.
+            if case .leaseReturned = event { return nil }
             let account = snapshot.account.id
             if let set = waiter.tokenSet,
                 let failure = tokenSetFailures.failure(of: set, for: account, since: waiter.since)

@@ -127,13 +127,15 @@ extension RefreshCoordinator {
                 learnedEncoding: arrival.learnedEncoding
             )
         }
+        let holds = { (state: RefreshState) in state.holdsAccessToken(for: .zero, at: now) }
         return Decision(
             record: after,
             arrival: arrival,
             event: event,
             effects: effects,
             write: write,
-            failureBefore: record.state.phase.failure
+            failureBefore: record.state.phase.failure,
+            bringsToken: event.isIssuance && holds(machine.state) && (event.isSignIn || !holds(record.state))
         )
     }
 

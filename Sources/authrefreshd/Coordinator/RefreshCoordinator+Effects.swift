@@ -26,6 +26,9 @@ extension RefreshCoordinator {
                 }
             }
         }
+        for decision in decisions where decision.bringsToken {
+            wakeDerived(from: decision.record.account.name)
+        }
         for decision in decisions where decision.event.isSignIn {
             tell(.stored, to: decision.record.account.id, at: now)
         }

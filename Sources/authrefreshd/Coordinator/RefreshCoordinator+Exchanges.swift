@@ -11,6 +11,8 @@ struct Exchange {
     let claims: String?
     /// What the attempt before it failed by; nil if it did not.
     let lastFailure: RefreshFailure?
+    /// Whether nothing has been sent: the token of another account is waited for.
+    var awaitsSource = false
 }
 
 /// The requests to authorization servers.
@@ -46,7 +48,12 @@ extension RefreshCoordinator {
         let requesting = requestingClient(of: account, correlationID: correlationID)
         let request: TokenRequest
         if let grant = account.registration.serviceGrant {
-            request = .obtain(ServiceTokenRequest(client: requesting, grant: grant, tokenSet: set))
+            guard let exchange = exchange(of: grant, for: account, holding: lease, set, after: lastFailure) else {
+                return false
+            }
+            request = .obtain(
+                ServiceTokenRequest(client: requesting, grant: grant, tokenSet: set, exchange: exchange.tokens)
+            )
         } else {
             do {
                 guard let stored = try token.get() else {
@@ -176,7 +183,7 @@ extension Event {
     }
 
     /// - Parameter set: what was asked for; nil for the account's default access token.
-    fileprivate static func failed(_ generation: Generation, _ failure: RefreshFailure, for set: TokenSet?) -> Event {
+    static func failed(_ generation: Generation, _ failure: RefreshFailure, for set: TokenSet?) -> Event {
         set.map { .tokenSetFailed($0, generation, failure) } ?? .refreshFailed(generation, failure)
     }
 }

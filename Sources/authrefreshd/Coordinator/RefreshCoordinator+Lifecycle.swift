@@ -73,6 +73,7 @@ extension RefreshCoordinator {
     func stop() async {
         isStopping = true
         stopSignIns()
+        returnWaitingLeases()
         await withCheckedContinuation { continuation in
             stopped = continuation
             wake()

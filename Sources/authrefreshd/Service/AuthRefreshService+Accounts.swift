@@ -59,6 +59,7 @@ extension AuthRefreshService {
         let asked = try call.decodeParameters(as: UpdateAccount.Parameters.self)
         let snapshot = try account(asked.account, on: coordinator)
         try admit(caller, to: snapshot.account, on: coordinator)
+        try admit(caller, toSourcesOf: snapshot.account, on: coordinator)
         try checkVisibility(of: asked.allowedExecutables, from: caller)
         if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
         if let key = asked.clientKey { _ = try checked(secret: key, field: "clientKey") }

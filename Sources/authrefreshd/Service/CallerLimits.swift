@@ -24,6 +24,12 @@ enum CallerLimits {
     /// Units and executables that one account is for: a handful. Each call for its tokens may look at the file of each.
     static let allowedCallersMax = 64
 
+    /// Accounts whose tokens are derived from one account: they are all looked at when it has a token again.
+    static let derivedAccountsMax = 100
+
+    /// How many accounts may stand behind one another, each derived from the next: each waits for all behind it.
+    static let derivationsMax = 4
+
     /// Bytes of a refresh token or client secret that is brought in; the largest seen has 16 KiB.
     static let secretBytesMax = 64 << 10
 

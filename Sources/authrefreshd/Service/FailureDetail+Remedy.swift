@@ -11,6 +11,11 @@ extension FailureDetail {
             return
                 "\(edit) --client-key-file FILE, --assertion-subject or --assertion-audience; or set this machine's clock"
         }
+        // RFC 8693 §2.2.2: `invalid_request` is what a server says of the token itself.
+        let isAboutToken = [nil, "invalid_request", "invalid_grant"].contains(oauthError?.lowercased())
+        if isAboutToken, let source = grant?.exchange?.subject.account {
+            return httpStatus == nil ? "authctl status \(source)" : "authctl refresh \(source)"
+        }
         switch oauthError?.lowercased() {
         // RFC 6749 §5.2; GitHub's and Slack's words for it. A server does not tell whether the id or the secret is wrong.
         case "invalid_client", "unauthorized_client", "incorrect_client_credentials", "bad_client_secret",

@@ -173,7 +173,8 @@ extension AccountSettings {
     fileprivate var byteCount: Int {
         let texts = [
             name, issuer, provider, clientId, clientAuthentication, clientKeyId, teamId, grantType, assertionSubject,
-            assertionAudience, redirectUri, redirectScheme,
+            assertionAudience, subjectAccount, subjectTokenType, actorAccount, actorTokenType, requestedTokenType,
+            redirectUri, redirectScheme,
         ]
         .compactMap { $0 }
         let lists = (scopes ?? []) + (allowedUnits ?? []) + (allowedExecutables ?? [])

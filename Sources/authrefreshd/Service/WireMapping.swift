@@ -35,6 +35,8 @@ extension AccountSnapshot {
         switch shown {
         case .fresh, .refreshing, .retrying: nil
         case .signedOut where account.registration.serviceGrant != nil: "authctl refresh \(account.name)"
+        case .interactionRequired where account.registration.serviceGrant?.exchange != nil:
+            account.registration.serviceGrant?.exchange.map { "authctl login \($0.subject.account)" }
         case .interactionRequired, .refreshTokenExpiring, .signedOut:
             "authctl login \(account.name)"
         case .misconfigured: failure?.detail.remedy(for: account.name, by: account.registration.serviceGrant)
@@ -72,6 +74,11 @@ extension AccountSettings {
             assertionSubject: account.registration.serviceGrant?.assertion?.subject,
             assertionAudience: account.registration.serviceGrant?.assertion?.audience,
             assertionLifetimeSec: account.registration.serviceGrant?.assertion?.lifetime?.components.seconds,
+            subjectAccount: account.registration.serviceGrant?.exchange?.subject.account.text,
+            subjectTokenType: account.registration.serviceGrant?.exchange?.subject.type.rawValue,
+            actorAccount: account.registration.serviceGrant?.exchange?.actor?.account.text,
+            actorTokenType: account.registration.serviceGrant?.exchange?.actor?.type.rawValue,
+            requestedTokenType: account.registration.serviceGrant?.exchange?.requestedType?.rawValue,
             scopes: account.registration.scopes,
             refreshParameters: account.registration.refreshParameters,
             redirectUri: account.registration.redirect.uri,

@@ -1,0 +1,161 @@
+internal import AccountStorage
+internal import OAuthClient
+internal import RefreshCore
+
+/// Accounts whose tokens are derived from other accounts' (RFC 8693): what they wait for, and what wakes them.
+///
+/// A request that needs another account's token holds its lease while that account obtains one, but no place at the issuer's gate, which
+/// the other account may need. The lease is then returned, and the request begins anew, at the gate.
+extension RefreshCoordinator {
+    /// What a request by a service account exchanges.
+    struct ReadyExchange {
+        /// Nil for grants that exchange nothing.
+        let tokens: TokenExchange?
+    }
+
+    /// Why the token of another account is not at hand.
+    private enum SourceFault: Error {
+        /// It has to obtain one first.
+        case awaited(AccountSnapshot)
+        case failed(RefreshFailure)
+    }
+
+    /// The tokens that a request by `grant` needs of other accounts; nil if it cannot be made now, and the lease comes to its end.
+    func exchange(
+        of grant: ServiceGrant,
+        for account: Account,
+        holding lease: Lease,
+        _ set: TokenSet?,
+        after lastFailure: RefreshFailure?
+    ) -> ReadyExchange? {
+        guard let terms = grant.exchange else { return ReadyExchange(tokens: nil) }
+        do throws(SourceFault) {
+            let subject = try token(terms.subject, for: account)
+            var exchange = TokenExchange(subjectToken: subject, subjectTokenType: terms.subject.type)
+            if let actor = terms.actor {
+                exchange.actorToken = try token(actor, for: account)
+                exchange.actorTokenType = actor.type
+            }
+            exchange.requestedTokenType = terms.requestedType
+            return ReadyExchange(tokens: exchange)
+        } catch {
+            switch error {
+            case .failed(let failure): submit(.failed(lease.generation, failure, for: set), for: account.id)
+            case .awaited(let source):
+                exchanges[account.id] = Exchange(
+                    lease: lease,
+                    correlationID: "",
+                    claims: nil,
+                    lastFailure: lastFailure,
+                    awaitsSource: true
+                )
+                wait(on: source, for: account.id, holding: lease, set)
+            }
+            return nil
+        }
+    }
+
+    private func token(_ source: SourceToken, for account: Account) throws(SourceFault) -> Secret {
+        let found: Result<ShownAccount?, StoreError> = Result { () throws(StoreError) in
+            try self.account(named: source.account.text)
+        }
+        switch found {
+        case .failure(let error):
+            throw .failed(RefreshFailure(.unavailable, detail: FailureDetail(summary: error.description)))
+        case .success(nil): throw .failed(RefreshFailure(.misconfigured, source.account, "does not exist"))
+        case .success(.damaged): throw .failed(RefreshFailure(.misconfigured, source.account, "cannot be read"))
+        case .success(.whole(let snapshot)):
+            guard snapshot.holdsAccessToken(for: nil) else { throw .awaited(snapshot) }
+            // An issuer's refresh tokens go to that issuer only, whoever was added under the name meanwhile.
+            guard source.type != .refreshToken || snapshot.account.issuer == account.issuer else {
+                throw .failed(RefreshFailure(.misconfigured, source.account, "is at another issuer"))
+            }
+            guard let secret = try? secret(source.type, of: snapshot) else {
+                throw .failed(RefreshFailure(.misconfigured, source.account, "has no token of this type"))
+            }
+            return secret
+        }
+    }
+
+    /// Nil if the account has none.
+    private func secret(_ type: TokenTypeIdentifier, of source: AccountSnapshot) throws(StoreError) -> Secret? {
+        switch type {
+        case .accessToken, .jwt: try accessToken(of: source.account.id)?.secret
+        case .idToken: try store.idToken(of: source.account.id)
+        case .refreshToken: try refreshToken(of: source)?.secret
+        case .saml1, .saml2: nil
+        }
+    }
+
+    /// Has `source` obtain its token; the lease of the account that waits for it then comes to its end.
+    private func wait(on source: AccountSnapshot, for account: AccountID, holding lease: Lease, _ set: TokenSet?) {
+        let name = source.account.name
+        _ = wait(
+            for: .token(minimumValidity: nil, isForced: false),
+            of: source.account.id,
+            after: .tokenNeeded
+        ) { [self] outcome in
+            assumeIsolated { $0.settled(outcome, of: name, for: account, holding: lease, set) }
+        }
+    }
+
+    private func settled(
+        _ outcome: WaitOutcome,
+        of source: AccountName,
+        for account: AccountID,
+        holding lease: Lease,
+        _ set: TokenSet?
+    ) {
+        // It may have been signed out meanwhile, and have begun anew.
+        guard let exchange = exchanges[account], exchange.awaitsSource, exchange.lease == lease else { return }
+        exchanges[account] = nil
+        let generation = lease.generation
+        let fail = { (failureClass: FailureClass, words: String) -> Event in
+            .failed(generation, RefreshFailure(failureClass, source, words), for: set)
+        }
+        let event: Event
+        switch outcome {
+        case .settled(let snapshot), .notNow(_, let snapshot), .tokenSetFailed(_, let snapshot):
+            let needsUser = { (words: String) -> Event in
+                .sourceLacking(generation, RefreshFailure(.userRequired, source, words))
+            }
+            if snapshot.holdsAccessToken(for: nil) {
+                event = .leaseReturned(generation)
+            } else {
+                switch snapshot.shown {
+                case .interactionRequired: event = needsUser("needs a sign-in")
+                case .signedOut: event = needsUser("is signed out")
+                case .misconfigured: event = fail(.misconfigured, "is misconfigured")
+                case .fresh, .refreshing, .retrying, .refreshTokenExpiring: event = fail(.unavailable, "has none now")
+                }
+            }
+        case .removed: event = fail(.misconfigured, "does not exist")
+        case .damaged: event = fail(.misconfigured, "cannot be read")
+        case .timedOut, .stopping, .storeFailed: event = fail(.unavailable, "has none now")
+        }
+        submit(event, for: account)
+    }
+
+    /// Ends the waiting for other accounts' tokens, which the end of the daemon does not wait for.
+    func returnWaitingLeases() {
+        for (account, exchange) in exchanges where exchange.awaitsSource {
+            exchanges[account] = nil
+            submit(.leaseReturned(exchange.lease.generation), for: account)
+        }
+    }
+
+    /// Has the accounts go on that the want of a token of this one may have stopped.
+    func wakeDerived(from source: AccountName) {
+        // What cannot be read now is tried again by itself, or by its person.
+        let derived = (try? store.derived(from: source, limit: CallerLimits.derivedAccountsMax * 2)) ?? []
+        for account in derived { submit(.sourceRestored, for: account) }
+    }
+}
+
+extension RefreshFailure {
+    /// What keeps a token from being derived.
+    fileprivate init(_ failureClass: FailureClass, _ source: AccountName, _ words: String) {
+        let summary = "the account '\(source)', whose token this one is derived from, \(words)"
+        self.init(failureClass, detail: FailureDetail(summary: summary))
+    }
+}

@@ -1,0 +1,192 @@
+import AuthRefreshInterface
+import DemoIssuer
+import Foundation
+import TestSupport
+import Testing
+
+/// Accounts whose tokens are exchanged for other accounts' (RFC 8693), with real programs and a strict server.
+struct DerivedAccountTests {
+    private static let bot = DemoClient(id: "bot", authentication: .basic(secret: "s3cret", form: .formEncoded))
+
+    /// With `work`, an account of a person's, which is fresh.
+    private func withStage(
+        lifetime: Duration = .seconds(3600),
+        _ body: (DaemonStage, DemoIssuer, String, IssuedGrant) async throws -> Void
+    ) async throws {
+        let clients = [DemoClient(id: "app"), Self.bot]
+        try await withIssuer(clients: clients, policy: GrantPolicy(accessTokenLifetime: lifetime)) { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let grant = try await issuer.issueGrant(clientID: "app", scope: "read write")
+            try await stage.add("work", issuer: url, grant: grant)
+            try await stage.acquire("work")
+            try await body(stage, issuer, url, grant)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    private func derive(
+        _ name: String = "wiki",
+        from source: String = "work",
+        _ stage: DaemonStage,
+        _ url: String,
+        _ more: [String] = []
+    ) async throws -> CommandOutcome {
+        let arguments = [
+            "account", "add", name, "--issuer", url, "--client-id", "bot", "--client-secret-file", "-", "--grant",
+            "token-exchange", "--subject-account", source,
+        ]
+        return try await stage.authctl(arguments + more, input: "s3cret\n")
+    }
+
+    @Test func `a derived token has less in it, is another client's, and is kept fresh`() async throws {
+        try await withStage(lifetime: .seconds(6)) { stage, issuer, url, _ in
+            let added = try await derive(stage, url, ["--scope", "read"])
+            #expect(added.end == .exited(0), "\(added)")
+            let first = try await stage.acquire("wiki")
+            let feed = try await ChangeFeed(stage)
+            try await feed.next("token-refreshed", of: "wiki")
+            let second = try await stage.acquire("wiki")
+            #expect(second.accessToken != first.accessToken)
+            let header = ["Authorization: Bearer \(second.accessToken)"]
+            let user = try await RawWeb.get(url + "/userinfo", headers: header)
+            #expect(user.body.contains(#""scope":"read""#), "\(user.body)")
+            let exchanges = await issuer.entries().filter { $0.grantType?.hasSuffix(":token-exchange") == true }
+            #expect(exchanges.count >= 2 && exchanges.allSatisfy { $0.clientID == "bot" && $0.outcome == .issued })
+            let shown = try await stage.authctl("account", "show", "wiki")
+            #expect(shown.output.contains("grant           token-exchange, without anybody\n"), "\(shown)")
+            #expect(shown.output.contains("derived from    work, by its access_token\n"))
+            #expect(try await stage.authctl("store", "check").end == .exited(0))
+        }
+    }
+
+    @Test func `a source that needs its person is named, and its sign-in mends both`() async throws {
+        try await withStage(lifetime: .seconds(5)) { stage, issuer, url, grant in
+            #expect(try await derive(stage, url).end == .exited(0))
+            try await issuer.revokeGrant(grant.family)
+            let refusal = try await stage.refusal(of: "wiki", until: InteractionRequiredError.self)
+            #expect(refusal.reason == "sourceAccount" && refusal.hint == "authctl login work")
+            let token = try await stage.authctl("token", "wiki")
+            #expect(token.end == .exited(3) && token.errors.contains("authctl login work"), "\(token)")
+            let feed = try await ChangeFeed(stage, accounts: ["wiki"])
+            let next = try await issuer.issueGrant(clientID: "app", scope: "read write")
+            try await stage.importGrant(next, into: "work")
+            try await feed.next("token-refreshed", of: "wiki")
+            try await stage.acquire("wiki")
+        }
+    }
+
+    @Test func `a source without a token at hand obtains one first`() async throws {
+        try await withStage { stage, issuer, url, _ in
+            #expect(try await stage.authctl("logout", "work").end == .exited(0))
+            let waiting = try await derive(stage, url)
+            #expect(waiting.end == .exited(3), "\(waiting)")
+            #expect(try await stage.status("wiki").hint == "authctl login work")
+            let grant = try await issuer.issueGrant(clientID: "app", scope: "read write")
+            let before = await issuer.counters.tokenRequests
+            try await stage.importGrant(grant, into: "work")
+            try await stage.acquire("wiki")
+            #expect(await issuer.counters.tokenRequests == before + 2)
+        }
+    }
+
+    @Test func `a source that is removed is missed by name, and one of that name mends it`() async throws {
+        try await withStage { stage, issuer, url, _ in
+            #expect(try await derive(stage, url).end == .exited(0))
+            #expect(try await stage.authctl("account", "rename", "work", "job").end == .exited(0))
+            #expect(try await stage.authctl("refresh", "wiki").end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "job").end == .exited(0))
+            let refreshed = try await stage.authctl("refresh", "wiki")
+            #expect(refreshed.end == .exited(78) && refreshed.errors.contains("'job'"), "\(refreshed)")
+            // The token that it holds is as good as before.
+            #expect(try await stage.authctl("token", "wiki").end == .exited(0))
+            let feed = try await ChangeFeed(stage, accounts: ["wiki"])
+            try await stage.add("job", issuer: url, grant: issuer.issueGrant(clientID: "app", scope: "read write"))
+            try await feed.next("token-refreshed", of: "wiki")
+        }
+    }
+
+    @Test func `who may have the derived token need not be allowed the other, but who derives it has to`() async throws
+    {
+        try await withStage { stage, _, url, _ in
+            let copy = stage.folder.path + "/mail program"
+            try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: copy)
+            #expect(try await derive(stage, url).end == .exited(0))
+            let edit = try await stage.authctl("account", "edit", "work", "--allow-executable", copy)
+            #expect(edit.end == .exited(0), "\(edit)")
+            #expect(try await stage.authctl("token", "wiki").end == .exited(0))
+            #expect(try await stage.authctl("refresh", "wiki").end == .exited(0))
+            for command in [["account", "edit", "wiki", "--scope", "read"], ["token", "work"]] {
+                #expect(try await stage.authctl(command).end == .exited(77), "\(command)")
+            }
+            #expect(try await derive("other", stage, url).end == .exited(77))
+            #expect(try await stage.authctl("account", "show", "other").end == .exited(4))
+        }
+    }
+
+    @Test func `a token that is for no header says so`() async throws {
+        try await withStage { stage, _, url, _ in
+            let added = try await derive(stage, url, ["--requested-token-type", "id_token"])
+            #expect(added.end == .exited(0), "\(added)")
+            let raw = try await stage.authctl("token", "wiki")
+            #expect(raw.end == .exited(0) && raw.output.split(separator: ".").count == 3, "\(raw)")
+            let header = try await stage.authctl("token", "wiki", "--format", "header")
+            #expect(header.end == .exited(64) && header.output.isEmpty && header.errors.contains("--format raw"))
+        }
+    }
+
+    @Test func `what cannot be derived from is refused, and nothing is added`() async throws {
+        try await withStage { stage, _, url, _ in
+            for (source, more, words) in [
+                ("nobody", [], "there is no account 'nobody'"), ("work", ["--subject-token-type", "saml2"], "SAML"),
+                ("work", ["--requested-token-type", "refresh_token"], "access tokens only"),
+                ("work", ["--actor-account", "nobody"], "there is no account 'nobody'"),
+            ] as [(String, [String], String)] {
+                let refused = try await derive(from: source, stage, url, more)
+                #expect(refused.end == .exited(65) && refused.errors.contains(words), "\(refused)")
+            }
+            #expect(try await stage.authctl("account", "show", "wiki").end == .exited(4))
+        }
+    }
+
+    @Test func `accounts that stand behind one another are few, and never in a circle`() async throws {
+        try await withStage { stage, _, url, _ in
+            let names = ["work", "a", "b", "c", "d"]
+            for (source, name) in zip(names, names.dropFirst()) {
+                #expect(try await derive(name, from: source, stage, url, ["--no-wait"]).end == .exited(0), "\(name)")
+            }
+            let deep = try await derive("e", from: "d", stage, url, ["--no-wait"])
+            #expect(deep.end == .exited(65) && deep.errors.contains("more than 4"), "\(deep)")
+            try await stage.acquire("d")
+            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            let circle = try await derive("work", from: "b", stage, url, ["--no-wait"])
+            #expect(circle.end == .exited(65) && circle.errors.contains("derived from itself"), "\(circle)")
+        }
+    }
+
+    @Test func `one derived account too many is told the limit`() async throws {
+        try await withStage { stage, _, url, _ in
+            let add = { (number: Int) in
+                let settings = AccountSettings(
+                    name: "derived-\(number)",
+                    issuer: url,
+                    clientId: "app",
+                    grantType: "urn:ietf:params:oauth:grant-type:token-exchange",
+                    subjectAccount: "work"
+                )
+                _ = try await stage.ask(
+                    .addAccount,
+                    AddAccount.Parameters(settings: settings),
+                    for: AddAccount.Reply.self
+                )
+            }
+            for number in 1...100 { try await add(number) }
+            let fault = await #expect(throws: TestFault.self) { try await add(101) }
+            guard case .refused(let name, let parameters)? = fault else {
+                Issue.record("\(String(describing: fault))")
+                return
+            }
+            #expect(name == LimitExceededError.name && parameters.contains("derivedAccounts"))
+        }
+    }
+}

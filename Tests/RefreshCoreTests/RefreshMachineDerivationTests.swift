@@ -1,0 +1,59 @@
+import RefreshCore
+import Testing
+
+/// Accounts whose token is derived from another account's.
+struct RefreshMachineDerivationTests {
+    private typealias Fixture = MachineFixture
+
+    private let start = MachineFixture.start
+    private let policy = RefreshPolicy(isServiceAccount: true)
+    private let lacking = Event.sourceLacking(MachineFixture.generation, MachineFixture.failure(.userRequired))
+
+    private func machine(_ phase: Phase) -> RefreshMachine { Fixture.machine(phase, policy: policy) }
+
+    @Test func `a lease that is returned unused leaves the account due at once`() {
+        let state = RefreshState(generation: Fixture.generation, phase: .refreshing(Fixture.lease))
+        var machine = RefreshMachine(state: state, policy: policy)
+        let now = start.later(.seconds(3))
+        #expect(machine.handle(.leaseReturned(Fixture.generation), at: now, jitter: 0.5) == [.persist(.unchanged)])
+        #expect(machine.state.phase == .scheduled && machine.state.deadline == now.wall && machine.state.failures == 0)
+        #expect(machine.handle(.deadlineReached, at: now, jitter: 0.5) == Fixture.begin(at: now))
+    }
+
+    @Test func `a source that needs its person needs nobody else until it is restored`() throws {
+        var machine = machine(.refreshing(Fixture.lease))
+        let effects = machine.handle(lacking, at: start, jitter: 0.5)
+        guard case .interactionRequired(let interaction) = machine.state.phase else {
+            Issue.record("\(machine.state.phase)")
+            return
+        }
+        #expect(interaction.reason == .sourceAccount && machine.state.deadline == nil)
+        #expect(effects == [.persist(.unchanged), .publish(.interactionRequired(interaction))])
+        let now = start.later(.seconds(9000))
+        #expect(machine.handle(.connectivityRestored, at: now, jitter: 0.5) == [])
+        #expect(machine.handle(.sourceRestored, at: now, jitter: 0.5) == [.persist(.unchanged)])
+        #expect(machine.state.phase == .scheduled && machine.state.deadline == now.wall)
+    }
+
+    @Test func `a source that is restored brings a retry near, and disturbs nothing else`() {
+        var backingOff = machine(.backingOff(Fixture.backOff(.transient)))
+        _ = backingOff.handle(.sourceRestored, at: start.later(.seconds(10)), jitter: 0)
+        #expect(backingOff.state.deadline == start.wall + .seconds(10))
+        for phase in [.signedOut, .scheduled, .refreshing(Fixture.lease), .interactionRequired(Fixture.interaction)]
+            as [Phase]
+        {
+            var machine = machine(phase)
+            #expect(machine.handle(.sourceRestored, at: start, jitter: 0.5) == [], "\(phase)")
+            #expect(machine.state.phase == phase)
+        }
+    }
+
+    @Test(arguments: [Phase.signedOut, .scheduled, .backingOff(MachineFixture.backOff(.transient))])
+    func `the end of a lease that is not held any more changes nothing`(phase: Phase) {
+        for event in [Event.leaseReturned(Fixture.generation), lacking] {
+            var machine = machine(phase)
+            #expect(machine.handle(event, at: start, jitter: 0.5) == [])
+            #expect(machine.state.phase == phase)
+        }
+    }
+}
