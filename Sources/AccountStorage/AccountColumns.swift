@@ -11,7 +11,8 @@ enum AccountColumns {
         "allowed_callers", "subject", "kept_fields", "client_key", "client_key_id", "team_id", "dpop_key",
         "registration_uri", "registration_token", "redirect_uri", "redirect_port", "redirect_scheme",
         "provider_variables", "service_grant", "grant_terms",
-        "subject_account", "actor_account",
+        "subject_account", "actor_account", "authorization_parameters", "authorization_details",
+        "client_secret_expires_usec", "post_logout_uri",
     ]
 
     /// Everything that makes a `Record`, in the order `record(from:)` reads.
@@ -53,6 +54,10 @@ enum AccountColumns {
             try SQLValue(StoredGrantTerms(registration.serviceGrant).map(JSONColumn.text)),
             SQLValue(registration.serviceGrant?.exchange?.subject.account.text),
             SQLValue(registration.serviceGrant?.exchange?.actor?.account.text),
+            try SQLValue(JSONColumn.text(ofMap: registration.authorizationParameters)),
+            SQLValue(registration.authorizationDetails),
+            SQLValue(registration.clientSecretExpiresAt?.microseconds),
+            SQLValue(registration.redirect.postLogoutURI),
         ]
     }
 
@@ -94,13 +99,18 @@ enum AccountColumns {
         let dpopKey = try secret(.dpopKey, of: id, from: &reader, sealer)
         let managementURI = reader.text()
         let managementToken = try secret(.registrationToken, of: id, from: &reader, sealer)
-        let redirect = RegisteredRedirect(uri: reader.text(), port: try reader.port(), scheme: reader.text())
+        var redirect = RegisteredRedirect(uri: reader.text(), port: try reader.port(), scheme: reader.text())
         let variables = try reader.required(reader.text(), "provider_variables")
         let serviceGrant = try serviceGrant(from: &reader)
+        let authorizationParameters = try reader.required(reader.text(), "authorization_parameters")
+        let authorizationDetails = reader.text()
+        let clientSecretExpiresAt = try reader.timestamp()
+        redirect.postLogoutURI = reader.text()
         let registration = ClientRegistration(
             clientID: clientID,
             authentication: authentication,
             clientSecret: clientSecret,
+            clientSecretExpiresAt: clientSecretExpiresAt,
             clientKey: clientKey,
             clientKeyID: clientKeyID,
             teamID: teamID,
@@ -108,6 +118,12 @@ enum AccountColumns {
             serviceGrant: serviceGrant,
             scopes: scopes.split(separator: "\n").map(String.init),
             refreshParameters: try reader.required(JSONColumn.map(from: parameters), "refresh_parameters", .notJSON),
+            authorizationParameters: try reader.required(
+                JSONColumn.map(from: authorizationParameters),
+                "authorization_parameters",
+                .notJSON
+            ),
+            authorizationDetails: authorizationDetails,
             redirect: redirect,
             management: managementURI.flatMap { uri in
                 managementToken.map { RegistrationManagement(uri: uri, accessToken: $0) }

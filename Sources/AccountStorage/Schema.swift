@@ -39,6 +39,7 @@ enum Schema {
         ("terms of grants", ["ALTER TABLE account ADD COLUMN grant_terms TEXT"]),
         ("tokens at hand by name", [TokenAtHand.schema]),
         ("derived accounts", [derivedAccounts]),
+        ("authorization requests and ends of secrets", [authorizationRequests]),
     ]
 
     /// Times are µs since 1970; of a `Moment` there are three: `_wall_usec`, `_boot_id`, `_boot_usec`.
@@ -174,6 +175,14 @@ enum Schema {
         ALTER TABLE account ADD COLUMN actor_account TEXT;
         CREATE INDEX account_subject ON account (subject_account) WHERE subject_account IS NOT NULL;
         CREATE INDEX account_actor ON account (actor_account) WHERE actor_account IS NOT NULL;
+        """
+
+    /// What authorization requests ask for beyond scopes, and what else registrations say.
+    private static let authorizationRequests = """
+        ALTER TABLE account ADD COLUMN authorization_parameters TEXT NOT NULL DEFAULT '{}';  -- a JSON object
+        ALTER TABLE account ADD COLUMN authorization_details TEXT;                           -- a JSON array (RFC 9396)
+        ALTER TABLE account ADD COLUMN client_secret_expires_usec INTEGER;                   -- NULL: never, or unknown
+        ALTER TABLE account ADD COLUMN post_logout_uri TEXT;
         """
 
     /// One for each question of the schedule; `StoreStatement` asks them, and a test reads its plans.

@@ -20,9 +20,12 @@ package struct AccountSettings: Codable, Hashable, Sendable {
     package var requestedTokenType: String?
     package var scopes: [String]?
     package var refreshParameters: [String: String]?
+    package var authorizationParameters: [String: String]?
+    package var authorizationDetails: String?
     package var redirectUri: String?
     package var redirectPort: Int64?
     package var redirectScheme: String?
+    package var postLogoutRedirectUri: String?
     package var leadTimeSec: Int64?
     package var rotationGraceSec: Int64?
     package var refreshTokenLifetimeSec: Int64?
@@ -50,9 +53,12 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         requestedTokenType: String? = nil,
         scopes: [String]? = nil,
         refreshParameters: [String: String]? = nil,
+        authorizationParameters: [String: String]? = nil,
+        authorizationDetails: String? = nil,
         redirectUri: String? = nil,
         redirectPort: Int64? = nil,
         redirectScheme: String? = nil,
+        postLogoutRedirectUri: String? = nil,
         leadTimeSec: Int64? = nil,
         rotationGraceSec: Int64? = nil,
         refreshTokenLifetimeSec: Int64? = nil,
@@ -79,9 +85,12 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         self.requestedTokenType = requestedTokenType
         self.scopes = scopes
         self.refreshParameters = refreshParameters
+        self.authorizationParameters = authorizationParameters
+        self.authorizationDetails = authorizationDetails
         self.redirectUri = redirectUri
         self.redirectPort = redirectPort
         self.redirectScheme = redirectScheme
+        self.postLogoutRedirectUri = postLogoutRedirectUri
         self.leadTimeSec = leadTimeSec
         self.rotationGraceSec = rotationGraceSec
         self.refreshTokenLifetimeSec = refreshTokenLifetimeSec

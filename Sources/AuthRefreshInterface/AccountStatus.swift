@@ -8,7 +8,9 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var refreshedAtUSec: Int64?
     package var nextAttemptAtUSec: Int64?
     package var refreshTokenExpiresAtUSec: Int64?
+    package var clientSecretExpiresAtUSec: Int64?
     package var clockSkewSec: Int64?
+    package var grantType: String?
     package var failures: Int64
     package var reason: String?
     package var sinceUSec: Int64?
@@ -27,7 +29,9 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         refreshedAtUSec: Int64? = nil,
         nextAttemptAtUSec: Int64? = nil,
         refreshTokenExpiresAtUSec: Int64? = nil,
+        clientSecretExpiresAtUSec: Int64? = nil,
         clockSkewSec: Int64? = nil,
+        grantType: String? = nil,
         failures: Int64,
         reason: String? = nil,
         sinceUSec: Int64? = nil,
@@ -45,7 +49,9 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         self.refreshedAtUSec = refreshedAtUSec
         self.nextAttemptAtUSec = nextAttemptAtUSec
         self.refreshTokenExpiresAtUSec = refreshTokenExpiresAtUSec
+        self.clientSecretExpiresAtUSec = clientSecretExpiresAtUSec
         self.clockSkewSec = clockSkewSec
+        self.grantType = grantType
         self.failures = failures
         self.reason = reason
         self.sinceUSec = sinceUSec

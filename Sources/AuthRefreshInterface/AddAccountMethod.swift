@@ -8,6 +8,8 @@ package enum AddAccount {
         package var refreshToken: String?
         package var register: Bool?
         package var initialAccessToken: String?
+        package var registration: ManagedRegistration?
+        package var clientSecretExpiresAtUSec: Int64?
 
         package init(
             settings: AccountSettings,
@@ -15,8 +17,12 @@ package enum AddAccount {
             clientKey: String? = nil,
             refreshToken: String? = nil,
             register: Bool? = nil,
-            initialAccessToken: String? = nil
+            initialAccessToken: String? = nil,
+            registration: ManagedRegistration? = nil,
+            clientSecretExpiresAtUSec: Int64? = nil
         ) {
+            self.clientSecretExpiresAtUSec = clientSecretExpiresAtUSec
+            self.registration = registration
             self.settings = settings
             self.clientSecret = clientSecret
             self.clientKey = clientKey

@@ -38,13 +38,19 @@ package enum ExportGrant {
         package var clientSecret: String?
         package var clientKey: String?
         package var refreshToken: String?
+        package var registration: ManagedRegistration?
+        package var clientSecretExpiresAtUSec: Int64?
 
         package init(
             settings: AccountSettings,
             clientSecret: String? = nil,
             clientKey: String? = nil,
-            refreshToken: String? = nil
+            refreshToken: String? = nil,
+            registration: ManagedRegistration? = nil,
+            clientSecretExpiresAtUSec: Int64? = nil
         ) {
+            self.clientSecretExpiresAtUSec = clientSecretExpiresAtUSec
+            self.registration = registration
             self.settings = settings
             self.clientSecret = clientSecret
             self.clientKey = clientKey

@@ -14,6 +14,8 @@ package enum Limit: String, CaseIterable, Sendable {
     case derivedAccounts
     /// Calls of `Diagnose` under way at once.
     case diagnoses
+    /// Registrations and sign-outs under way at once.
+    case errands
     /// Bytes of one call.
     case messageBytes
     /// Accounts named in one call.

@@ -25,7 +25,7 @@ package struct DemoClient: Sendable, Equatable {
     package let id: String
     package let authentication: Authentication
     /// What it may do for itself (RFC 6749 §4.4), space-separated; nil for a client that may do nothing without a person.
-    package let serviceScope: String?
+    package internal(set) var serviceScope: String?
     /// The public half of the key that signs its assertions (RFC 7523 §2.1), in PEM; nil for a client that makes none. With one, it may
     /// speak for itself and for everybody.
     package let assertionKey: String?

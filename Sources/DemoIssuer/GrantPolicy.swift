@@ -20,6 +20,8 @@ package struct GrantPolicy: Sendable, Equatable {
     package var issuesIDTokensUnasked = false
     /// Whether clients may register themselves (RFC 7591), and with what they have to show that they may.
     package var registration = Registration.open
+    /// How long the secret of a client lives that registered itself, in whole seconds; nil for ever.
+    package var clientSecretLifetime: Duration?
     /// Whether authorization requests need a code challenge (RFC 7636).
     package var requiresProofKey = true
     /// What devices have to wait between two polls, in whole seconds (RFC 8628 §3.2).

@@ -15,7 +15,7 @@ extension IssuerState {
         }
         var draft = admission.draft
         draft.clientID = client.id
-        let request = SignInDesk.Request(
+        var request = SignInDesk.Request(
             clientID: client.id,
             redirectURI: redirectURI,
             state: form["state"],
@@ -25,6 +25,13 @@ extension IssuerState {
             isFormPost: form["response_mode"] == "form_post",
             loginHint: form["login_hint"]
         )
+        if let details = form["authorization_details"] {
+            guard let types = Self.detailTypes(in: details) else {
+                note(draft, .malformed, at: now)
+                return sendBack(request, [("error", "invalid_authorization_details")])
+            }
+            request.detailTypes = types
+        }
         guard form["response_type"] == "code" else {
             note(draft, .malformed, at: now)
             return sendBack(request, [("error", "unsupported_response_type")])
@@ -97,7 +104,14 @@ extension IssuerState {
         let tokens = openGrant(clientID: client.id, subject: issued.subject, scope: issued.request.scope, at: now)
         desk.spend(code, for: tokens.position.family)
         note(draft, .opened, at: now)
-        return answer(with: tokens, subject: issued.subject, nonce: issued.request.nonce, to: client, at: now)
+        return answer(
+            with: tokens,
+            subject: issued.subject,
+            nonce: issued.request.nonce,
+            detailTypes: issued.request.detailTypes,
+            to: client,
+            at: now
+        )
     }
 
     /// The first tokens of a grant, with an ID token if `openid` was granted.
@@ -105,12 +119,13 @@ extension IssuerState {
         with tokens: IssuedTokens,
         subject: String,
         nonce: String?,
+        detailTypes: [String] = [],
         to client: DemoClient,
         at now: Duration
     ) -> Answer {
         let isOpenID = ledger.policy.issuesIDTokensUnasked || tokens.scope.split(separator: " ").contains("openid")
         let idToken = isOpenID ? signer.idToken(issuer, subject, client.id, nonce: nonce, at: now) : nil
-        return tokenAnswer(tokens, idToken: idToken, at: now)
+        return tokenAnswer(tokens, idToken: idToken, detailTypes: detailTypes, at: now)
     }
 
     /// Sends the browser back with the answer, which names its issuer (RFC 9207 §2).
@@ -120,6 +135,11 @@ extension IssuerState {
         let query = fields.map { "\(FormFields.encode($0.0))=\(FormFields.encode($0.1))" }.joined(separator: "&")
         let mark = request.redirectURI.contains("?") ? "&" : "?"
         return Answer(status: 303, headers: [("Location", request.redirectURI + mark + query)])
+    }
+
+    /// Nil for what is no array of objects that say their type.
+    private static func detailTypes(in text: String) -> [String]? {
+        (try? JSONDecoder().decode([AuthorizationDetail].self, from: Data(text.utf8)))?.map(\.type)
     }
 
     /// RFC 7636 §4.6.
@@ -135,4 +155,9 @@ extension IssuerState {
                 return String(repeating: "0", count: 16 - digits.count) + digits
             }.joined()
     }
+}
+
+/// What is asked for and granted in detail (RFC 9396 §2), as far as this server looks at it.
+struct AuthorizationDetail: Codable {
+    let type: String
 }

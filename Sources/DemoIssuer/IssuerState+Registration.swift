@@ -42,14 +42,16 @@ extension IssuerState {
             return refuse(admission, "invalid_client_metadata", "the body is no client metadata", at: now)
         }
         let redirectURIs = metadata.redirectUris ?? []
-        guard !redirectURIs.isEmpty, redirectURIs.allSatisfy(DemoClient.isSafe(redirectURI:)) else {
+        let grantTypes = metadata.grantTypes ?? ["authorization_code"]
+        // Nobody is sent anywhere by a client that acts for itself.
+        let isService = Set(grantTypes).isSubset(of: ["client_credentials", Self.tokenExchange])
+        guard redirectURIs.isEmpty == isService, redirectURIs.allSatisfy(DemoClient.isSafe(redirectURI:)) else {
             return refuse(admission, "invalid_redirect_uri", "only loopback and private-use schemes are taken", at: now)
         }
-        let grantTypes = metadata.grantTypes ?? ["authorization_code"]
         let known = ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"]
         let method = metadata.tokenEndpointAuthMethod ?? "client_secret_basic"
         let isKnown =
-            Set(grantTypes).isSubset(of: known) && metadata.responseTypes ?? ["code"] == ["code"]
+            (isService || Set(grantTypes).isSubset(of: known)) && metadata.responseTypes ?? ["code"] == ["code"]
             && metadata.applicationType == "native" && metadata.clientName?.isEmpty == false
         let id = randomText("demo-client-")
         let secret = method == "none" ? nil : randomText("demo-secret-")
@@ -57,16 +59,18 @@ extension IssuerState {
             return refuse(admission, "invalid_client_metadata", "something in it is not known here", at: now)
         }
         client.redirectURIs = redirectURIs
+        if grantTypes.contains("client_credentials") { client.serviceScope = metadata.scope ?? "demo" }
         let token = randomText("demo-registration-")
         client.registrationToken = token
         clients[id] = client
         var draft = admission.draft
         draft.clientID = id
         note(draft, .registered, at: now)
+        let ends = ledger.policy.clientSecretLifetime.map { (now + $0).wholeSeconds } ?? 0
         let registered = Registered(
             clientId: id,
             clientSecret: secret,
-            clientSecretExpiresAt: secret.map { _ in 0 },
+            clientSecretExpiresAt: secret.map { _ in ends },
             redirectUris: redirectURIs,
             grantTypes: grantTypes,
             tokenEndpointAuthMethod: method,

@@ -9,6 +9,7 @@ extension IssuerState {
         let refreshExpiresIn: Int?
         let scope: String
         let idToken: String?
+        let authorizationDetails: [AuthorizationDetail]?
     }
 
     /// The token endpoint (RFC 6749 §3.2): codes (§4.1.3), client credentials (§4.4.2), refresh tokens (§6) and
@@ -128,6 +129,7 @@ extension IssuerState {
         idToken: String? = nil,
         issuedType: String? = nil,
         jwt: String? = nil,
+        detailTypes: [String] = [],
         at now: Duration
     ) -> Answer {
         let reported = ledger.policy.reportsRefreshTokenLifetime ? tokens.refreshTokenExpiresAt : nil
@@ -140,7 +142,8 @@ extension IssuerState {
                 refreshToken: tokens.refreshToken,
                 refreshExpiresIn: reported.map { ($0 - now).wholeSeconds },
                 scope: tokens.scope,
-                idToken: idToken
+                idToken: idToken,
+                authorizationDetails: detailTypes.isEmpty ? nil : detailTypes.map { AuthorizationDetail(type: $0) }
             ),
             // RFC 6749 §5.1 asks for both.
             headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")]

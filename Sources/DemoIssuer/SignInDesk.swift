@@ -12,6 +12,8 @@ struct SignInDesk {
         var challenge: String?
         var nonce: String?
         var isFormPost: Bool
+        /// The types that `authorization_details` (RFC 9396 §2) asks for; empty if it asks for none.
+        var detailTypes: [String] = []
         /// Whom the page offers first.
         var loginHint: String?
     }

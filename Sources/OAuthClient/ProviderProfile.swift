@@ -118,7 +118,7 @@ package enum ReservedParameter {
     package static let authorizationNames: Set<String> = [
         "response_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "redirect_uri",
         "response_mode", "scope", "state", "nonce", "code", "code_challenge", "code_challenge_method", "code_verifier",
-        "request", "request_uri", "registration",
+        "request", "request_uri", "registration", "authorization_details",
     ]
 
     /// The first name of `parameters`, in alphabetical order, that is reserved; nil if all may be sent.

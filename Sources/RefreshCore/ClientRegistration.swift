@@ -6,6 +6,8 @@ package struct ClientRegistration: Equatable, Sendable {
     package var authentication: ClientAuthentication?
     /// The client secret; nil for a public client.
     package var clientSecret: Secret?
+    /// When the server stops taking the secret; nil if it does not, or nobody said.
+    package var clientSecretExpiresAt: Timestamp?
     /// The client's private key as its file has it, PEM or JWK, with its certificate if that is how the client proves itself; nil if
     /// it has none.
     package var clientKey: Secret?
@@ -22,8 +24,10 @@ package struct ClientRegistration: Equatable, Sendable {
     package var scopes: [String]
     /// Parameters added to refresh requests, beyond those of RFC 6749 §6: `resource`, `audience`, a provider's own.
     package var refreshParameters: [String: String]
-    /// Parameters added to authorization requests: `access_type`, `audience`, `authorization_details` (RFC 9396).
+    /// Parameters added to authorization requests: `access_type`, `audience`, a provider's own.
     package var authorizationParameters: [String: String]
+    /// What is asked for in detail (RFC 9396 §2): a JSON array of objects. Nil asks for scopes alone.
+    package var authorizationDetails: String?
     /// Where browsers may be sent back to; what it does not say, the provider profile does.
     package var redirect: RegisteredRedirect
     /// How the registration is changed and deleted; nil for a client that was registered by hand, or may not do that.
@@ -33,6 +37,7 @@ package struct ClientRegistration: Equatable, Sendable {
         clientID: String,
         authentication: ClientAuthentication? = nil,
         clientSecret: Secret? = nil,
+        clientSecretExpiresAt: Timestamp? = nil,
         clientKey: Secret? = nil,
         clientKeyID: String? = nil,
         teamID: String? = nil,
@@ -41,12 +46,14 @@ package struct ClientRegistration: Equatable, Sendable {
         scopes: [String] = [],
         refreshParameters: [String: String] = [:],
         authorizationParameters: [String: String] = [:],
+        authorizationDetails: String? = nil,
         redirect: RegisteredRedirect = RegisteredRedirect(),
         management: RegistrationManagement? = nil
     ) {
         self.clientID = clientID
         self.authentication = authentication
         self.clientSecret = clientSecret
+        self.clientSecretExpiresAt = clientSecretExpiresAt
         self.clientKey = clientKey
         self.clientKeyID = clientKeyID
         self.teamID = teamID
@@ -55,6 +62,7 @@ package struct ClientRegistration: Equatable, Sendable {
         self.scopes = scopes
         self.refreshParameters = refreshParameters
         self.authorizationParameters = authorizationParameters
+        self.authorizationDetails = authorizationDetails
         self.redirect = redirect
         self.management = management
     }

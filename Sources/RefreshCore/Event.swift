@@ -40,8 +40,8 @@ package enum Event: Hashable, Sendable {
     case leaseReturned(Generation)
     /// The same, and that account needs a person.
     case sourceLacking(Generation, RefreshFailure)
-    /// The account that this one's token is derived from has a token again.
-    case sourceRestored
+    /// The account that this one's token is derived from has a token again, or needs a person now.
+    case sourceChanged
     /// The user signed out.
     case signedOut
 }

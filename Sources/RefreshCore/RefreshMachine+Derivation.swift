@@ -13,7 +13,7 @@ extension RefreshMachine {
         return requireInteraction(.sourceAccount, failure, at: now)
     }
 
-    mutating func sourceRestored(at now: Moment, jitter: Double) -> [Effect] {
+    mutating func sourceChanged(at now: Moment, jitter: Double) -> [Effect] {
         guard case .interactionRequired(let interaction) = state.phase, interaction.reason == .sourceAccount else {
             return connectivityRestored(at: now, jitter: jitter)
         }

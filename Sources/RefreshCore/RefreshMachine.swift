@@ -58,8 +58,8 @@ package struct RefreshMachine: Sendable {
             return leaseReturned(for: generation, at: now)
         case .sourceLacking(let generation, let failure):
             return sourceLacking(for: generation, failure, at: now)
-        case .sourceRestored:
-            return sourceRestored(at: now, jitter: jitter)
+        case .sourceChanged:
+            return sourceChanged(at: now, jitter: jitter)
         case .signedOut:
             return signedOut()
         }

@@ -6,8 +6,11 @@ package struct RegisteredRedirect: Hashable, Sendable {
     package var port: Int?
     /// The private-use scheme that is registered (RFC 8252 §7.1).
     package var scheme: String?
+    /// Where they are sent after a sign-out at the server (OpenID Connect RP-Initiated Logout §3); nil if nothing is registered.
+    package var postLogoutURI: String?
 
-    package init(uri: String? = nil, port: Int? = nil, scheme: String? = nil) {
+    package init(uri: String? = nil, port: Int? = nil, scheme: String? = nil, postLogoutURI: String? = nil) {
+        self.postLogoutURI = postLogoutURI
         self.uri = uri
         self.port = port
         self.scheme = scheme

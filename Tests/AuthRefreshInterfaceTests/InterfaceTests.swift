@@ -24,7 +24,8 @@ import Testing
     @Test func `types agree with their wire types`() throws {
         #expect(
             description.members(.type).map(\.name) == [
-                "Failure", "TokenSetStatus", "AccountStatus", "AccountSettings", "ProviderVariable",
+                "Failure", "TokenSetStatus", "AccountStatus", "AccountSettings", "ManagedRegistration",
+                "ProviderVariable",
                 "ProviderProfile", "SignOutStep",
                 "StoreFinding", "Finding",
             ]
@@ -34,6 +35,7 @@ import Testing
             case "Failure": try shape.check(Failure.self, member.fields, member.name)
             case "TokenSetStatus": try shape.check(TokenSetStatus.self, member.fields, member.name)
             case "AccountStatus": try shape.check(AccountStatus.self, member.fields, member.name)
+            case "ManagedRegistration": try shape.check(ManagedRegistration.self, member.fields, member.name)
             case "ProviderProfile": try shape.check(ProviderDescription.self, member.fields, member.name)
             case "ProviderVariable": try shape.check(ProviderVariable.self, member.fields, member.name)
             case "SignOutStep": try shape.check(SignOutStep.self, member.fields, member.name)

@@ -26,11 +26,11 @@ struct DerivedAccountTests {
     }
 
     private func derive(
-        _ name: String = "wiki",
-        from source: String = "work",
         _ stage: DaemonStage,
         _ url: String,
-        _ more: [String] = []
+        _ more: [String] = [],
+        name: String = "wiki",
+        from source: String = "work"
     ) async throws -> CommandOutcome {
         let arguments = [
             "account", "add", name, "--issuer", url, "--client-id", "bot", "--client-secret-file", "-", "--grant",
@@ -119,7 +119,7 @@ struct DerivedAccountTests {
             for command in [["account", "edit", "wiki", "--scope", "read"], ["token", "work"]] {
                 #expect(try await stage.authctl(command).end == .exited(77), "\(command)")
             }
-            #expect(try await derive("other", stage, url).end == .exited(77))
+            #expect(try await derive(stage, url, name: "other").end == .exited(77))
             #expect(try await stage.authctl("account", "show", "other").end == .exited(4))
         }
     }
@@ -142,7 +142,7 @@ struct DerivedAccountTests {
                 ("work", ["--requested-token-type", "refresh_token"], "access tokens only"),
                 ("work", ["--actor-account", "nobody"], "there is no account 'nobody'"),
             ] as [(String, [String], String)] {
-                let refused = try await derive(from: source, stage, url, more)
+                let refused = try await derive(stage, url, more, from: source)
                 #expect(refused.end == .exited(65) && refused.errors.contains(words), "\(refused)")
             }
             #expect(try await stage.authctl("account", "show", "wiki").end == .exited(4))
@@ -153,13 +153,16 @@ struct DerivedAccountTests {
         try await withStage { stage, _, url, _ in
             let names = ["work", "a", "b", "c", "d"]
             for (source, name) in zip(names, names.dropFirst()) {
-                #expect(try await derive(name, from: source, stage, url, ["--no-wait"]).end == .exited(0), "\(name)")
+                #expect(
+                    try await derive(stage, url, ["--no-wait"], name: name, from: source).end == .exited(0),
+                    "\(name)"
+                )
             }
-            let deep = try await derive("e", from: "d", stage, url, ["--no-wait"])
+            let deep = try await derive(stage, url, ["--no-wait"], name: "e", from: "d")
             #expect(deep.end == .exited(65) && deep.errors.contains("more than 4"), "\(deep)")
             try await stage.acquire("d")
             #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
-            let circle = try await derive("work", from: "b", stage, url, ["--no-wait"])
+            let circle = try await derive(stage, url, ["--no-wait"], name: "work", from: "b")
             #expect(circle.end == .exited(65) && circle.errors.contains("derived from itself"), "\(circle)")
         }
     }

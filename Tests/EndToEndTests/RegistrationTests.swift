@@ -7,10 +7,12 @@ import Testing
 struct RegistrationTests {
     private func withStage(
         _ registration: GrantPolicy.Registration = .open,
+        secretLifetime: Duration? = nil,
         _ body: (DaemonStage, DemoIssuer, String) async throws -> Void
     ) async throws {
         var policy = GrantPolicy()
         policy.registration = registration
+        policy.clientSecretLifetime = secretLifetime
         try await withIssuer(clients: [], policy: policy) { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -179,6 +181,84 @@ struct RegistrationTests {
             #expect(shown.output.contains("/{service}") && shown.output.contains("the path of the service"), "\(shown)")
             #expect(try await daemon.terminate() == .exited(0))
         }
+    }
+
+    @Test func `the client of a service account registers itself, and has its token at once`() async throws {
+        try await withStage { stage, issuer, url in
+            let added = try await register(stage, at: url, ["--grant", "client-credentials", "--scope", "deploy"])
+            #expect(added.end == .exited(0), "\(added)")
+            try await stage.acquire("work")
+            #expect(await issuer.entries().map(\.outcome) == [.registered, .issued])
+            #expect(try await stage.status("work").grantType == "client_credentials")
+        }
+    }
+
+    @Test func `a secret that ends is told in time, and a new one is known by whoever brings it`() async throws {
+        try await withStage(secretLifetime: .seconds(86_400)) { stage, _, url in
+            let added = try await register(stage, at: url, ["--grant", "client-credentials"])
+            #expect(added.end == .exited(0), "\(added)")
+            let status = try await stage.authctl("status", "work")
+            #expect(status.output.contains("the client secret ends "), "\(status)")
+            #expect(status.output.contains("authctl account edit work --client-secret-file FILE"))
+            #expect(try await stage.status("work").clientSecretExpiresAtUSec != nil)
+            let shown = try await stage.authctl("account", "show", "work")
+            #expect(shown.output.contains("secret ends     "), "\(shown)")
+            let edit = ["account", "edit", "work", "--client-secret-file", "-"]
+            #expect(try await stage.authctl(edit, input: "other").end == .exited(0))
+            #expect(try await stage.status("work").clientSecretExpiresAtUSec == nil)
+        }
+    }
+
+    @Test func `a registration moves to another machine with its account`() async throws {
+        try await withStage(secretLifetime: .seconds(86_400)) { stage, issuer, url in
+            #expect(try await register(stage, at: url, ["--client-auth", "client_secret_basic"]).end == .exited(0))
+            _ = try await signIn(stage)
+            let exported = try await stage.authctl("account", "export", "work")
+            #expect(exported.output.contains("demo-registration-"), "\(exported.errors)")
+            let other = try DaemonStage()
+            let daemon = try await other.start()
+            let imported = try await other.authctl(["account", "import", "-"], input: exported.output)
+            #expect(imported.end == .exited(0), "\(imported)")
+            #expect(try await other.status("work").clientSecretExpiresAtUSec != nil)
+            let out = try await other.authctl("logout", "work", "--forget")
+            #expect(out.end == .exited(0), "\(out)")
+            #expect(await issuer.entries().last?.outcome == .deregistered)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    /// What came of asking for a client: "added", or the error's name and parameters.
+    private static func registering(_ number: Int, at url: String, _ stage: DaemonStage) async -> String {
+        let settings = AccountSettings(name: "work-\(number)", issuer: url, clientId: "")
+        let parameters = AddAccount.Parameters(settings: settings, register: true)
+        do {
+            _ = try await stage.ask(.addAccount, parameters, for: AddAccount.Reply.self)
+            return "added"
+        } catch TestFault.refused(let name, let parameters) {
+            return name + parameters
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func `one registration too many is told the limit, and one that ends makes room`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        // A server that takes connections and says nothing.
+        let held = try HeldEndpoint()
+        let url = "http://127.0.0.1:\(held.port)"
+        let outcomes = await withTaskGroup(of: String.self) { group in
+            for number in 0...32 { group.addTask { await Self.registering(number, at: url, stage) } }
+            // The others wait for the server.
+            var outcomes = [await group.next() ?? ""]
+            if let connection = try? await held.request() { held.answer(connection) }
+            for await outcome in group { outcomes.append(outcome) }
+            return outcomes
+        }
+        #expect(outcomes[0].contains(LimitExceededError.name) && outcomes[0].contains("errands"), "\(outcomes[0])")
+        #expect(outcomes.dropFirst().allSatisfy { $0.contains("ClientNotRegistered") }, "\(outcomes)")
+        #expect(await Self.registering(33, at: url, stage).contains("ClientNotRegistered"))
+        #expect(try await daemon.terminate() == .exited(0))
     }
 
     @Test func `a name that is taken registers nobody`() async throws {

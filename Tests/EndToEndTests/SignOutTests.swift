@@ -28,6 +28,39 @@ struct SignOutTests {
         }
     }
 
+    @Test func `what is asked for in detail is in the sign-in, what was granted is shown, and logout leads home`()
+        async throws
+    {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let add = ["account", "add", "bank", "--issuer", url, "--client-id", "app", "--authorization-details", "-"]
+            let more = [
+                "--authorization-parameter", "login_hint=bob", "--post-logout-redirect-uri", "https://bank.example/bye",
+            ]
+            let added = try await stage.authctl(add + more, input: #"[ {"type": "accounts", "actions": ["read"]} ]"#)
+            #expect(added.end == .exited(5) || added.end == .exited(0), "\(added)")
+            let call = try SignInCall(stage, StartSignIn.Parameters(account: "bank"))
+            let address = try #require(try await call.started().url)
+            #expect(address.contains("authorization_details=%5B%7B%22actions") && address.contains("login_hint=bob"))
+            _ = try await RawWeb.get(try await Person().decide(at: address))
+            _ = try await call.completed()
+            let shown = try await stage.authctl("account", "show", "bank")
+            #expect(shown.output.contains(#"kept            authorization_details=[{"type":"accounts"}]"#), "\(shown)")
+            let parameters = SignOut.Parameters(account: "bank", endSession: true)
+            let out = try await stage.ask(.signOut, parameters, for: SignOut.Reply.self)
+            #expect(out.endSessionUrl?.contains("post_logout_redirect_uri=https%3A%2F%2Fbank.example%2Fbye") == true)
+            for details in ["{}", "[]", #"[{"actions":[]}]"#, #"[],"x":1"#] {
+                let refused = try await stage.authctl(add.map { $0 == "bank" ? "other" : $0 }, input: details)
+                #expect(refused.end == .exited(65), "\(details): \(refused)")
+            }
+            let reserved = ["account", "edit", "bank", "--authorization-parameter", "state=x"]
+            #expect(try await stage.authctl(reserved).end == .exited(65))
+            #expect(try await daemon.terminate() == .exited(0))
+            _ = issuer
+        }
+    }
+
     @Test func `the tokens are erased though the server cannot be told`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()

@@ -31,19 +31,19 @@ struct RefreshMachineDerivationTests {
         #expect(effects == [.persist(.unchanged), .publish(.interactionRequired(interaction))])
         let now = start.later(.seconds(9000))
         #expect(machine.handle(.connectivityRestored, at: now, jitter: 0.5) == [])
-        #expect(machine.handle(.sourceRestored, at: now, jitter: 0.5) == [.persist(.unchanged)])
+        #expect(machine.handle(.sourceChanged, at: now, jitter: 0.5) == [.persist(.unchanged)])
         #expect(machine.state.phase == .scheduled && machine.state.deadline == now.wall)
     }
 
     @Test func `a source that is restored brings a retry near, and disturbs nothing else`() {
         var backingOff = machine(.backingOff(Fixture.backOff(.transient)))
-        _ = backingOff.handle(.sourceRestored, at: start.later(.seconds(10)), jitter: 0)
+        _ = backingOff.handle(.sourceChanged, at: start.later(.seconds(10)), jitter: 0)
         #expect(backingOff.state.deadline == start.wall + .seconds(10))
         for phase in [.signedOut, .scheduled, .refreshing(Fixture.lease), .interactionRequired(Fixture.interaction)]
             as [Phase]
         {
             var machine = machine(phase)
-            #expect(machine.handle(.sourceRestored, at: start, jitter: 0.5) == [], "\(phase)")
+            #expect(machine.handle(.sourceChanged, at: start, jitter: 0.5) == [], "\(phase)")
             #expect(machine.state.phase == phase)
         }
     }

@@ -38,6 +38,7 @@ struct LimitsPageTests {
             "subscribedAccountsMax": text(CallerLimits.subscribedAccountsMax),
             "derivedAccountsMax": text(CallerLimits.derivedAccountsMax),
             "derivationsMax": text(CallerLimits.derivationsMax),
+            "errandsMax": text(CallerLimits.errandsMax),
             "subscribersMax": text(CallerLimits.subscribersMax),
             "tokenSetsMax": text(TokenSet.maximum),
             "tokenSetBytesMax": text(TokenSet.longestText),

@@ -68,6 +68,8 @@ package struct ClientGrantRequest: Sendable {
             + (scopes.isEmpty ? [] : [("scope", scopes.joined(separator: separator))])
             + resources.map { ("resource", $0) }
             + (audience.map { [("audience", $0)] } ?? [])
+            // RFC 9396 §6: a grant that no person gives says it here.
+            + (client.registration.authorizationDetails.map { [("authorization_details", $0)] } ?? [])
         let rest = parameters.filter { name, _ in !own.contains { $0.name == name } }
         return own + rest.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }

@@ -16,7 +16,11 @@ extension OAuthClient {
                 )
             }
             var request = request
-            if request.authentication == nil, metadata.tokenEndpointAuthenticationMethods?.contains("none") == true {
+            // RFC 6749 §4.4: a client that acts for itself has to prove itself.
+            let isPublic = request.grantTypes.contains("authorization_code")
+            if request.authentication == nil, isPublic,
+                metadata.tokenEndpointAuthenticationMethods?.contains("none") == true
+            {
                 request.authentication = ClientAuthentication.none
             }
             let message = HTTPExchange.Request(
@@ -60,6 +64,12 @@ extension OAuthClient {
         }
     }
 
+    /// Whether a client of `issuer` may show its registration's token at `uri`: what listens on this machine is shown none of a server
+    /// elsewhere.
+    package static func isManagementURI(_ uri: String, of issuer: Issuer) -> Bool {
+        Endpoint(uri).map { !$0.isLoopback || issuer.isLoopback } ?? false
+    }
+
     private func registrationHeaders(_ token: Secret?, _ profile: ProviderProfile?) -> HTTPHeaders {
         var headers: HTTPHeaders = [
             "accept": "application/json", "content-type": "application/json", "user-agent": configuration.userAgent,
@@ -101,23 +111,22 @@ extension OAuthClient {
     private func registered(_ fields: [String: JSONValue], for request: RegistrationRequest) -> RegisteredClient {
         let secret = fields["client_secret"]?.text.flatMap { $0.isEmpty ? nil : Secret($0) }
         let method = fields["token_endpoint_auth_method"]?.text.flatMap(ClientAuthentication.init)
-        let endpoint = fields["registration_client_uri"]?.text.flatMap(Endpoint.init)
         let token = fields["registration_access_token"]?.text.flatMap { $0.isEmpty ? nil : Secret($0) }
-        // The token must not go to whatever listens on this machine.
-        let place = endpoint.flatMap { !$0.isLoopback || request.client.issuer.isLoopback ? $0.url : nil }
+        let place = fields["registration_client_uri"]?.text.flatMap {
+            Self.isManagementURI($0, of: request.client.issuer) ? $0 : nil
+        }
         let registration = ClientRegistration(
             clientID: fields["client_id"]?.text ?? "",
             // §3.2.1: the server may have changed what was asked for.
             authentication: method ?? request.authentication,
             clientSecret: secret,
+            // 0 means that it does not end.
+            clientSecretExpiresAt: fields["client_secret_expires_at"]?.seconds.flatMap {
+                $0 > 0 && $0 < 1e11 ? Timestamp(microseconds: Int64($0) * 1_000_000) : nil
+            },
             scopes: fields["scope"]?.text?.split(separator: " ").map(String.init) ?? request.scopes,
             management: place.flatMap { uri in token.map { RegistrationManagement(uri: uri, accessToken: $0) } }
         )
-        // 0 means that it does not end.
-        let expiry = fields["client_secret_expires_at"]?.seconds.flatMap { $0 > 0 && $0 < 1e11 ? $0 : nil }
-        return RegisteredClient(
-            registration: registration,
-            secretExpiresAt: expiry.map { Timestamp(microseconds: Int64($0) * 1_000_000) }
-        )
+        return RegisteredClient(registration: registration)
     }
 }

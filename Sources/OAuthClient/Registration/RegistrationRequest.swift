@@ -49,6 +49,4 @@ package struct RegistrationRequest: Sendable {
 package struct RegisteredClient: Sendable {
     /// With what changes and deletes it later, if the server lets clients do that.
     package let registration: ClientRegistration
-    /// When the secret ends, and the client has to be registered anew; nil if it does not.
-    package let secretExpiresAt: Timestamp?
 }

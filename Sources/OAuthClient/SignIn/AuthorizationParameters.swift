@@ -51,6 +51,8 @@ struct AuthorizationParameters {
             ("acr_values", request.acrValues.isEmpty ? nil : request.acrValues.joined(separator: " ")),
             ("max_age", request.maxAge.map { String($0.components.seconds) }),
             ("claims", request.claims),
+            // RFC 9396 §2: what is pushed, signed or put into the address is the same.
+            ("authorization_details", request.client.registration.authorizationDetails),
         ]
         return fields.compactMap { field in field.value.map { (field.name, $0) } }
             + request.resources.map { ("resource", $0) }

@@ -101,7 +101,8 @@ extension OAuthClient {
             let claims = try await check.claims(of: tokens, now: now, skew: date.map { $0 - now } ?? .zero)
             if claims == nil { tokens.idToken = nil }
             tokens = await introspected(tokens, of: client, metadata)
-            let kept = KeptFields.read(request.keptFields + (client.profile?.tokenFields ?? []), in: body.fields)
+            var kept = KeptFields.read(request.keptFields + (client.profile?.tokenFields ?? []), in: body.fields)
+            kept[KeptFields.details] = KeptFields.details(in: body.fields)
             return outcome(.success(ObtainedGrant(tokens: tokens, subject: claims?.subject, keptFields: kept)))
         } catch {
             // Nobody will use it: the server should know. What comes of it changes nothing here.
@@ -123,6 +124,19 @@ extension OAuthClient {
 enum KeptFields {
     /// Longest value kept, in bytes: they are names, numbers and URLs.
     static let valueLimit = 1024
+
+    /// What was granted in detail (RFC 9396 §7), under its own name.
+    static let details = "authorization_details"
+    /// Longest text of it that is kept, in bytes: a dozen objects.
+    private static let detailsLimit = 8192
+
+    /// Nil if the answer has none, or too much of it to be shown.
+    static func details(in fields: [String: JSONValue]) -> String? {
+        guard case .array? = fields[details], let bytes = fields[details]?.bytes, bytes.count <= detailsLimit else {
+            return nil
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
 
     /// The values of those `names` that `fields` have; dots lead into objects.
     static func read(_ names: [String], in fields: [String: JSONValue]) -> [String: String] {

@@ -124,10 +124,10 @@ struct AccountAddCommand: ParsableCommand {
         guard !register || refreshTokenFile == nil && options.clientSecretFile == nil else {
             throw .usage(message: "a new client has neither a secret nor a grant yet", hint: "'authctl login' follows")
         }
-        guard grant == nil || !register && refreshTokenFile == nil else {
+        guard grant == nil || refreshTokenFile == nil else {
             throw .usage(
-                message: "'--grant' needs neither '--register' nor '--refresh-token-file'",
-                hint: "the client of a service account is registered by hand, and obtains its tokens itself"
+                message: "'--grant' needs no '--refresh-token-file'",
+                hint: "the client of a service account obtains its tokens itself"
             )
         }
         guard options.clientSecretFile != "-" || refreshTokenFile != "-" else {
@@ -164,9 +164,12 @@ struct AccountAddCommand: ParsableCommand {
             requestedTokenType: requestedTokenType?.identifier,
             scopes: options.scopes,
             refreshParameters: refreshParameters,
+            authorizationParameters: try options.authorizationParameters(),
+            authorizationDetails: try options.details(),
             redirectUri: options.redirectUri,
             redirectPort: options.redirectPort,
             redirectScheme: options.redirectScheme,
+            postLogoutRedirectUri: options.postLogoutRedirectUri,
             leadTimeSec: options.leadTime?.seconds,
             rotationGraceSec: options.rotationGrace?.seconds,
             refreshTokenLifetimeSec: options.refreshTokenLifetime?.seconds,

@@ -9,7 +9,7 @@ struct AccountEditCommand: ParsableCommand {
         discussion: """
             --scope, --param, --allow-unit and --allow-executable replace all of their kind. --clear empties a \
             setting: issuer, provider, client-secret, client-auth, assertion-subject, assertion-audience, assertion-lifetime, scope, \
-            param, redirect-uri, redirect-port, redirect-scheme, lead-time, rotation-grace, refresh-token-lifetime, allow-unit, allow-executable.
+            param, authorization-parameter, authorization-details, redirect-uri, redirect-port, redirect-scheme, post-logout-redirect-uri, lead-time, rotation-grace, refresh-token-lifetime, allow-unit, allow-executable.
 
             An account with allowed units or executables can be edited and exported by those alone, and its tokens \
             are theirs alone; without, every process of yours may.
@@ -57,9 +57,12 @@ struct AccountEditCommand: ParsableCommand {
             assertionLifetimeSec: options.assertionLifetime?.seconds,
             scopes: options.scopes,
             refreshParameters: try options.refreshParameters(),
+            authorizationParameters: try options.authorizationParameters(),
+            authorizationDetails: try options.details(),
             redirectUri: options.redirectUri,
             redirectPort: options.redirectPort,
             redirectScheme: options.redirectScheme,
+            postLogoutRedirectUri: options.postLogoutRedirectUri,
             leadTimeSec: options.leadTime?.seconds,
             rotationGraceSec: options.rotationGrace?.seconds,
             refreshTokenLifetimeSec: options.refreshTokenLifetime?.seconds,

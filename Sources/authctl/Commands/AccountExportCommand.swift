@@ -52,7 +52,9 @@ struct AccountExportCommand: ParsableCommand {
             settings: reply.settings,
             clientSecret: reply.clientSecret,
             clientKey: reply.clientKey,
-            refreshToken: reply.refreshToken
+            refreshToken: reply.refreshToken,
+            registration: reply.registration,
+            clientSecretExpiresAtUSec: reply.clientSecretExpiresAtUSec
         )
         return WireText.encodeIndented(document) + "\n"
     }

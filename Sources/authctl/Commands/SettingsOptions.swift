@@ -2,11 +2,6 @@ internal import ArgumentParser
 
 /// The options that describe an account, for `add` and `edit`.
 struct SettingsOptions: ParsableArguments {
-    /// Request parameters whose values are secrets (RFC 6749, RFC 7521): they must not come as arguments.
-    private static let secretParameters: Set<String> = [
-        "client_secret", "refresh_token", "access_token", "client_assertion", "assertion", "password", "code",
-    ]
-
     @Option(help: ArgumentHelp("The authorization server's identifier: an https URL.", valueName: "url"))
     var issuer: String?
 
@@ -111,6 +106,23 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "A parameter to add to authorization requests; may be given several times. Not for secrets.",
+            valueName: "name=value"
+        )
+    )
+    var authorizationParameter: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with what is asked for in detail (RFC 9396), a JSON array; '-' reads standard input.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var authorizationDetails: String?
+
+    @Option(
+        help: ArgumentHelp(
             "The redirect URI that the client is registered with: on loopback, a page of yours, or with a scheme of yours.",
             valueName: "uri"
         )
@@ -126,6 +138,14 @@ struct SettingsOptions: ParsableArguments {
         help: ArgumentHelp("The URI scheme that the client is registered with: org.example.mail.", valueName: "scheme")
     )
     var redirectScheme: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the browser goes after a sign-out at the server; has to be registered.",
+            valueName: "uri"
+        )
+    )
+    var postLogoutRedirectUri: String?
 
     @Option(help: ArgumentHelp("Refresh this long before the access token ends: 5m.", valueName: "time"))
     var leadTime: LengthOfTime?
@@ -181,27 +201,6 @@ struct SettingsOptions: ParsableArguments {
             }
         }
         return variables.isEmpty ? nil : variables
-    }
-
-    /// Nil: none given.
-    ///
-    /// - Throws: `usage`, `secretAsArgument`.
-    func refreshParameters() throws(AuthctlError) -> [String: String]? {
-        var parameters: [String: String] = [:]
-        for (name, value) in [("audience", audience), ("resource", resource)] { parameters[name] = value }
-        for text in param {
-            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-                throw .usage(message: "'--param' takes a name and a value", hint: "--param resource=https://…")
-            }
-            let name = String(text[..<equals])
-            guard !Self.secretParameters.contains(name.lowercased()) else {
-                throw .secretAsArgument(option: "--param \(name.lowercased())")
-            }
-            guard parameters.updateValue(String(text[text.index(after: equals)...]), forKey: name) == nil else {
-                throw .usage(message: "'\(name)' is given twice", hint: nil)
-            }
-        }
-        return parameters.isEmpty ? nil : parameters
     }
 
     /// Nil: none given.

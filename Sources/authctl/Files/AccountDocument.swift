@@ -13,6 +13,10 @@ struct AccountDocument: Codable {
     var clientKey: String?
     /// Nil: the account is signed out.
     var refreshToken: String?
+    /// Nil: the client was registered by hand.
+    var registration: ManagedRegistration?
+    /// µs since 1970. Nil: the client secret does not end, or nobody knows.
+    var clientSecretExpiresAtUSec: Int64?
 }
 
 /// What a file given to `account import` holds.

@@ -14,9 +14,12 @@ enum SettingName: String, CaseIterable, Sendable {
     case clientAuthentication
     case scopes
     case refreshParameters
+    case authorizationParameters
+    case authorizationDetails
     case redirectUri
     case redirectPort
     case redirectScheme
+    case postLogoutRedirectUri
     case leadTimeSec
     case rotationGraceSec
     case refreshTokenLifetimeSec
@@ -40,9 +43,12 @@ enum SettingName: String, CaseIterable, Sendable {
         case .clientAuthentication: "client-auth"
         case .scopes: "scope"
         case .refreshParameters: "param"
+        case .authorizationParameters: "authorization-parameter"
+        case .authorizationDetails: "authorization-details"
         case .redirectUri: "redirect-uri"
         case .redirectPort: "redirect-port"
         case .redirectScheme: "redirect-scheme"
+        case .postLogoutRedirectUri: "post-logout-redirect-uri"
         case .leadTimeSec: "lead-time"
         case .rotationGraceSec: "rotation-grace"
         case .refreshTokenLifetimeSec: "refresh-token-lifetime"
@@ -68,15 +74,19 @@ enum SettingName: String, CaseIterable, Sendable {
         case .clientAuthentication: "the client's way of authentication"
         case .scopes: "the scope"
         case .refreshParameters: "a parameter"
+        case .authorizationParameters: "a parameter of the authorization request"
+        case .authorizationDetails: "what is asked for in detail"
         case .redirectUri: "the redirect URI"
         case .redirectPort: "the redirect port"
         case .redirectScheme: "the redirect scheme"
+        case .postLogoutRedirectUri: "the redirect URI of the sign-out"
         case .leadTimeSec: "the lead time"
         case .rotationGraceSec: "the rotation grace"
         case .refreshTokenLifetimeSec: "the refresh token's lifetime"
         case .allowedUnits: "an allowed unit"
         case .allowedExecutables: "an allowed executable"
         case nil where field == "register": "a new client"
+        case nil where field == "registration": "the client's registration"
         case nil where field == "resources": "a resource"
         case nil where field == "redirect": "the redirected address"
         case nil where field == "audience": "the audience"

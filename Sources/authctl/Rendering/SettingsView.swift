@@ -31,10 +31,13 @@ struct SettingsView {
             ("scope", settings?.scopes.flatMap { $0.isEmpty ? nil : $0.joined(separator: " ") }),
         ]
         lines += NamedLines.members("param", settings?.refreshParameters)
+        lines += NamedLines.members("asks", settings?.authorizationParameters)
         lines += [
+            ("asks in detail", settings?.authorizationDetails.map(PlainText.line)),
             ("redirect uri", settings?.redirectUri),
             ("redirect port", settings?.redirectPort.map { String($0) }),
             ("redirect scheme", settings?.redirectScheme),
+            ("after logout", settings?.postLogoutRedirectUri.map(PlainText.line)),
             ("lead time", settings?.leadTimeSec.map(LocalTime.length)),
             ("rotation grace", settings?.rotationGraceSec.map(LocalTime.length)),
             ("refresh token", settings?.refreshTokenLifetimeSec.map { "lives \(LocalTime.length($0)) unused" }),
@@ -46,6 +49,7 @@ struct SettingsView {
                 ("state", StatusSentence(status: status, time: time).description),
                 ("generation", settings.map { _ in String(status.generation) }),
                 ("refreshed", status.refreshedAtUSec.map(time.both)),
+                ("secret ends", status.clientSecretExpiresAtUSec.map(time.both)),
                 ("server clock", status.clockSkewSec.flatMap(Self.skew)),
                 ("run", status.hint),
             ]

@@ -27,6 +27,10 @@ struct StatusNote {
                 + (status.refreshTokenExpiresAtUSec.map(time.both) ?? "soon")
         case .retrying:
             title = (status.isValid(at: time.nowUSec) ? "is retrying" : "has no valid token") + Self.because(status)
+        case .fresh where status.hint != nil && status.clientSecretExpiresAtUSec != nil:
+            title =
+                "will be refused by the server: the client secret ends "
+                + (status.clientSecretExpiresAtUSec.map(time.both) ?? "soon")
         case .fresh, .refreshing, nil:
             return nil
         }

@@ -12,8 +12,9 @@ struct Decision {
     let write: StateWrite?
     /// What the account was suffering from before; nil if nothing.
     let failureBefore: RefreshFailure?
-    /// Whether the account has a valid access token that it did not have before, or that a sign-in brought.
-    var bringsToken = false
+    /// Whether those whose token is derived from the account's have to know: it has a new grant, a valid access token that it did not
+    /// have before, or a person to wait for.
+    var concernsDerived = false
 
     /// Whether it spends a refresh token.
     var sends: Bool {

@@ -10,7 +10,7 @@ extension Event {
             set
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued, .refreshFailed,
             .demandRefused, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained, .accountUpdated,
-            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceRestored, .signedOut:
+            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             nil
         }
     }
@@ -22,7 +22,7 @@ extension Event {
         case .refreshFailed, .demandRefused, .tokenSetFailed, .deadlineReached, .tokenNeeded, .tokenSetNeeded,
             .refreshRequested,
             .accessTokenRejected, .tokenSetRejected, .exchangeContinues, .exchangeAbandoned, .grantImported,
-            .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceRestored, .signedOut:
+            .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             false
         }
     }
@@ -40,7 +40,7 @@ extension Event {
             true
         case .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected,
             .tokenSetRejected, .exchangeContinues, .exchangeAbandoned, .grantImported, .accountUpdated,
-            .connectivityRestored, .sourceRestored, .signedOut:
+            .connectivityRestored, .sourceChanged, .signedOut:
             false
         }
     }
@@ -52,7 +52,7 @@ extension Event {
         case .deadlineReached, .accessTokenRejected, .tokenSetRejected, .tokensIssued, .refreshFailed, .demandRefused,
             .tokenSetIssued, .tokenSetFailed, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained,
             .accountUpdated,
-            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceRestored, .signedOut:
+            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             false
         }
     }
@@ -66,7 +66,7 @@ extension Event {
         case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed, .exchangeContinues,
             .exchangeAbandoned,
             .grantImported, .grantObtained, .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking,
-            .sourceRestored, .signedOut:
+            .sourceChanged, .signedOut:
             false
         }
     }

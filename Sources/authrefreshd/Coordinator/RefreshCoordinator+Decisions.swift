@@ -128,6 +128,8 @@ extension RefreshCoordinator {
             )
         }
         let holds = { (state: RefreshState) in state.holdsAccessToken(for: .zero, at: now) }
+        let (isNewGrant, hasToken) = (effects.first == .persist(.replace), !holds(record.state) && holds(machine.state))
+        let callsUser = effects.contains { if case .publish(.interactionRequired) = $0 { true } else { false } }
         return Decision(
             record: after,
             arrival: arrival,
@@ -135,7 +137,7 @@ extension RefreshCoordinator {
             effects: effects,
             write: write,
             failureBefore: record.state.phase.failure,
-            bringsToken: event.isIssuance && holds(machine.state) && (event.isSignIn || !holds(record.state))
+            concernsDerived: isNewGrant || hasToken || callsUser
         )
     }
 

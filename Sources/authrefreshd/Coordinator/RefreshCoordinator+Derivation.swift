@@ -136,6 +136,24 @@ extension RefreshCoordinator {
         submit(event, for: account)
     }
 
+    /// What a server means that does not take the token of another account: that account needs a person. Nil if it does not, as far as is
+    /// known; an access token that was refused is then replaced, which tells.
+    func lackingSource(of account: Account, after failure: RefreshFailure) -> RefreshFailure? {
+        // RFC 8693 §2.2.2 has `invalid_request` for a token that is not good; some servers say it more clearly.
+        let words = ["invalid_request", "invalid_grant", "invalid_token"]
+        guard let terms = account.registration.serviceGrant?.exchange,
+            failure.detail.oauthError.map({ words.contains($0.lowercased()) }) == true
+        else { return nil }
+        for source in terms.sources {
+            guard case .whole(let snapshot)? = try? self.account(named: source.account.text) else { continue }
+            if snapshot.shown == .interactionRequired {
+                return RefreshFailure(.userRequired, source.account, "needs a sign-in")
+            }
+            submit(.accessTokenRejected, for: snapshot.account.id)
+        }
+        return nil
+    }
+
     /// Ends the waiting for other accounts' tokens, which the end of the daemon does not wait for.
     func returnWaitingLeases() {
         for (account, exchange) in exchanges where exchange.awaitsSource {
@@ -144,11 +162,11 @@ extension RefreshCoordinator {
         }
     }
 
-    /// Has the accounts go on that the want of a token of this one may have stopped.
+    /// Has the accounts go on that the want of a token of this one may have stopped, or learn that it needs a person.
     func wakeDerived(from source: AccountName) {
         // What cannot be read now is tried again by itself, or by its person.
         let derived = (try? store.derived(from: source, limit: CallerLimits.derivedAccountsMax * 2)) ?? []
-        for account in derived { submit(.sourceRestored, for: account) }
+        for account in derived { submit(.sourceChanged, for: account) }
     }
 }
 

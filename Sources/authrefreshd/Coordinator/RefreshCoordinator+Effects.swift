@@ -26,7 +26,7 @@ extension RefreshCoordinator {
                 }
             }
         }
-        for decision in decisions where decision.bringsToken {
+        for decision in decisions where decision.concernsDerived {
             wakeDerived(from: decision.record.account.name)
         }
         for decision in decisions where decision.event.isSignIn {

@@ -133,9 +133,13 @@ extension RefreshCoordinator {
                 scopes: response.scopes
             )
         case .failure(let failure):
-            event =
-                claims == nil
-                ? .failed(lease.generation, failure, for: set) : .demandRefused(lease.generation, failure)
+            if let lack = lackingSource(of: record.account, after: failure) {
+                event = .sourceLacking(lease.generation, lack)
+            } else {
+                event =
+                    claims == nil
+                    ? .failed(lease.generation, failure, for: set) : .demandRefused(lease.generation, failure)
+            }
         }
         submit(
             Arrival(

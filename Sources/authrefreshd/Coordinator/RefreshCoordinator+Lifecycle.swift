@@ -80,6 +80,13 @@ extension RefreshCoordinator {
         }
     }
 
+    /// Notes the beginning of an errand; false if there are as many as may be.
+    func beginErrand() -> Bool {
+        guard errands < CallerLimits.errandsMax else { return false }
+        errands += 1
+        return true
+    }
+
     /// Notes the end of an errand, which the end of the daemon may have waited for.
     func errandEnded() {
         errands -= 1

@@ -32,9 +32,13 @@ extension RefreshCoordinator {
         var request = RegistrationRequest(
             client: asking,
             clientName: "authrefreshd",
-            redirectURIs: RedirectChoice.registered(as: signIn)
+            redirectURIs: wanted.serviceGrant == nil ? RedirectChoice.registered(as: signIn) : []
         )
-        request.authentication = wanted.authentication
+        if let grant = wanted.serviceGrant { request.grantTypes = [grant.kind.rawValue] }
+        request.postLogoutRedirectURIs = wanted.redirect.postLogoutURI.map { [$0] } ?? []
+        // A client with a key proves itself with it, unless something else was chosen.
+        let byKey = wanted.clientKey != nil && wanted.serviceGrant?.kind != .jwtBearer
+        request.authentication = wanted.authentication ?? (byKey ? .privateKeyJWT : nil)
         request.scopes = asking.scopes(nil)
         request.initialAccessToken = initialAccessToken
         request.softwareVersion = Version.text
@@ -43,6 +47,7 @@ extension RefreshCoordinator {
         var new = new
         new.registration.clientID = registered.clientID
         new.registration.clientSecret = registered.clientSecret
+        new.registration.clientSecretExpiresAt = registered.clientSecretExpiresAt
         new.registration.authentication = registered.authentication
         new.registration.management = registered.management
         do {

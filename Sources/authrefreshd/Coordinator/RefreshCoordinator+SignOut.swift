@@ -74,7 +74,8 @@ extension RefreshCoordinator {
         let request = EndSessionRequest(
             client: requestingClient(of: account, correlationID: correlationID),
             // Without it the server asks the person whom to sign out; that is no reason to fail.
-            idTokenHint: (try? store.idToken(of: account.id)) ?? nil
+            idTokenHint: (try? store.idToken(of: account.id)) ?? nil,
+            postLogoutRedirectURI: account.registration.redirect.postLogoutURI
         )
         return await client.endSessionURL(for: request).flatMap { url in
             guard let url else {

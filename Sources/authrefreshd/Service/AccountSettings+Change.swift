@@ -18,9 +18,12 @@ extension AccountSettings {
         assertionLifetimeSec = change.assertionLifetimeSec ?? assertionLifetimeSec
         scopes = change.scopes ?? scopes
         refreshParameters = change.refreshParameters ?? refreshParameters
+        authorizationParameters = change.authorizationParameters ?? authorizationParameters
+        authorizationDetails = change.authorizationDetails ?? authorizationDetails
         redirectUri = change.redirectUri ?? redirectUri
         redirectPort = change.redirectPort ?? redirectPort
         redirectScheme = change.redirectScheme ?? redirectScheme
+        postLogoutRedirectUri = change.postLogoutRedirectUri ?? postLogoutRedirectUri
         leadTimeSec = change.leadTimeSec ?? leadTimeSec
         rotationGraceSec = change.rotationGraceSec ?? rotationGraceSec
         refreshTokenLifetimeSec = change.refreshTokenLifetimeSec ?? refreshTokenLifetimeSec
@@ -42,9 +45,12 @@ extension AccountSettings {
         case "assertionLifetimeSec": assertionLifetimeSec = nil
         case "scopes": scopes = nil
         case "refreshParameters": refreshParameters = nil
+        case "authorizationParameters": authorizationParameters = nil
+        case "authorizationDetails": authorizationDetails = nil
         case "redirectUri": redirectUri = nil
         case "redirectPort": redirectPort = nil
         case "redirectScheme": redirectScheme = nil
+        case "postLogoutRedirectUri": postLogoutRedirectUri = nil
         case "leadTimeSec": leadTimeSec = nil
         case "rotationGraceSec": rotationGraceSec = nil
         case "refreshTokenLifetimeSec": refreshTokenLifetimeSec = nil

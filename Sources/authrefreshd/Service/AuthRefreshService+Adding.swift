@@ -19,11 +19,15 @@ extension AuthRefreshService {
         if let key = asked.clientKey { _ = try checked(secret: key, field: "clientKey") }
         let settings = coordinator.settings
         let registers = asked.register ?? false
-        let draft = try SettingsReader(profiles: settings.profiles, isRegistering: registers).draft(
+        var draft = try SettingsReader(profiles: settings.profiles, isRegistering: registers).draft(
             asked.settings,
             clientSecret: asked.clientSecret,
             clientKey: asked.clientKey
         )
+        draft.registration.management = try asked.registration.map { known throws(VarlinkError) in
+            try management(known, at: draft.issuer)
+        }
+        draft.registration.clientSecretExpiresAt = asked.clientSecretExpiresAtUSec.map { Timestamp(microseconds: $0) }
         guard try coordinator.overview().accounts < settings.maxAccounts else {
             throw VarlinkError(LimitExceededError(.accounts, maximum: settings.maxAccounts))
         }
@@ -41,21 +45,36 @@ extension AuthRefreshService {
         guard try coordinator.account(named: draft.name.text) == nil else { throw StoreError.nameTaken(draft.name) }
         let token = try asked.initialAccessToken.map { try checked(secret: $0, field: "initialAccessToken") }
         let client = coordinator.registering(draft)
-        coordinator.errands += 1
+        let new = draft
+        guard coordinator.beginErrand() else {
+            throw VarlinkError(LimitExceededError(.errands, maximum: CallerLimits.errandsMax))
+        }
         Task { [coordinator = self.coordinator] in
             do {
-                let added = try await coordinator.register(draft, as: client, initialAccessToken: token)
+                let added = try await coordinator.register(new, as: client, initialAccessToken: token)
                 let clientID = added.account.registration.clientID
                 responder.reply(AddAccount.Reply(status: added.wireStatus, clientId: clientID))
             } catch let error as StoreError {
                 responder.fail(VarlinkError(error))
             } catch let failure as RefreshFailure {
-                responder.fail(VarlinkError(unregistered: failure, draft.name))
+                responder.fail(VarlinkError(unregistered: failure, new.name))
             } catch {
                 preconditionFailure("a registration fails with StoreError or RefreshFailure: \(type(of: error))")
             }
             await coordinator.errandEnded()
         }
+    }
+
+    /// What another daemon knew of the client's registration.
+    private func management(
+        _ known: ManagedRegistration,
+        at issuer: Issuer
+    ) throws(VarlinkError) -> RegistrationManagement {
+        guard OAuthClient.isManagementURI(known.uri, of: issuer) else {
+            throw VarlinkError(InvalidSettingsError(field: "registration", reason: "its address is no https URL"))
+        }
+        let accessToken = try checked(secret: known.accessToken, field: "registration")
+        return RegistrationManagement(uri: known.uri, accessToken: accessToken)
     }
 }
 

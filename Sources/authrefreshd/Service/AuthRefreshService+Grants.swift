@@ -79,7 +79,11 @@ extension AuthRefreshService {
             settings: AccountSettings(snapshot.account),
             clientSecret: snapshot.account.registration.clientSecret?.reveal(),
             clientKey: snapshot.account.registration.clientKey?.reveal(),
-            refreshToken: try coordinator.refreshToken(of: snapshot)?.secret.reveal()
+            refreshToken: try coordinator.refreshToken(of: snapshot)?.secret.reveal(),
+            registration: snapshot.account.registration.management.map {
+                ManagedRegistration(uri: $0.uri, accessToken: $0.accessToken.reveal())
+            },
+            clientSecretExpiresAtUSec: snapshot.account.registration.clientSecretExpiresAt?.microseconds
         )
     }
 

@@ -20,7 +20,9 @@ extension AuthRefreshService {
             forgets: asked.forget ?? false
         )
         // It goes on if the caller leaves: half of a sign-out is none.
-        coordinator.errands += 1
+        guard coordinator.beginErrand() else {
+            throw VarlinkError(LimitExceededError(.errands, maximum: CallerLimits.errandsMax))
+        }
         Task { [coordinator = self.coordinator] in
             responder.reply(SignOut.Reply(await coordinator.signOut(request, of: snapshot)))
             await coordinator.errandEnded()

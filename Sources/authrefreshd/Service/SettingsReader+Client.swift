@@ -21,6 +21,13 @@ extension SettingsReader {
         if let reserved = ReservedParameter.first(in: parameters) {
             throw invalid("refreshParameters", "'\(reserved)' is a name that the request itself uses", nil)
         }
+        let authorizationParameters = settings.authorizationParameters ?? [:]
+        if let name = ReservedParameter.first(
+            in: authorizationParameters,
+            among: ReservedParameter.authorizationNames
+        ) {
+            throw invalid("authorizationParameters", "'\(name)' is a name that the request itself uses", nil)
+        }
         return ClientRegistration(
             clientID: clientID,
             authentication: method,
@@ -32,6 +39,8 @@ extension SettingsReader {
             serviceGrant: serviceGrant,
             scopes: settings.scopes ?? [],
             refreshParameters: parameters,
+            authorizationParameters: authorizationParameters,
+            authorizationDetails: try authorizationDetails(settings.authorizationDetails),
             redirect: try redirect(settings)
         )
     }
@@ -49,6 +58,19 @@ extension SettingsReader {
             let named = key.flatMap(OAuthClient.clientID(namedInClientKey:))
         else { throw invalid("clientId", "it is empty", nil) }
         return named
+    }
+
+    /// RFC 9396 §2: objects, each of which says its type.
+    private func authorizationDetails(_ text: String?) throws(VarlinkError) -> String? {
+        guard let text else { return nil }
+        guard let details = OAuthClient.authorizationDetails(text) else {
+            throw invalid(
+                "authorizationDetails",
+                "they are no JSON array of objects with a \"type\"",
+                #"[{"type":"payment_initiation"}]"#
+            )
+        }
+        return details
     }
 
     /// What the server knows of redirect URIs.
@@ -75,7 +97,15 @@ extension SettingsReader {
                 "a domain name in reverse: org.example.mail"
             )
         }
-        return RegisteredRedirect(uri: settings.redirectUri, port: port, scheme: settings.redirectScheme)
+        if let uri = settings.postLogoutRedirectUri, !RegisteredRedirect.isURI(uri) {
+            throw invalid("postLogoutRedirectUri", "'\(uri)' is no redirect URI", "https://…")
+        }
+        return RegisteredRedirect(
+            uri: settings.redirectUri,
+            port: port,
+            scheme: settings.redirectScheme,
+            postLogoutURI: settings.postLogoutRedirectUri
+        )
     }
 
     /// The method that was chosen, if what it needs is there; nil leaves it to the client.

@@ -17,7 +17,7 @@ extension SettingsReader {
         case nil: return nil
         case .clientCredentials:
             // RFC 6749 §4.4: for confidential clients only.
-            guard canProveItself else {
+            guard canProveItself || isRegistering && settings.clientAuthentication != "none" else {
                 throw invalid(
                     "grantType",
                     "'client_credentials' needs a client that proves itself",

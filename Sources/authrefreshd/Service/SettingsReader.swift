@@ -71,6 +71,10 @@ struct SettingsReader {
         )
         if !isMoved, draft.registration.clientID == account.registration.clientID {
             draft.registration.management = account.registration.management
+            // Whoever brings a new secret knows when it ends.
+            if change.clientSecret == nil, draft.registration.clientSecret != nil {
+                draft.registration.clientSecretExpiresAt = account.registration.clientSecretExpiresAt
+            }
         }
         return Account(
             id: account.id,
@@ -174,11 +178,13 @@ extension AccountSettings {
         let texts = [
             name, issuer, provider, clientId, clientAuthentication, clientKeyId, teamId, grantType, assertionSubject,
             assertionAudience, subjectAccount, subjectTokenType, actorAccount, actorTokenType, requestedTokenType,
-            redirectUri, redirectScheme,
+            redirectUri, redirectScheme, authorizationDetails, postLogoutRedirectUri,
         ]
         .compactMap { $0 }
         let lists = (scopes ?? []) + (allowedUnits ?? []) + (allowedExecutables ?? [])
-        let parameters = [refreshParameters, variables].flatMap { ($0 ?? [:]).flatMap { [$0.key, $0.value] } }
+        let parameters = [refreshParameters, authorizationParameters, variables].flatMap {
+            ($0 ?? [:]).flatMap { [$0.key, $0.value] }
+        }
         return (texts + lists + parameters).reduce(0) { $0 + $1.utf8.count + 1 }
     }
 }

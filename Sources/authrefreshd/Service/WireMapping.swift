@@ -17,6 +17,8 @@ extension AccountSnapshot {
         status.refreshedAtUSec = state.accessToken?.issuedAt.wall.microseconds
         status.nextAttemptAtUSec = state.deadline?.microseconds
         status.refreshTokenExpiresAtUSec = state.refreshToken?.expiresAt.microseconds
+        status.clientSecretExpiresAtUSec = account.registration.clientSecretExpiresAt?.microseconds
+        status.grantType = account.registration.serviceGrant?.kind.rawValue
         status.clockSkewSec = clockSkew?.components.seconds
         status.failure = failure.map { Failure($0.detail) }
         if case .interactionRequired(let interaction) = state.phase {
@@ -30,9 +32,16 @@ extension AccountSnapshot {
         return status
     }
 
+    /// Two weeks before the server stops taking the client secret, its owner is told.
+    private var endsSecretSoon: Bool {
+        account.registration.clientSecretExpiresAt.map { $0 - at.wall < .seconds(14 * 86_400) } ?? false
+    }
+
     /// The command that helps; nil if none is needed.
     var hint: String? {
         switch shown {
+        // Whoever brings a new one has to be told while the old one is still taken.
+        case .fresh where endsSecretSoon: "authctl account edit \(account.name) --client-secret-file FILE"
         case .fresh, .refreshing, .retrying: nil
         case .signedOut where account.registration.serviceGrant != nil: "authctl refresh \(account.name)"
         case .interactionRequired where account.registration.serviceGrant?.exchange != nil:
@@ -81,9 +90,13 @@ extension AccountSettings {
             requestedTokenType: account.registration.serviceGrant?.exchange?.requestedType?.rawValue,
             scopes: account.registration.scopes,
             refreshParameters: account.registration.refreshParameters,
+            authorizationParameters: account.registration.authorizationParameters.isEmpty
+                ? nil : account.registration.authorizationParameters,
+            authorizationDetails: account.registration.authorizationDetails,
             redirectUri: account.registration.redirect.uri,
             redirectPort: account.registration.redirect.port.map(Int64.init),
             redirectScheme: account.registration.redirect.scheme,
+            postLogoutRedirectUri: account.registration.redirect.postLogoutURI,
             leadTimeSec: account.policy.leadTime?.components.seconds,
             rotationGraceSec: account.policy.rotationGrace?.components.seconds,
             refreshTokenLifetimeSec: account.policy.refreshTokenLifetime?.components.seconds,

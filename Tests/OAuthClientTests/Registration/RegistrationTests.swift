@@ -70,7 +70,7 @@ struct RegistrationTests {
         #expect(client.registration.clientSecret == Secret("s1"))
         #expect(client.registration.authentication == .clientSecretPost)
         #expect(client.registration.scopes == ["openid", "mail"])
-        #expect(client.secretExpiresAt == Timestamp(microseconds: 2_000_000_000_000_000))
+        #expect(client.registration.clientSecretExpiresAt == Timestamp(microseconds: 2_000_000_000_000_000))
         #expect(client.registration.management?.accessToken == Secret("rat"))
         #expect(client.registration.management?.uri.hasSuffix("/register/c1") == true)
         let request = try #require(sent.first)
@@ -97,7 +97,7 @@ struct RegistrationTests {
         let (result, _) = try await register(200, { _ in #"{"client_id":"c1","client_secret_expires_at":0}"# })
         let client = try result.get()
         #expect(client.registration.clientSecret == nil)
-        #expect(client.secretExpiresAt == nil)
+        #expect(client.registration.clientSecretExpiresAt == nil)
         #expect(client.registration.management == nil)
     }
 

@@ -200,7 +200,7 @@ extension Event {
         case .tokenSetNeeded, .tokenSetRejected, .tokenSetIssued, .tokenSetFailed: true
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued, .refreshFailed,
             .demandRefused, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained, .accountUpdated,
-            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceRestored, .signedOut:
+            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             false
         }
     }
