@@ -61,7 +61,7 @@ struct AuthorizationRequestTests {
     @Test func `each resource is a parameter of its own, and authorization details come from the account`() async throws
     {
         var registration = ClientRegistration(clientID: "client")
-        registration.authorizationParameters = ["authorization_details": #"[{"type":"mail"}]"#]
+        registration.authorizationDetails = #"[{"type":"mail"}]"#
         let url = try await url(
             registration: registration,
             request: { $0.resources = ["https://one.example/", "https://two.example/"] }
