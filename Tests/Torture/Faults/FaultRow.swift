@@ -31,21 +31,26 @@ struct FaultRow: Sendable {
     /// How long the server takes a refresh token that it has replaced. Zero, the strictest, unless the fault loses an answer.
     let grace: Duration
     private let first: Expectation
-    private let later: Expectation
+    private let steady: Expectation
+    private let restart: Expectation
 
-    /// - Parameter first: what is expected of an account's first refresh; nil: the same.
+    /// - Parameters:
+    ///   - first: what is expected of an account's first refresh; nil: the same.
+    ///   - restart: what is expected after a restart, when the metadata has to be fetched anew; nil: the same.
     init(
         _ name: String,
         _ trouble: Trouble,
         grace: Duration = .zero,
         first: Expectation? = nil,
-        _ later: Expectation
+        restart: Expectation? = nil,
+        _ steady: Expectation
     ) {
         self.name = name
         self.trouble = trouble
         self.grace = grace
-        self.first = first ?? later
-        self.later = later
+        self.first = first ?? steady
+        self.steady = steady
+        self.restart = restart ?? steady
     }
 
     /// Whether the server has TLS: what a strange answer means does not depend on it, and handshakes by the hundred cost minutes.
@@ -56,7 +61,8 @@ struct FaultRow: Sendable {
     func expectation(in situation: Situation) -> Expectation {
         switch situation {
         case .first: first
-        case .steady, .restart: later
+        case .steady: steady
+        case .restart: restart
         }
     }
 }
