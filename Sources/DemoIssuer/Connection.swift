@@ -155,8 +155,9 @@ struct Connection: Sendable {
 
     /// A head as it stands on the wire.
     private static func text(of head: HTTPResponseHead) -> [UInt8] {
-        let lines = ["\(head.version) \(head.status.code) \(head.status.reasonPhrase)"]
-        return Array((lines + head.headers.map { "\($0.name): \($0.value)" } + ["", ""]).joined(separator: "\r\n").utf8)
+        let status = "\(head.version) \(head.status.code) \(head.status.reasonPhrase)"
+        let lines = [status] + head.headers.map { "\($0.name): \($0.value)" } + ["", ""]
+        return Array(lines.joined(separator: "\r\n").utf8)
     }
 
     /// Lets time pass; false when the client hung up or the server is being shut down meanwhile.

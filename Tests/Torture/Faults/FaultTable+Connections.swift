@@ -18,7 +18,13 @@ extension FaultTable {
                 .endpoint(.cutBefore),
                 .retries("the connection was lost before the answer arrived")
             ),
-            FaultRow("kept connection closed at its reuse", .endpoint(.cutReused), first: .hiccup("lost"), restart: .hiccup("lost"), .unnoticed),
+            FaultRow(
+                "kept connection closed at its reuse",
+                .endpoint(.cutReused),
+                first: .hiccup("lost"),
+                restart: .hiccup("lost"),
+                .unnoticed
+            ),
             FaultRow("HTTP/2: GOAWAY, not taken up", .door(.goAway(mayBeServed: false)), .retries("lost")),
             FaultRow("HTTP/2: GOAWAY, perhaps taken up", .door(.goAway(mayBeServed: true)), .retries("lost")),
         ]
