@@ -121,6 +121,15 @@ extension AccountStore {
         }
     }
 
+    /// The accounts that wait for a token of the account that theirs is derived from.
+    package func lackingSource() throws(StoreError) -> [AccountID] {
+        try read { db in
+            let reason = InteractionReason.sourceAccount.rawValue
+            let statement = try db.cachedStatement(sql: StoreStatement.lackingSource.sql)
+            return try Int64.fetchAll(statement, arguments: [reason]).map(AccountID.init)
+        }
+    }
+
     /// Removes the account and its tokens, from the log too.
     ///
     /// - Throws: `noSuchAccount`.

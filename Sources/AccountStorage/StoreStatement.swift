@@ -16,7 +16,7 @@ enum StoreStatement: CaseIterable {
         resealToken
     case tokenSet, tokenSets, firstTokenSet, eraseTokenSet, eraseTokenSets, eraseOldTokenSets
     case asideAmong, tokenSetsAmong
-    case derivedBySubject, derivedByActor, renameSubject, renameActor
+    case derivedBySubject, derivedByActor, lackingSource, renameSubject, renameActor
 
     var sql: String {
         switch self {
@@ -115,6 +115,7 @@ enum StoreStatement: CaseIterable {
         case .asideAmong: "SELECT account_id FROM set_aside WHERE account_id > ? AND account_id <= ?"
         case .derivedBySubject: "SELECT id FROM account WHERE subject_account = ? LIMIT ?"
         case .derivedByActor: "SELECT id FROM account WHERE actor_account = ? LIMIT ?"
+        case .lackingSource: "SELECT id FROM account WHERE subject_account > '' AND interaction_reason = ?"
         case .renameSubject: "UPDATE account SET subject_account = ? WHERE subject_account = ?"
         case .renameActor: "UPDATE account SET actor_account = ? WHERE actor_account = ?"
         case .tokenSetsAmong:

@@ -238,7 +238,8 @@ struct AuthenticatedPost: Sendable {
             do throws(JOSEError) {
                 let key = try DPoPKey(stored: secret)
                 let random = Self.newIdentifier()
-                let proof = try key.proof(method: "POST", url: endpoint.url, nonce: nonce, now: now, random: random)
+                let method = isQuery ? "GET" : "POST"
+                let proof = try key.proof(method: method, url: endpoint.url, nonce: nonce, now: now, random: random)
                 headers.add(name: "dpop", value: proof)
             } catch {
                 throw TransportFailure(cause: .clientKey, wasSent: false)

@@ -12,14 +12,17 @@ final class NameGate: Sendable {
     /// How long a name that was found is taken to have an answer: as long as one refresh, with its metadata, and those of other accounts
     /// beside it. A name server that falls silent within it can still hold up others, once.
     static let memory = Duration.seconds(5)
-    /// Look-ups that may hang at once; each holds a thread. More names than this belong to servers of one dead resolver.
-    static let hangingLimit = 16
+    /// Look-ups under way at once; each holds a thread. Further names wait until one ends.
+    static let lookUpsMax = 16
     /// Names that are remembered; beyond it all are forgotten, and looked up again.
     static let rememberedLimit = 4096
 
     private struct State {
         var found: [String: ContinuousClock.Instant] = [:]
         var waiters: [String: [Waiter]] = [:]
+        var lookUps = 0
+        /// Names that wait for a thread, the first to come first.
+        var queued: [String] = []
     }
 
     private let state = Mutex(State())
@@ -32,7 +35,7 @@ final class NameGate: Sendable {
 
     /// Returns when `host` may be asked for.
     ///
-    /// - Throws: `nameResolution` if it has no address, or too many look-ups hang; `timeLimit` if it is not known before `deadline`.
+    /// - Throws: `nameResolution` if it has no address; `timeLimit` if it is not known before `deadline`.
     func pass(_ host: String, before deadline: ContinuousClock.Instant) async throws(TransportFailure) {
         let now = ContinuousClock.now
         guard !state.withLock({ $0.found[host].map { now - $0 < Self.memory } ?? false }) else { return }
@@ -49,26 +52,36 @@ final class NameGate: Sendable {
     }
 
     private func wait(_ waiter: Waiter, for host: String, within limit: Duration) {
-        let (isFirst, isFull) = state.withLock { state in
+        let mayStart = state.withLock { state in
             let isFirst = state.waiters[host] == nil
-            guard !isFirst || state.waiters.count < Self.hangingLimit else { return (false, true) }
             state.waiters[host, default: []].append(waiter)
-            return (isFirst, false)
+            guard isFirst else { return false }
+            guard state.lookUps < Self.lookUpsMax else {
+                state.queued.append(host)
+                return false
+            }
+            state.lookUps += 1
+            return true
         }
-        guard !isFull else { return waiter.resume(false) }
         // Queues of their own, which end with their work: nobody waits behind a name that hangs.
         let end = DispatchTime.now() + .microseconds(max(0, Int(limit.microseconds)))
         DispatchQueue(label: "authrefreshd.name-limit").asyncAfter(deadline: end) { waiter.resume(nil) }
-        guard isFirst else { return }
+        if mayStart { lookUp(host) }
+    }
+
+    private func lookUp(_ host: String) {
         DispatchQueue(label: "authrefreshd.name").async { [self] in answer(host, isFound(host)) }
     }
 
     private func answer(_ host: String, _ isFound: Bool) {
-        let waiters = state.withLock { state in
+        let (waiters, next) = state.withLock { state in
             if state.found.count >= Self.rememberedLimit { state.found = [:] }
             state.found[host] = isFound ? ContinuousClock.now : nil
-            return state.waiters.removeValue(forKey: host) ?? []
+            let next = state.queued.isEmpty ? nil : state.queued.removeFirst()
+            if next == nil { state.lookUps -= 1 }
+            return (state.waiters.removeValue(forKey: host) ?? [], next)
         }
+        if let next { lookUp(next) }
         for waiter in waiters { waiter.resume(isFound) }
     }
 

@@ -98,11 +98,40 @@ struct DerivedAccountTests {
             #expect(try await stage.authctl("account", "remove", "job").end == .exited(0))
             let refreshed = try await stage.authctl("refresh", "wiki")
             #expect(refreshed.end == .exited(78) && refreshed.errors.contains("'job'"), "\(refreshed)")
+            // Another account does not become the source by a new name, and least of all the derived one.
+            try await stage.add("secret", issuer: url)
+            for other in ["secret", "wiki"] {
+                let renamed = try await stage.authctl("account", "rename", other, "job")
+                #expect(renamed.end == .exited(65) && renamed.errors.contains("derived from"), "\(renamed)")
+            }
             // The token that it holds is as good as before.
             #expect(try await stage.authctl("token", "wiki").end == .exited(0))
             let feed = try await ChangeFeed(stage, accounts: ["wiki"])
             try await stage.add("job", issuer: url, grant: issuer.issueGrant(clientID: "app", scope: "read write"))
             try await feed.next("token-refreshed", of: "wiki")
+        }
+    }
+
+    @Test func `a source that had a token again before its daemon could tell is found at the next start`() async throws {
+        let clients = [DemoClient(id: "app"), Self.bot]
+        try await withIssuer(clients: clients) { issuer, url in
+            let stage = try DaemonStage()
+            let first = try await stage.start()
+            let grant = try await issuer.issueGrant(clientID: "app", scope: "read write")
+            try await stage.add("work", issuer: url, grant: grant)
+            #expect(try await derive(stage, url).end == .exited(0))
+            try await first.terminate()
+            try await stage.change(
+                store: """
+                    UPDATE account SET phase = 'interactionRequired', interaction_reason = 'sourceAccount', phase_wall_usec = 1,
+                        failure_class = 'userRequired', failure_detail = '{"summary":"lacking"}', deadline_usec = NULL
+                    WHERE name = 'wiki'
+                    """
+            )
+            let second = try await stage.start()
+            let feed = try await ChangeFeed(stage, accounts: ["wiki"])
+            try await feed.changes.first("wiki is fresh") { $0.accounts.contains { $0.state == "fresh" } }
+            #expect(try await second.terminate() == .exited(0))
         }
     }
 

@@ -94,6 +94,12 @@ struct RefreshFormTests {
         #expect(questions.isEmpty)
     }
 
+    @Test func `a new refresh token is not kept waiting for it`() async throws {
+        let (lifetime, questions) = try await introspect(#","refresh_token":"r2""#) { [LoopbackServer.answer(500)] }
+        #expect(lifetime == .seconds(900))
+        #expect(questions.isEmpty)
+    }
+
     @Test(arguments: [
         #"{"active":false}"#, #"{"active":true}"#, #"{"active":true,"exp":1}"#, #"{"active":"true","exp":9999999999}"#,
         "<html>", "",

@@ -100,7 +100,7 @@ extension OAuthClient {
         do throws(RefreshFailure) {
             let claims = try await check.claims(of: tokens, now: now, skew: date.map { $0 - now } ?? .zero)
             if claims == nil { tokens.idToken = nil }
-            tokens = await introspected(tokens, of: client, metadata)
+            if tokens.refreshToken == nil { tokens = await introspected(tokens, of: client, metadata) }
             var kept = KeptFields.read(request.keptFields + (client.profile?.tokenFields ?? []), in: body.fields)
             kept[KeptFields.details] = KeptFields.details(in: body.fields)
             return outcome(.success(ObtainedGrant(tokens: tokens, subject: claims?.subject, keptFields: kept)))

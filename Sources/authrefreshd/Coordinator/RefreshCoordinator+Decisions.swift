@@ -127,8 +127,8 @@ extension RefreshCoordinator {
                 learnedEncoding: arrival.learnedEncoding
             )
         }
-        let holds = { (state: RefreshState) in state.holdsAccessToken(for: .zero, at: now) }
-        let (isNewGrant, hasToken) = (effects.first == .persist(.replace), !holds(record.state) && holds(machine.state))
+        let isNewGrant = effects.first == .persist(.replace)
+        let hasNewToken = machine.state.accessToken != nil && machine.state.accessToken != record.state.accessToken
         let callsUser = effects.contains { if case .publish(.interactionRequired) = $0 { true } else { false } }
         return Decision(
             record: after,
@@ -137,7 +137,7 @@ extension RefreshCoordinator {
             effects: effects,
             write: write,
             failureBefore: record.state.phase.failure,
-            concernsDerived: isNewGrant || hasToken || callsUser
+            concernsDerived: isNewGrant || hasNewToken || callsUser
         )
     }
 

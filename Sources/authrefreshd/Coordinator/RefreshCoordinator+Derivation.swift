@@ -137,7 +137,9 @@ extension RefreshCoordinator {
     }
 
     /// What a server means that does not take the token of another account: that account needs a person. Nil if it does not, as far as is
-    /// known; an access token that was refused is then replaced, which tells.
+    /// known.
+    ///
+    /// It is no reason to think worse of that account's token: whoever may have this one's could take away the other's.
     func lackingSource(of account: Account, after failure: RefreshFailure) -> RefreshFailure? {
         // RFC 8693 §2.2.2 has `invalid_request` for a token that is not good; some servers say it more clearly.
         let words = ["invalid_request", "invalid_grant", "invalid_token"]
@@ -149,7 +151,6 @@ extension RefreshCoordinator {
             if snapshot.shown == .interactionRequired {
                 return RefreshFailure(.userRequired, source.account, "needs a sign-in")
             }
-            submit(.accessTokenRejected, for: snapshot.account.id)
         }
         return nil
     }
@@ -164,9 +165,23 @@ extension RefreshCoordinator {
 
     /// Has the accounts go on that the want of a token of this one may have stopped, or learn that it needs a person.
     func wakeDerived(from source: AccountName) {
-        // What cannot be read now is tried again by itself, or by its person.
+        // What cannot be read or stored now is done at the source's next refresh, or at the next start.
         let derived = (try? store.derived(from: source, limit: CallerLimits.derivedAccountsMax * 2)) ?? []
         for account in derived { submit(.sourceChanged, for: account) }
+    }
+
+    /// Has the accounts go on whose sources have had tokens again since nobody could tell them.
+    func wakeLackingSource() throws(StoreError) {
+        for id in try store.lackingSource() {
+            // A damaged one has a state of its own.
+            guard let account = try? store.record(id)?.account else { continue }
+            let sources = account.registration.serviceGrant?.exchange?.sources ?? []
+            let haveTokens = sources.allSatisfy { source in
+                guard case .whole(let found)? = try? self.account(named: source.account.text) else { return false }
+                return found.holdsAccessToken(for: nil)
+            }
+            if haveTokens { submit(.sourceChanged, for: id) }
+        }
     }
 }
 

@@ -133,7 +133,7 @@ extension RefreshCoordinator {
                 scopes: response.scopes
             )
         case .failure(let failure):
-            if let lack = lackingSource(of: record.account, after: failure) {
+            if set == nil, let lack = lackingSource(of: record.account, after: failure) {
                 event = .sourceLacking(lease.generation, lack)
             } else {
                 event =

@@ -121,6 +121,7 @@ actor RefreshCoordinator {
         for account in try store.leased(limit: .max) {
             submit(.exchangeAbandoned, for: account)
         }
+        try wakeLackingSource()
         try resumeRekeying()
         StoreCopy.removeLeftover(besides: store.path)
         wake()

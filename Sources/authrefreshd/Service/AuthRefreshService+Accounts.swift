@@ -94,6 +94,13 @@ extension AuthRefreshService {
         guard let name = AccountName(asked.newName) else {
             throw VarlinkError(InvalidSettingsError(field: "newName", reason: "'\(asked.newName)' is no account name"))
         }
+        // Those accounts are another's by name: what is derived from it, and where that is sent, was not decided for this one.
+        if try coordinator.account(named: name.text) == nil,
+            try !coordinator.store.derived(from: name, limit: 1).isEmpty
+        {
+            let reason = "other accounts are derived from one of this name, which was removed"
+            throw VarlinkError(InvalidSettingsError(field: "newName", reason: reason))
+        }
         try coordinator.rename(snapshot.account.id, to: name)
         return RenameAccount.Reply()
     }

@@ -72,7 +72,7 @@ struct SettingsReader {
         if !isMoved, draft.registration.clientID == account.registration.clientID {
             draft.registration.management = account.registration.management
             // Whoever brings a new secret knows when it ends.
-            if change.clientSecret == nil, draft.registration.clientSecret != nil {
+            if draft.registration.clientSecret != nil, change.clientSecret.map({ $0 == secret?.reveal() }) ?? true {
                 draft.registration.clientSecretExpiresAt = account.registration.clientSecretExpiresAt
             }
         }
