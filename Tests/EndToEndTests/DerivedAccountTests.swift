@@ -112,7 +112,8 @@ struct DerivedAccountTests {
         }
     }
 
-    @Test func `a source that had a token again before its daemon could tell is found at the next start`() async throws {
+    @Test func `a source that had a token again before its daemon could tell is found at the next start`() async throws
+    {
         let clients = [DemoClient(id: "app"), Self.bot]
         try await withIssuer(clients: clients) { issuer, url in
             let stage = try DaemonStage()
