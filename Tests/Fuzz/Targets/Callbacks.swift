@@ -100,13 +100,14 @@ enum Callbacks {
 
     /// The form that the code came in, read by Foundation.
     private static func checkAccepted(_ form: [UInt8], _ code: AuthorizationCode, _ requiresIssuer: Bool) {
-        let text = String(decoding: spaced(form), as: UTF8.self)
-        let pairs = text.split(separator: "&").map {
-            $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        // By bytes: a combining mark behind a separator would make it another character.
+        let pairs = spaced(form).split(separator: UInt8(ascii: "&")).map { pair in
+            pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+                .map { String(decoding: $0, as: UTF8.self) }
         }
         let values = { (name: String) in
-            pairs.filter { $0.first.map(String.init)?.removingPercentEncoding == name }
-                .map { $0.count > 1 ? String($0[1]).removingPercentEncoding : "" }
+            pairs.filter { $0.first?.removingPercentEncoding == name }
+                .map { $0.count > 1 ? $0[1].removingPercentEncoding : "" }
         }
         require(values("state") == [state], "Foundation finds our state, once")
         require(values("code") == [code.secret.reveal()], "Foundation finds the code, once")
@@ -115,7 +116,7 @@ enum Callbacks {
         require(values("error").allSatisfy { $0?.isEmpty ?? false }, "a code does not come with an error")
     }
 
-    /// `+` as Foundation wants it. By bytes: a combining mark behind it would make it another character.
+    /// `+` as Foundation wants it; by bytes, too.
     private static func spaced(_ form: [UInt8]) -> [UInt8] {
         form.flatMap { $0 == UInt8(ascii: "+") ? Array("%20".utf8) : [$0] }
     }
