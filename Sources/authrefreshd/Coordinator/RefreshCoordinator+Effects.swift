@@ -26,6 +26,7 @@ extension RefreshCoordinator {
                 }
             }
         }
+        // Before anybody is answered: who hears of a new grant may ask for what is derived from it at once.
         for decision in decisions where decision.concernsDerived {
             wakeDerived(from: decision.record.account.name)
         }
