@@ -38,7 +38,7 @@ struct DiskTests {
             #expect(try store.record(id)?.state.generation == Generation(1))
             #expect(try store.refreshToken(of: id, generation: Generation(1)) == Sample.refreshToken("a-1"))
 
-            try FileManager.default.removeItem(at: filler)
+            try makeRoom(filler)
             try store.probe()
             try store.commit([write])
             try store.close()
@@ -66,7 +66,7 @@ struct DiskTests {
             try handle.close()
             let path = "\(mounted)/accounts.sqlite"
             #expect(throws: StoreError.diskFull(path: path)) { try AccountStore(path: path, key: Sample.key()) }
-            try FileManager.default.removeItem(at: filler)
+            try makeRoom(filler)
             try AccountStore(path: path, key: Sample.key()).close()
         }
     }
@@ -92,6 +92,14 @@ struct DiskTests {
             let fresh = "\(mounted)/other.sqlite"
             #expect(throws: StoreError.readOnly(path: fresh)) { try AccountStore(path: fresh, key: Sample.key()) }
         }
+    }
+
+    /// Gives back what `fill` took: at once, even where a process that another suite started at that moment still holds
+    /// the file.
+    private func makeRoom(_ file: URL) throws {
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.truncate(atOffset: 0)
+        try handle.close()
     }
 
     /// Writes until there is no room for a page more.
