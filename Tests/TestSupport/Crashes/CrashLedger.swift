@@ -2,16 +2,21 @@ import AuthRefreshInterface
 import DemoIssuer
 
 /// An account that needs a person after a crash run, and what the server and the journal know of it.
-struct CrashLoss: Equatable {
-    let account: String
-    let reason: String?
+package struct CrashLoss: Sendable, Equatable {
+    package let account: String
+    package let reason: String?
     /// The server's log has an exchange of the token that was refused later, served before the daemon of that time was
     /// killed.
-    let wasServedAndCut: Bool
+    package let wasServedAndCut: Bool
     /// A daemon had already told of the answer to that exchange: then it should have been stored.
-    let wasToldAsStored: Bool
+    package let wasToldAsStored: Bool
     /// The journal says that an answer was lost, and then that a person is needed for that reason.
-    let isSaidInLog: Bool
+    package let isSaidInLog: Bool
+
+    /// Whether it could not be helped: the server had served the exchange, and its answer had not arrived.
+    package var isOfUnansweredExchange: Bool {
+        reason == "outcomeUnknown" && wasServedAndCut && !wasToldAsStored
+    }
 }
 
 /// Compares what the server has seen with what the daemons have said.
@@ -29,7 +34,7 @@ struct CrashLedger {
     /// Exchanges after which the same token was sent once more: their answer had not been stored.
     var exchangesCut: Int {
         Dictionary(grouping: entries.filter { $0.family != nil }) { [$0.family, $0.generation] }.values
-            .filter { sent in sent.contains { $0.outcome == .rotated } && sent.count > 1 }
+            .filter { sent in (sent.firstIndex { $0.outcome == .rotated } ?? sent.count) < sent.count - 1 }
             .count
     }
 

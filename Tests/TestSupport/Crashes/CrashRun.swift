@@ -1,14 +1,16 @@
 import AuthRefreshInterface
 import DemoIssuer
 import Foundation
-import TestSupport
 
 /// One row of daemons on the same store, each killed after a random time.
-struct CrashRun {
+package struct CrashRun {
     /// Accounts that want a refresh all the time; a few dozen keep several exchanges in flight at any moment.
     private static let accounts = 48
-    /// The daemon lives between nothing and this long: it is ready after about a third of it.
-    private static let longestLife = Duration.milliseconds(200)
+    /// A daemon lives between nothing and so many times as long as one needs to be ready: a third dies before that, half has leases
+    /// and answers on its hands.
+    private static let longestLife = 3
+    /// A start on a machine that is busy for a moment; what is longer would only make the run longer.
+    private static let longestStart = Duration.milliseconds(70)
 
     private let kills: Int
     /// Tokens that live for two seconds are due again after one, the least there is.
@@ -19,10 +21,15 @@ struct CrashRun {
     private var log: [String] = []
     private var refusedStarts = 0
     private var killTimes: [Int64] = []
+    /// How long a daemon takes to be ready.
+    private var start = Self.longestStart
     /// The server's number of each account's grant.
     private var families: [String: Int] = [:]
 
-    init(kills: Int, seed: UInt64, grace: Duration) throws {
+    /// - Parameters:
+    ///   - seed: which moments, and which answers are slow.
+    ///   - grace: how long the server forgives a second use of a token.
+    package init(kills: Int, seed: UInt64, grace: Duration) throws {
         self.kills = kills
         policy = GrantPolicy(accessTokenLifetime: .seconds(2), gracePeriod: grace)
         chance = SplitMix64(seed: seed)
@@ -30,7 +37,7 @@ struct CrashRun {
         try stage.configure("max_concurrent_refreshes: 16\nmax_refreshes_per_second: 500\n")
     }
 
-    mutating func run() async throws -> CrashResult {
+    package mutating func run() async throws -> CrashResult {
         let issuer = DemoIssuer(configuration: IssuerConfiguration(clients: [DemoClient(id: "app")], policy: policy))
         let url = try await issuer.start()
         let started = ContinuousClock.now
@@ -46,7 +53,9 @@ struct CrashRun {
     }
 
     private mutating func addAccounts(_ count: Int, _ issuer: DemoIssuer, _ url: String) async throws {
+        let started = ContinuousClock.now
         let daemon = try await stage.start()
+        start = min(ContinuousClock.now - started, Self.longestStart)
         for _ in 0..<count {
             let grant = try await issuer.issueGrant(clientID: "app")
             let name = "a\(grant.family)"
@@ -62,7 +71,7 @@ struct CrashRun {
             let delay = Duration.milliseconds(Int.random(in: 1...30, using: &chance))
             try? await issuer.script(Bool.random(using: &chance) ? .delayBefore(delay) : .delayAfter(delay))
         }
-        let life = Self.longestLife.scaled(by: Double.random(in: 0..<1, using: &chance))
+        let life = start * Self.longestLife * Double.random(in: 0..<1, using: &chance)
         let daemon = try stage.spawn()
         // The moment of death is what is random here: nothing is waited for.
         try await Task.sleep(for: life)
@@ -81,17 +90,22 @@ struct CrashRun {
         since started: ContinuousClock.Instant
     ) async throws -> CrashResult {
         let elapsed = ContinuousClock.now - started
+        let refreshes = await issuer.counters.refreshes
         await issuer.clearFaults()
         let daemon = try await stage.start()
         let feed = try await ChangeFeed(stage)
-        for account in try await stage.statuses().filter({ $0.state != "interaction-required" }).map(\.account) {
+        let unsettled = try await stage.statuses().filter { $0.state != "interaction-required" }.map(\.account)
+        for account in unsettled {
             // A back-off ends early for a person who asks; a refusal waits for its confirmation.
             _ = try await stage.ask(.refresh, Refresh.Parameters(account: account), for: Refresh.Reply.self)
+        }
+        for account in unsettled {
             try await feed.changes.first("the rest of \(account)", within: .seconds(120)) { change in
                 change.account == account && ["token-refreshed", "interaction-required"].contains(change.event)
             }
         }
         let statuses = try await stage.statuses()
+        let check = try await stage.ask(.checkStore, CheckStore.Parameters(), for: CheckStore.Reply.self)
         try await daemon.terminate()
         log += daemon.log.all
         let entries = await issuer.entries().filter { $0.path == "/token" }
@@ -103,41 +117,15 @@ struct CrashRun {
         return CrashResult(
             kills: kills,
             seconds: Double(elapsed.components.seconds),
-            refreshes: counters.refreshes,
+            refreshes: refreshes,
             exchangesCut: ledger.exchangesCut,
             spentTokenUses: counters.spentTokenUses,
             overlaps: counters.overlaps,
             refusedStarts: refusedStarts,
+            storeFindings: Int(check.found),
             lost: lost,
             unexplained: statuses.filter { !["fresh", "refreshing", "interaction-required"].contains($0.state) }
                 .map(\.account)
         )
-    }
-}
-
-/// What a run came to.
-struct CrashResult: CustomStringConvertible {
-    let kills: Int
-    let seconds: Double
-    let refreshes: Int
-    /// Exchanges that the server served and whose answer no daemon has stored.
-    let exchangesCut: Int
-    let spentTokenUses: Int
-    let overlaps: Int
-    /// Daemons that ended by themselves before they were killed.
-    let refusedStarts: Int
-    let lost: [CrashLoss]
-    /// Accounts that came neither to a token nor to a question.
-    let unexplained: [String]
-
-    var description: String {
-        "\(kills) kills in \(Int(seconds)) s, \(refreshes) refreshes, \(exchangesCut) exchanges cut, "
-            + "\(lost.count) accounts lost"
-    }
-}
-
-extension Duration {
-    fileprivate func scaled(by factor: Double) -> Duration {
-        self * factor
     }
 }
