@@ -9,15 +9,23 @@ import RefreshCore
 /// The tokens found last are kept for whoever asks again, until anything at all is changed in the database. SQLite itself counts the
 /// changes, so that there is no writer who could forget to say so.
 @safe final class TokenStatement {
-    /// Programs that ask again and again are few; each costs its token's bytes and 200 more.
+    /// Programs that ask again and again are few; each costs its token's bytes and 200 more. A power of two.
     private static let recentMax = 64
+    private static let noneRecent = [Recent?](repeating: nil, count: recentMax)
+
+    private struct Recent {
+        let place: Int64
+        let name: String
+        let token: DatedToken
+    }
 
     /// Looks among the tokens at hand, then where they are copied from.
     private let atHand: Statement
     private let byName: Statement
     private let beginning: Statement
     private let ending: Statement
-    private var recent: [String: DatedToken] = [:]
+    /// Where the end of a name's place says; whoever was there before goes.
+    private var recent = noneRecent
     /// How many rows had been changed when `recent` was begun.
     private var changes: Int64 = 0
 
@@ -31,13 +39,15 @@ import RefreshCore
     /// Nil if there is none, or what is stored of it is damaged.
     func token(of name: String, _ sealer: Sealer) -> DatedToken? {
         forgetIfChanged()
-        if let known = recent[name] { return known }
+        let place = TokenAtHand.place(of: name.utf8)
+        let slot = Int(place & Int64(Self.recentMax - 1))
+        // The place, too: SQLite compares bytes, Swift what a reader sees.
+        if let known = recent[slot], known.place == place, known.name == name { return known.token }
         beginReading()
-        guard
-            let token = token(of: name, by: atHand, isPlaced: true, sealer) ?? token(of: name, by: byName, sealer)
-        else { return nil }
-        if recent.count >= Self.recentMax { recent.removeAll(keepingCapacity: true) }
-        recent[name] = token
+        guard let token = token(of: name, at: place, by: atHand, sealer) ?? token(of: name, by: byName, sealer) else {
+            return nil
+        }
+        recent[slot] = Recent(place: place, name: name, token: token)
         return token
     }
 
@@ -66,14 +76,14 @@ import RefreshCore
         let now = unsafe sqlite3_total_changes64(sqlite3_db_handle(atHand.sqliteStatement))
         guard now != changes else { return }
         changes = now
-        recent.removeAll(keepingCapacity: true)
+        recent = Self.noneRecent
     }
 
-    /// - Parameter isPlaced: whether the statement asks for the name's place, too.
+    /// - Parameter place: nil if the statement does not ask for it.
     private func token(
         of name: String,
+        at place: Int64? = nil,
         by statement: Statement,
-        isPlaced: Bool = false,
         _ sealer: Sealer
     ) -> DatedToken? {
         let handle = unsafe statement.sqliteStatement
@@ -83,7 +93,7 @@ import RefreshCore
                 unsafe sqlite3_reset(handle)
                 unsafe sqlite3_clear_bindings(handle)
             }
-            if isPlaced { unsafe sqlite3_bind_int64(handle, 2, TokenAtHand.place(of: text)) }
+            if let place { unsafe sqlite3_bind_int64(handle, 2, place) }
             // Not copied: the binding is gone when this returns.
             let length = Int32(clamping: text.count)
             let isBound = unsafe text.withMemoryRebound(to: CChar.self) { text in

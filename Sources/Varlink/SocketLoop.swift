@@ -79,6 +79,11 @@ final class SocketLoop: SerialExecutor {
         send(.work(work))
     }
 
+    /// The same for what has time until the thread has something else to do: it is not woken for it.
+    func executeEventually(_ work: @escaping @Sendable () -> Void) {
+        mailbox.withLock { $0.errands.append(.work(work)) }
+    }
+
     /// Ends the loop when it has done what was asked for until now.
     func end() {
         mailbox.withLock { $0.isEnding = true }

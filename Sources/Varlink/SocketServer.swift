@@ -30,6 +30,12 @@ actor SocketServer {
         loop.execute { self.entered(number, body) }
     }
 
+    /// The same for what need not be done before something else happens to a connection, or is asked for.
+    nonisolated func onThreadEventually(_ number: UInt64, _ body: @escaping @Sendable (Connection?) -> Void) {
+        guard !loop.isCurrent else { return entered(number, body) }
+        loop.executeEventually { self.entered(number, body) }
+    }
+
     private nonisolated func entered(_ number: UInt64, _ body: @Sendable (Connection?) -> Void) {
         assumeIsolated { body($0.registry.connection(number)) }
     }

@@ -70,7 +70,8 @@ package struct VarlinkResponder: Sendable {
     /// server has cut it off, or the server ends. At once, on the caller's thread, if the connection is gone already.
     package func onDisconnect(_ action: @escaping @Sendable () -> Void) {
         guard isConnected else { return action() }
-        link.onThread { [number] connection in
+        // The end of the connection wakes the thread, which then comes upon this first or finds the connection gone.
+        link.onThreadEventually { [number] connection in
             if let connection { connection.whenAbandoned(number, action) } else { action() }
         }
     }
@@ -103,5 +104,10 @@ final class ConnectionLink: Sendable {
     /// Does `body` on the server's thread; a server that has ended drops it: its connections are gone, and have been reported.
     func onThread(_ body: @escaping @Sendable (Connection?) -> Void) {
         server.onThread(number, body)
+    }
+
+    /// The same, at the latest when something happens to the connection or is asked for.
+    func onThreadEventually(_ body: @escaping @Sendable (Connection?) -> Void) {
+        server.onThreadEventually(number, body)
     }
 }

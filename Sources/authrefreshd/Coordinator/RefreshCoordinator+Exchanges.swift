@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import Dispatch
 internal import OAuthClient
 internal import RefreshCore
 
@@ -76,7 +77,12 @@ extension RefreshCoordinator {
         // Where the answer arrives, so that it is read without a change of threads.
         Task(executorPreference: client.executor) { @concurrent [self, client, request] in
             let outcome = await request.run(by: client)
-            await ended(lease, for: set, of: record, with: outcome, correlationID: correlationID)
+            // Not awaited: the task would come back to its own thread only to end there.
+            queue.async {
+                self.assumeIsolated {
+                    $0.ended(lease, for: set, of: record, with: outcome, correlationID: correlationID)
+                }
+            }
         }
         return true
     }
