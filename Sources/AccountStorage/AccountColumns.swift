@@ -12,7 +12,7 @@ enum AccountColumns {
         "registration_uri", "registration_token", "redirect_uri", "redirect_port", "redirect_scheme",
         "provider_variables", "service_grant", "grant_terms",
         "subject_account", "actor_account", "authorization_parameters", "authorization_details",
-        "client_secret_expires_usec", "post_logout_uri",
+        "client_secret_expires_usec", "post_logout_uri", "provider_settings",
     ]
 
     /// Everything that makes a `Record`, in the order `record(from:)` reads.
@@ -58,6 +58,7 @@ enum AccountColumns {
             SQLValue(registration.authorizationDetails),
             SQLValue(registration.clientSecretExpiresAt?.microseconds),
             SQLValue(registration.redirect.postLogoutURI),
+            try SQLValue(JSONColumn.text(ofMap: account.providerSettings)),
         ]
     }
 
@@ -106,6 +107,7 @@ enum AccountColumns {
         let authorizationDetails = reader.text()
         let clientSecretExpiresAt = try reader.timestamp()
         redirect.postLogoutURI = reader.text()
+        let settings = try reader.required(reader.text(), "provider_settings")
         let registration = ClientRegistration(
             clientID: clientID,
             authentication: authentication,
@@ -139,6 +141,7 @@ enum AccountColumns {
                 "provider_variables",
                 .notJSON
             ),
+            providerSettings: try reader.required(JSONColumn.map(from: settings), "provider_settings", .notJSON),
             registration: registration,
             policy: policy,
             basicCredentialEncoding: encoding,

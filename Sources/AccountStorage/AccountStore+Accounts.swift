@@ -154,6 +154,7 @@ extension AccountStore {
             issuer: new.issuer,
             provider: new.provider,
             providerVariables: new.providerVariables,
+            providerSettings: new.providerSettings,
             registration: new.registration,
             policy: new.policy,
             allowedCallers: new.allowedCallers

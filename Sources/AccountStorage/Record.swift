@@ -43,6 +43,8 @@ package struct NewAccount: Equatable, Sendable {
     package var provider: String?
     /// What the account says for the profile's variables.
     package var providerVariables: [String: String]
+    /// What the account says instead of the profile.
+    package var providerSettings: [String: String]
     package var registration: ClientRegistration
     package var policy: RefreshPolicy
     /// Nil: every process of this user.
@@ -58,6 +60,7 @@ package struct NewAccount: Equatable, Sendable {
         issuer: Issuer,
         provider: String? = nil,
         providerVariables: [String: String] = [:],
+        providerSettings: [String: String] = [:],
         registration: ClientRegistration,
         policy: RefreshPolicy = RefreshPolicy(),
         allowedCallers: AllowedCallers? = nil,
@@ -69,6 +72,7 @@ package struct NewAccount: Equatable, Sendable {
         self.issuer = issuer
         self.provider = provider
         self.providerVariables = providerVariables
+        self.providerSettings = providerSettings
         self.registration = registration
         self.policy = policy
         self.allowedCallers = allowedCallers

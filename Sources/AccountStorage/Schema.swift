@@ -40,6 +40,8 @@ enum Schema {
         ("tokens at hand by name", [TokenAtHand.schema]),
         ("derived accounts", [derivedAccounts]),
         ("authorization requests and ends of secrets", [authorizationRequests]),
+        // A JSON object.
+        ("provider settings", ["ALTER TABLE account ADD COLUMN provider_settings TEXT NOT NULL DEFAULT '{}'"]),
     ]
 
     /// Times are µs since 1970; of a `Moment` there are three: `_wall_usec`, `_boot_id`, `_boot_usec`.

@@ -36,6 +36,7 @@ package enum UpdateAccount {
         package var issuer: String?
         package var provider: String?
         package var variables: [String: String]?
+        package var providerSettings: [String: String]?
         package var clientId: String?
         package var clientAuthentication: String?
         package var clientSecret: String?
@@ -65,6 +66,7 @@ package enum UpdateAccount {
             issuer: String? = nil,
             provider: String? = nil,
             variables: [String: String]? = nil,
+            providerSettings: [String: String]? = nil,
             clientId: String? = nil,
             clientAuthentication: String? = nil,
             clientSecret: String? = nil,
@@ -93,6 +95,7 @@ package enum UpdateAccount {
             self.issuer = issuer
             self.provider = provider
             self.variables = variables
+            self.providerSettings = providerSettings
             self.clientId = clientId
             self.clientAuthentication = clientAuthentication
             self.clientSecret = clientSecret

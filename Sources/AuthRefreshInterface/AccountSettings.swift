@@ -4,6 +4,7 @@ package struct AccountSettings: Codable, Hashable, Sendable {
     package var issuer: String?
     package var provider: String?
     package var variables: [String: String]?
+    package var providerSettings: [String: String]?
     package var clientId: String
     package var clientAuthentication: String?
     package var clientKeyId: String?
@@ -37,6 +38,7 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         issuer: String? = nil,
         provider: String? = nil,
         variables: [String: String]? = nil,
+        providerSettings: [String: String]? = nil,
         clientId: String,
         clientAuthentication: String? = nil,
         clientKeyId: String? = nil,
@@ -69,6 +71,7 @@ package struct AccountSettings: Codable, Hashable, Sendable {
         self.issuer = issuer
         self.provider = provider
         self.variables = variables
+        self.providerSettings = providerSettings
         self.clientId = clientId
         self.clientAuthentication = clientAuthentication
         self.clientKeyId = clientKeyId

@@ -7,6 +7,8 @@ package struct Account: Equatable, Sendable {
     package var provider: String?
     /// What the account says for the profile's variables: its tenant, its realm.
     package var providerVariables: [String: String]
+    /// What the account says instead of the profile, by the profile's keys and as its file would.
+    package var providerSettings: [String: String]
     package var registration: ClientRegistration
     package var policy: RefreshPolicy
     /// How Basic credentials have to be written for this server, once found out.
@@ -22,6 +24,7 @@ package struct Account: Equatable, Sendable {
         issuer: Issuer,
         provider: String? = nil,
         providerVariables: [String: String] = [:],
+        providerSettings: [String: String] = [:],
         registration: ClientRegistration,
         policy: RefreshPolicy = RefreshPolicy(),
         basicCredentialEncoding: BasicCredentialEncoding? = nil,
@@ -33,6 +36,7 @@ package struct Account: Equatable, Sendable {
         self.issuer = issuer
         self.provider = provider
         self.providerVariables = providerVariables
+        self.providerSettings = providerSettings
         self.registration = registration
         self.policy = policy
         self.basicCredentialEncoding = basicCredentialEncoding

@@ -3,21 +3,21 @@ internal import Glibc
 
 /// Makes manual pages out of a program's own help texts.
 ///
-///     PROGRAM --experimental-dump-help | authmanual FOLDER VERSION [CONFIGURATION]
+///     PROGRAM --experimental-dump-help | authmanual FOLDER VERSION [CONFIGURATION…]
 ///
-/// writes a page for the program and one for each of its commands; with a sample configuration one for that file too. They
-/// carry the day of `SOURCE_DATE_EPOCH`, so that the same source makes the same pages; without it, today.
+/// writes a page for the program and one for each of its commands; with sample configurations one for each of those files too.
+/// They carry the day of `SOURCE_DATE_EPOCH`, so that the same source makes the same pages; without it, today.
 @main enum AuthManual {
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
-        guard let folder = arguments.first, let version = arguments.dropFirst().first, arguments.count <= 3 else {
-            return end(64, "usage: PROGRAM --experimental-dump-help | authmanual FOLDER VERSION [CONFIGURATION]")
+        guard let folder = arguments.first, let version = arguments.dropFirst().first else {
+            return end(64, "usage: PROGRAM --experimental-dump-help | authmanual FOLDER VERSION [CONFIGURATION…]")
         }
         do {
             let dump = try JSONDecoder().decode(HelpDump.self, from: standardInput())
             let edition = ManualPage.Edition(version: version, date: day)
             var pages = pages(of: dump.command, edition)
-            if let sample = arguments.dropFirst(2).first { pages.append(try configurationPage(sample, edition)) }
+            pages += try arguments.dropFirst(2).map { try configurationPage($0, edition) }
             for page in pages {
                 try Data(page.source.utf8).write(to: URL(filePath: "\(folder)/\(page.fileName)"))
             }
@@ -31,7 +31,7 @@ internal import Glibc
         let page = CommandPage(
             command: command,
             edition: edition,
-            related: [("authctl", 1), ("authrefreshd", 1), ("authrefreshd.yaml", 5)]
+            related: [("authctl", 1), ("authrefreshd", 1), ("authrefreshd.yaml", 5), ("provider-profile.yaml", 5)]
         ).page
         return [page] + command.pages.flatMap { pages(of: $0, edition) }
     }

@@ -1,6 +1,6 @@
 /// The manual page of a configuration file whose sample explains each key.
 struct ConfigurationPage {
-    /// The file's name: `authrefreshd.yaml`.
+    /// The file's name: `authrefreshd.yaml`, or that of the sample of several.
     let name: String
     let sample: String
     let edition: ManualPage.Edition
@@ -10,8 +10,8 @@ struct ConfigurationPage {
         page.title("DESCRIPTION")
         page.add([
             .paragraph(
-                "The file is YAML. This sample, which systemd/install puts in place, explains every key with its unit and "
-                    + "its default; a key that is not set has the value that stands behind its '#'."
+                "The file is YAML. This sample, which is delivered with the program, explains every key; a line that begins with "
+                    + "'#' and a key sets nothing."
             ),
             .literal(sample.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)),
         ])
@@ -23,7 +23,11 @@ struct ConfigurationPage {
                 "Provider profiles; those that are installed are their own documentation."
             ),
         ])
-        page.seeAlso([("authctl", 1), ("authrefreshd", 1)])
+        page.seeAlso(
+            [("authctl", 1), ("authrefreshd", 1), ("authrefreshd.yaml", 5), ("provider-profile.yaml", 5)].filter {
+                $0.0 != name
+            }
+        )
         return page
     }
 }

@@ -33,6 +33,7 @@ struct MigrationTests {
         #expect(work.account.registration.redirect == RegisteredRedirect())
         #expect(work.account.registration.management == nil)
         #expect(work.account.providerVariables == [:])
+        #expect(work.account.providerSettings == [:])
         #expect(work.account.registration.serviceGrant == nil)
         let derived = try store.inDatabase { db in
             try Int.fetchOne(

@@ -34,6 +34,7 @@ struct RekeyTests {
                 scheme: "a.b"
             )
             account.providerVariables = ["tenant": "t-\(index)"]
+            account.providerSettings = ["scope_separator": ",", "headers": "{X-Index: \(index)}"]
             account.tokens?.accessToken = Sample.accessToken("access-\(index)")
             account.tokens?.idToken = Secret("id-\(index)")
             return account

@@ -101,6 +101,34 @@ struct AccountTests {
         }
     }
 
+    @Test func `what an account says instead of a profile reaches the server, and moves with it`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let grant = try await issuer.issueGrant(clientID: "app")
+            let added = try await stage.authctl(
+                ["account", "add", "work", "--issuer", url, "--client-id", "app", "--refresh-token-file", "-"]
+                    + ["--provider-setting", "refresh_grant_type=renewal"],
+                input: grant.refreshToken
+            )
+            #expect(added.end == .exited(78), "\(added)")
+            #expect(await issuer.entries().last?.grantType == "renewal")
+
+            let file = stage.folder.path + "/export.json"
+            #expect(try await stage.authctl("account", "export", "work", "--output", file).end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            #expect(try await stage.authctl("account", "import", file).end == .exited(78))
+            let shown = try await stage.authctl("account", "show", "work")
+            #expect(shown.output.contains("setting         refresh_grant_type=renewal\n"), "\(shown)")
+
+            let edited = try await stage.authctl("account", "edit", "work", "--clear", "provider-setting")
+            #expect(edited.end == .exited(0), "\(edited)")
+            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+            #expect(await issuer.entries().last?.grantType == "refresh_token")
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
     @Test func `an account's tokens and secret never follow it to another issuer`() async throws {
         try await withIssuer { first, home in
             try await withIssuer { other, away in
@@ -111,6 +139,10 @@ struct AccountTests {
                 let refused = try await stage.authctl("account", "edit", "work", "--issuer", away)
                 #expect(refused.end == .exited(65), "\(refused)")
                 #expect(refused.errors.contains("is sent nowhere else"), "\(refused.errors)")
+                // Nor to another place that is said instead of what the issuer publishes.
+                let setting = "token_endpoint=\(away)/token"
+                let moved = try await stage.authctl("account", "edit", "work", "--provider-setting", setting)
+                #expect(moved.end == .exited(65) && moved.errors.contains("is sent nowhere else"), "\(moved)")
                 #expect(try await stage.authctl("refresh", "work").end == .exited(0))
 
                 #expect(try await stage.authctl("logout", "work").end == .exited(0))

@@ -7,27 +7,30 @@ import Testing
         set -e; mkdir pages
         export SOURCE_DATE_EPOCH=86400
         authctl --experimental-dump-help | authmanual pages 7.8.9
-        authrefreshd --experimental-dump-help | authmanual pages 7.8.9 "$OLDPWD"
+        authrefreshd --experimental-dump-help | authmanual pages 7.8.9 $OLDPWD
         """
 
-    private static var sample: String {
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("etc/authrefreshd.yaml").path
+    private static var samples: String {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return root.appendingPathComponent("etc").path + "/{authrefreshd,provider-profile}.yaml"
     }
 
     /// What the command prints in a folder with all pages in `pages`.
     private func run(_ command: String) throws -> CommandRun.Outcome {
         let run = try CommandRun()
         defer { run.remove() }
-        let make = Self.make.replacing("$OLDPWD", with: Self.sample)
+        let make = Self.make.replacing("$OLDPWD", with: Self.samples)
         return try run.run("exec 2>&1; \(make)\n\(command)")
     }
 
-    @Test func `every command has a page, and so have the daemon and its configuration`() throws {
+    @Test func `every command has a page, and so have the daemon, its configuration and provider profiles`() throws {
         let outcome = try run("ls pages; authctl --help | sed -n '/^SUBCOMMANDS/,$p'")
         #expect(outcome.status == 0)
         let lines = outcome.output.split(separator: "\n").map(String.init)
-        for page in ["authctl.1", "authctl-account-add.1", "authrefreshd.1", "authrefreshd.yaml.5"] {
+        for page in [
+            "authctl.1", "authctl-account-add.1", "authrefreshd.1", "authrefreshd.yaml.5", "provider-profile.yaml.5",
+        ] {
             #expect(lines.contains(page))
         }
         let commands = lines.drop { $0 != "SUBCOMMANDS:" }.dropFirst().filter {

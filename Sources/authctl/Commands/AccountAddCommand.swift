@@ -137,6 +137,7 @@ struct AccountAddCommand: ParsableCommand {
         try asked.demand()
         // All that can be wrong with the arguments is found before anybody is asked anything.
         let refreshParameters = try options.refreshParameters()
+        let providerSettings = try options.providerSettings()
         let secret = try options.clientSecret(account: name ?? Self.unnamed)
         let key = try options.clientKey()
         let refreshToken = try refreshToken()
@@ -148,6 +149,7 @@ struct AccountAddCommand: ParsableCommand {
             issuer: asked.issuer,
             provider: asked.provider,
             variables: asked.variables.isEmpty ? nil : asked.variables,
+            providerSettings: providerSettings,
             clientId: asked.clientId ?? "",
             clientAuthentication: options.clientAuth,
             clientKeyId: options.clientKeyId,

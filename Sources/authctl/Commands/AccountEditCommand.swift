@@ -7,8 +7,8 @@ struct AccountEditCommand: ParsableCommand {
         commandName: "edit",
         abstract: "Change an account's settings; what is not named stays.",
         discussion: """
-            --scope, --param, --allow-unit and --allow-executable replace all of their kind. --clear empties a \
-            setting: issuer, provider, client-secret, client-auth, assertion-subject, assertion-audience, assertion-lifetime, scope, \
+            --scope, --param, --provider-setting, --allow-unit and --allow-executable replace all of their kind. --clear empties a \
+            setting: issuer, provider, provider-setting, client-secret, client-auth, assertion-subject, assertion-audience, assertion-lifetime, scope, \
             param, authorization-parameter, authorization-details, redirect-uri, redirect-port, redirect-scheme, post-logout-redirect-uri, lead-time, rotation-grace, refresh-token-lifetime, allow-unit, allow-executable.
 
             An account with allowed units or executables can be edited and exported by those alone, and its tokens \
@@ -46,6 +46,7 @@ struct AccountEditCommand: ParsableCommand {
             issuer: options.issuer,
             provider: options.provider,
             variables: try options.variables(),
+            providerSettings: try options.providerSettings(),
             clientId: options.clientId,
             clientAuthentication: options.clientAuth,
             clientSecret: try options.clientSecret(account: account)?.reveal(),

@@ -146,6 +146,7 @@ extension AccountDocument {
         let absent: [(SettingName, Bool)] = [
             (.issuer, settings.issuer == nil),
             (.provider, settings.provider == nil),
+            (.providerSettings, settings.providerSettings == nil),
             (.clientSecret, clientSecret == nil),
             (.clientKey, clientKey == nil),
             (.clientKeyId, settings.clientKeyId == nil),
@@ -172,6 +173,8 @@ extension AccountDocument {
             clear: cleared.isEmpty ? nil : cleared,
             issuer: settings.issuer,
             provider: settings.provider,
+            variables: settings.provider == nil ? nil : settings.variables ?? [:],
+            providerSettings: settings.providerSettings,
             clientId: settings.clientId,
             clientAuthentication: settings.clientAuthentication,
             clientSecret: clientSecret,

@@ -25,6 +25,15 @@ extension SettingsOptions {
         return parameters.isEmpty ? nil : parameters
     }
 
+    /// What the account says instead of its provider's profile. Nil: none given.
+    ///
+    /// - Throws: `usage`, `secretAsArgument`.
+    func providerSettings() throws(AuthctlError) -> [String: String]? {
+        var settings: [String: String] = [:]
+        try Self.add(providerSetting, of: "--provider-setting", example: "scope_separator=,", to: &settings)
+        return settings.isEmpty ? nil : settings
+    }
+
     private static func add(
         _ texts: [String],
         of option: String,

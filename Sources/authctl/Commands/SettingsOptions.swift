@@ -31,6 +31,14 @@ struct SettingsOptions: ParsableArguments {
     )
     var `set`: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "A key of the provider's profile, as it is for this account, see provider-profile.yaml(5); may be given several times.",
+            valueName: "key=value"
+        )
+    )
+    var providerSetting: [String] = []
+
     @Option(help: ArgumentHelp("The client id that the server gave out.", valueName: "id"))
     var clientId: String?
 

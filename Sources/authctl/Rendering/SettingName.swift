@@ -3,6 +3,7 @@ enum SettingName: String, CaseIterable, Sendable {
     case issuer
     case provider
     case variables
+    case providerSettings
     case clientId
     case clientSecret
     case clientKey
@@ -32,6 +33,7 @@ enum SettingName: String, CaseIterable, Sendable {
         case .issuer: "issuer"
         case .provider: "provider"
         case .variables: "set"
+        case .providerSettings: "provider-setting"
         case .clientId: "client-id"
         case .clientSecret: "client-secret"
         case .clientKey: "client-key"
@@ -63,6 +65,7 @@ enum SettingName: String, CaseIterable, Sendable {
         case .issuer: "the issuer"
         case .provider: "the provider"
         case .variables: "a variable of the provider"
+        case .providerSettings: "a setting of the provider"
         case .clientId: "the client id"
         case .clientSecret: "the client secret"
         case .clientKey: "the client's key"

@@ -15,6 +15,7 @@ struct SettingsView {
             ("provider", settings?.provider),
         ]
         lines += NamedLines.members("set", settings?.variables)
+        lines += NamedLines.members("setting", settings?.providerSettings)
         lines += [
             ("client id", settings?.clientId),
             ("client auth", settings?.clientAuthentication),

@@ -8,13 +8,17 @@ enum ConfigurationFile {
 
     /// - Throws: `ConfigurationError` with the first thing that is wrong.
     static func decode<T: Decodable>(_ type: T.Type, at path: String) throws(ConfigurationError) -> T {
-        let text: String
+        try decode(type, from: text(at: path), path: path)
+    }
+
+    /// - Throws: `unreadable`.
+    static func text(at path: String) throws(ConfigurationError) -> String {
         do {
             let data = try Data(contentsOf: URL(fileURLWithPath: path))
             guard data.count <= largestFile else {
                 throw ConfigurationError.unreadable(path: path, reason: "it is too large")
             }
-            text = String(decoding: data, as: UTF8.self)
+            return String(decoding: data, as: UTF8.self)
         } catch let error as ConfigurationError {
             throw error
         } catch {
@@ -24,7 +28,6 @@ enum ConfigurationFile {
                 reason: code.map { unsafe String(cString: strerror(Int32($0))) } ?? "no such file"
             )
         }
-        return try decode(type, from: text, path: path)
     }
 
     /// - Parameter path: what error messages name.
@@ -72,7 +75,7 @@ enum ConfigurationFile {
 
 extension DecodingError {
     /// Where it happened, and what is wrong there.
-    fileprivate var place: (path: [any CodingKey], reason: String) {
+    var place: (path: [any CodingKey], reason: String) {
         switch self {
         case .typeMismatch(let type, let context): (context.codingPath, "must be \(Self.name(of: type))")
         case .valueNotFound(let type, let context): (context.codingPath, "must be \(Self.name(of: type)), it is empty")

@@ -7,6 +7,8 @@ struct ProviderProfiles: Equatable, Sendable {
     private var byName: [String: ProviderProfile] = [:]
     private var byIssuer: [Issuer: ProviderProfile] = [:]
     private var paths: [String: String] = [:]
+    /// The profiles as their files have them: an account's own settings go into these.
+    private var texts: [String: String] = [:]
 
     init(_ profiles: [ProviderProfile] = []) {
         for profile in profiles { add(profile) }
@@ -20,12 +22,14 @@ struct ProviderProfiles: Equatable, Sendable {
             for file in ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
             where file.hasSuffix(".yaml") {
                 let path = folder + "/" + file
-                let profile = try ConfigurationFile.decode(ProviderProfile.self, at: path)
+                let text = try ConfigurationFile.text(at: path)
+                let profile = try ConfigurationFile.decode(ProviderProfile.self, from: text, path: path)
                 guard names.insert(profile.name).inserted else {
                     throw .duplicateProfile(name: profile.name, path: path)
                 }
                 add(profile)
                 paths[profile.name] = path
+                texts[profile.name] = text
             }
         }
     }
@@ -44,6 +48,17 @@ struct ProviderProfiles: Equatable, Sendable {
     /// The profile that an account names, or else the one for its issuer.
     func profile(provider: String?, issuer: Issuer) -> ProviderProfile? {
         provider.map { byName[$0] } ?? byIssuer[issuer]
+    }
+
+    /// `profile` with what an account says instead; nil is a profile that says nothing.
+    ///
+    /// - Throws: the first of `settings` that no profile's file could say.
+    func profile(
+        _ profile: ProviderProfile?,
+        with settings: [String: String]
+    ) throws(ProviderSettingFault) -> ProviderProfile? {
+        guard !settings.isEmpty else { return profile }
+        return try ProviderSettings.profile(settings, over: profile.flatMap { texts[$0.name] } ?? "{name: account}")
     }
 
     private mutating func add(_ profile: ProviderProfile) {

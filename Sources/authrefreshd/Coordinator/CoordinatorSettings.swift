@@ -9,33 +9,49 @@ struct CoordinatorSettings: Sendable {
     /// Whether the store's key is to be kept in the Secret Service.
     var usesSecretService = false
 
-    func profile(for account: Account) -> ProviderProfile? {
-        profile(provider: account.provider, issuer: account.issuer, variables: account.providerVariables)
+    /// Profiles with settings of accounts in them, each read once; a bounded memory.
+    private(set) var adapted: [ProfileChoice: ProviderProfile] = [:]
+    /// Beyond it all are forgotten: accounts with settings of their own are few, and share them.
+    private static let adaptedLimit = 256
+
+    mutating func profile(for account: Account) -> ProviderProfile? {
+        profile(for: ProfileChoice(account))
     }
 
-    /// The profile as it is for an account that says `variables`.
-    func profile(provider: String?, issuer: Issuer, variables: [String: String]) -> ProviderProfile? {
-        let profile = profiles.profile(provider: provider, issuer: issuer)
+    /// The profile as it is for an account that has chosen so.
+    mutating func profile(for choice: ProfileChoice) -> ProviderProfile? {
+        let profile = unresolvedProfile(for: choice)
         guard let profile, !profile.templates.isEmpty else { return profile }
         // A profile that was changed under its accounts, and has other variables now, leads them nowhere.
-        return (try? profile.resolved(with: variables)) ?? profile.unfilled
+        return (try? profile.resolved(with: choice.variables)) ?? profile.unfilled
+    }
+
+    /// The same before the account's variables are filled in.
+    private mutating func unresolvedProfile(for choice: ProfileChoice) -> ProviderProfile? {
+        let profile = profiles.profile(provider: choice.provider, issuer: choice.issuer)
+        guard !choice.settings.isEmpty else { return profile }
+        if let known = adapted[choice] { return known }
+        // The same goes for settings that the profile takes no more.
+        guard let own = try? profiles.profile(profile, with: choice.settings) else { return profile?.unfilled }
+        if adapted.count >= Self.adaptedLimit { adapted = [:] }
+        adapted[choice] = own
+        return own
     }
 
     /// How people sign in to `account`: what its client is registered with goes before what the provider takes.
-    func signIn(for account: Account) -> SignInProfile {
+    mutating func signIn(for account: Account) -> SignInProfile {
         (profile(for: account)?.signIn ?? SignInProfile()).registered(with: account.registration.redirect)
     }
 
     /// The account's own policy; where it says nothing, its provider's.
     ///
     /// - Parameter serviceGrant: as in the account's registration.
-    func policy(
+    mutating func policy(
         of policy: RefreshPolicy,
-        provider: String?,
-        issuer: Issuer,
+        _ choice: ProfileChoice,
         serviceGrant: ServiceGrant?
     ) -> RefreshPolicy {
-        let profile = profiles.profile(provider: provider, issuer: issuer)
+        let profile = unresolvedProfile(for: choice)
         return RefreshPolicy(
             leadTime: policy.leadTime,
             rotationGrace: policy.rotationGrace ?? profile?.rotationGrace?.duration,
@@ -44,16 +60,11 @@ struct CoordinatorSettings: Sendable {
         )
     }
 
-    func policy(of account: Account) -> RefreshPolicy {
-        policy(
-            of: account.policy,
-            provider: account.provider,
-            issuer: account.issuer,
-            serviceGrant: account.registration.serviceGrant
-        )
+    mutating func policy(of account: Account) -> RefreshPolicy {
+        policy(of: account.policy, ProfileChoice(account), serviceGrant: account.registration.serviceGrant)
     }
 
-    func limits(for account: Account) -> IssuerGate.Limits {
+    mutating func limits(for account: Account) -> IssuerGate.Limits {
         guard let profile = profile(for: account) else { return issuerLimits }
         return IssuerGate.Limits(
             concurrent: profile.maxConcurrentRefreshes ?? issuerLimits.concurrent,

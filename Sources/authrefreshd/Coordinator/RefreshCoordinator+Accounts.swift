@@ -10,12 +10,7 @@ extension RefreshCoordinator {
     func add(_ new: NewAccount, grant: RefreshToken?) throws(StoreError) -> AccountSnapshot {
         let now = timebase.now()
         let serviceGrant = new.registration.serviceGrant
-        let policy = settings.policy(
-            of: new.policy,
-            provider: new.provider,
-            issuer: new.issuer,
-            serviceGrant: serviceGrant
-        )
+        let policy = settings.policy(of: new.policy, ProfileChoice(new), serviceGrant: serviceGrant)
         let state = serviceGrant == nil ? RefreshState() : .service(at: now)
         var machine = RefreshMachine(state: state, policy: policy)
         var effects: [Effect] = []
@@ -114,7 +109,7 @@ extension RefreshCoordinator {
 extension Account {
     /// Whether a server would be asked for a grant of `other` in the same way, and would mean the same person by the same subject.
     func isAsked(like other: Account) -> Bool {
-        issuer == other.issuer && provider == other.provider && providerVariables == other.providerVariables
+        !ProfileChoice(self).isElsewhere(than: ProfileChoice(other))
             && registration.clientID == other.registration.clientID
     }
 }

@@ -8,11 +8,7 @@ extension RefreshCoordinator {
     func registering(_ new: NewAccount) -> RequestingClient {
         RequestingClient(
             issuer: new.issuer,
-            profile: settings.profile(
-                provider: new.provider,
-                issuer: new.issuer,
-                variables: new.providerVariables
-            ),
+            profile: settings.profile(for: ProfileChoice(new)),
             registration: new.registration,
             correlationID: Self.newCorrelationID()
         )

@@ -9,7 +9,7 @@ struct AccountSurvey {
     static let namedMax = 50
 
     private let total: Int
-    private let settings: CoordinatorSettings
+    private var settings: CoordinatorSettings
     private let now: Moment
 
     /// How many accounts were looked at.

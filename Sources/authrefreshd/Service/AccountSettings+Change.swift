@@ -7,6 +7,7 @@ extension AccountSettings {
         // The issuer was made of them.
         if change.variables != nil { issuer = nil }
         variables = change.variables ?? variables
+        providerSettings = change.providerSettings ?? providerSettings
         issuer = change.issuer ?? issuer
         provider = change.provider ?? provider
         clientId = change.clientId ?? clientId
@@ -37,6 +38,7 @@ extension AccountSettings {
     mutating func clear(_ field: String) -> Bool {
         switch field {
         case "provider": (provider, variables) = (nil, nil)
+        case "providerSettings": providerSettings = nil
         case "clientAuthentication": clientAuthentication = nil
         case "clientKeyId": clientKeyId = nil
         case "teamId": teamId = nil

@@ -75,9 +75,7 @@ extension AuthRefreshService {
     /// An issuer's tokens go to that issuer's endpoints only, and so does its client secret.
     private func refuseMove(of snapshot: AccountSnapshot, to changed: Account) throws(VarlinkError) {
         let account = snapshot.account
-        let isMoved =
-            changed.issuer != account.issuer || changed.provider != account.provider
-            || changed.providerVariables != account.providerVariables
+        let isMoved = ProfileChoice(changed).isElsewhere(than: ProfileChoice(account))
         guard isMoved, snapshot.state.phase != .signedOut else { return }
         throw VarlinkError(
             InvalidSettingsError(

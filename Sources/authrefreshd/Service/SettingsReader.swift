@@ -27,18 +27,13 @@ struct SettingsReader {
                 "1 to 64 letters, digits and ._@+-, not starting with - or ."
             )
         }
-        let variables = settings.variables ?? [:]
-        let provider = try settings.provider.map { provider throws(VarlinkError) in
-            try resolved(checked(provider: provider), with: variables)
-        }
-        guard provider != nil || variables.isEmpty else {
-            throw invalid("variables", "they are a provider's, and none is named", "--provider NAME")
-        }
+        let choice = try choice(settings)
         return NewAccount(
             name: name,
-            issuer: try issuer(settings.issuer, provider: provider, variables),
-            provider: provider?.name,
-            providerVariables: variables,
+            issuer: choice.issuer,
+            provider: choice.provider,
+            providerVariables: choice.variables,
+            providerSettings: choice.settings,
             registration: try registration(settings, clientSecret, clientKey, dpopKey),
             policy: try policy(settings),
             allowedCallers: try allowedCallers(settings),
@@ -59,9 +54,7 @@ struct SettingsReader {
             }
         }
         settings.apply(change)
-        let isMoved =
-            settings.issuer != account.issuer.url || settings.provider != account.provider
-            || settings.variables ?? [:] != account.providerVariables
+        let isMoved = try choice(settings).isElsewhere(than: ProfileChoice(account))
         // The secret is known to the server it was made for; another one must not see it, nor what the key signs.
         var draft = try draft(
             settings,
@@ -82,74 +75,11 @@ struct SettingsReader {
             issuer: draft.issuer,
             provider: draft.provider,
             providerVariables: draft.providerVariables,
+            providerSettings: draft.providerSettings,
             registration: draft.registration,
             policy: draft.policy,
             allowedCallers: draft.allowedCallers
         )
-    }
-
-    private func checked(provider name: String) throws(VarlinkError) -> ProviderProfile {
-        if let profile = profiles.named(name) { return profile }
-        let known =
-            profiles.names.isEmpty ? "no profile is installed" : "known: \(profiles.names.joined(separator: ", "))"
-        throw invalid("provider", "there is no provider profile '\(name)'", known)
-    }
-
-    private func resolved(
-        _ profile: ProviderProfile,
-        with variables: [String: String]
-    ) throws(VarlinkError) -> ProviderProfile {
-        do throws(ProfileVariableFault) {
-            return try profile.resolved(with: variables)
-        } catch {
-            switch error {
-            case .unknown(let name):
-                let known = profile.variables.map(\.name).joined(separator: ", ")
-                let hint = known.isEmpty ? "it has none" : "it has: \(known)"
-                throw invalid("variables", "'\(profile.name)' has no '\(name)' to be set", hint)
-            case .unfit(let variable, let value):
-                let hint = variable.pattern.map { "it matches \($0)" } ?? "letters, digits, and ._-"
-                throw invalid("variables", "'\(value)' cannot be the \(variable.name): \(variable.help)", hint)
-            case .missing(let variables): throw missing(variables)
-            }
-        }
-    }
-
-    private func missing(_ variables: [ProfileVariable]) -> VarlinkError {
-        let words = variables.map { "'\($0.name)' is missing (\($0.help))" }.joined(separator: ", ")
-        return invalid("variables", words, variables.map { "--set \($0.name)=VALUE" }.joined(separator: " "))
-    }
-
-    private func issuer(
-        _ url: String?,
-        provider: ProviderProfile?,
-        _ variables: [String: String]
-    ) throws(VarlinkError) -> Issuer {
-        guard let url else {
-            if let issuer = provider?.issuer { return issuer }
-            if let unsaid = provider?.missingForIssuer(variables), !unsaid.isEmpty { throw missing(unsaid) }
-            throw invalid(
-                "issuer",
-                "it is missing",
-                provider == nil ? "name the issuer or a provider" : "this provider's issuer is yours to name"
-            )
-        }
-        do {
-            return try Issuer(url: url)
-        } catch {
-            switch error {
-            case .notAbsolute: throw invalid("issuer", "'\(url)' is no absolute URL", "https://issuer.example")
-            case .notHTTPS:
-                throw invalid(
-                    "issuer",
-                    "'\(url)' is not https: the refresh token would cross the network unprotected",
-                    "http is for loopback addresses only"
-                )
-            case .hasQueryOrFragment:
-                throw invalid("issuer", "an issuer has no query and no fragment", "RFC 8414 section 2")
-            case .hasUserInfo: throw invalid("issuer", "an issuer has no user name in it", nil)
-            }
-        }
     }
 
     private func policy(_ settings: AccountSettings) throws(VarlinkError) -> RefreshPolicy {
@@ -182,7 +112,7 @@ extension AccountSettings {
         ]
         .compactMap { $0 }
         let lists = (scopes ?? []) + (allowedUnits ?? []) + (allowedExecutables ?? [])
-        let parameters = [refreshParameters, authorizationParameters, variables].flatMap {
+        let parameters = [refreshParameters, authorizationParameters, variables, providerSettings].flatMap {
             ($0 ?? [:]).flatMap { [$0.key, $0.value] }
         }
         return (texts + lists + parameters).reduce(0) { $0 + $1.utf8.count + 1 }

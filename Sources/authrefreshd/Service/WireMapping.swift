@@ -74,6 +74,7 @@ extension AccountSettings {
             issuer: account.issuer.url,
             provider: account.provider,
             variables: account.providerVariables.isEmpty ? nil : account.providerVariables,
+            providerSettings: account.providerSettings.isEmpty ? nil : account.providerSettings,
             clientId: account.registration.clientID,
             clientAuthentication: account.registration.authentication?.rawValue,
             clientKeyId: account.registration.clientKeyID,

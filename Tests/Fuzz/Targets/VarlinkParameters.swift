@@ -103,6 +103,7 @@ enum VarlinkParameters {
             issuer: draft.issuer,
             provider: draft.provider,
             providerVariables: draft.providerVariables,
+            providerSettings: draft.providerSettings,
             registration: draft.registration,
             policy: draft.policy,
             allowedCallers: draft.allowedCallers

@@ -1,0 +1,102 @@
+internal import AuthRefreshInterface
+internal import OAuthClient
+internal import RefreshCore
+internal import Varlink
+
+/// The server of an account, and the profile that it goes by.
+extension SettingsReader {
+    /// What the settings say about both, checked.
+    func choice(_ settings: AccountSettings) throws(VarlinkError) -> ProfileChoice {
+        let (variables, own) = (settings.variables ?? [:], settings.providerSettings ?? [:])
+        let issuer: Issuer
+        if let name = settings.provider {
+            let profile = try adapted(checked(provider: name), with: own).map { profile throws(VarlinkError) in
+                try resolved(profile, with: variables)
+            }
+            issuer = try self.issuer(settings.issuer, provider: profile, variables)
+        } else {
+            guard variables.isEmpty else {
+                throw invalid("variables", "they are a provider's, and none is named", "--provider NAME")
+            }
+            issuer = try self.issuer(settings.issuer, provider: nil, variables)
+            _ = try adapted(profiles.profile(provider: nil, issuer: issuer), with: own)
+        }
+        return ProfileChoice(provider: settings.provider, issuer: issuer, variables: variables, settings: own)
+    }
+
+    /// - Throws: what is wrong with the first of `settings` that cannot be used.
+    private func adapted(
+        _ profile: ProviderProfile?,
+        with settings: [String: String]
+    ) throws(VarlinkError) -> ProviderProfile? {
+        do throws(ProviderSettingFault) {
+            return try profiles.profile(profile, with: settings)
+        } catch {
+            throw invalid("providerSettings", error.reason, "man provider-profile.yaml")
+        }
+    }
+
+    private func checked(provider name: String) throws(VarlinkError) -> ProviderProfile {
+        if let profile = profiles.named(name) { return profile }
+        let known =
+            profiles.names.isEmpty ? "no profile is installed" : "known: \(profiles.names.joined(separator: ", "))"
+        throw invalid("provider", "there is no provider profile '\(name)'", known)
+    }
+
+    private func resolved(
+        _ profile: ProviderProfile,
+        with variables: [String: String]
+    ) throws(VarlinkError) -> ProviderProfile {
+        do throws(ProfileVariableFault) {
+            return try profile.resolved(with: variables)
+        } catch {
+            switch error {
+            case .unknown(let name):
+                let known = profile.variables.map(\.name).joined(separator: ", ")
+                let hint = known.isEmpty ? "it has none" : "it has: \(known)"
+                throw invalid("variables", "'\(profile.name)' has no '\(name)' to be set", hint)
+            case .unfit(let variable, let value):
+                let hint = variable.pattern.map { "it matches \($0)" } ?? "letters, digits, and ._-"
+                throw invalid("variables", "'\(value)' cannot be the \(variable.name): \(variable.help)", hint)
+            case .missing(let variables): throw missing(variables)
+            }
+        }
+    }
+
+    private func missing(_ variables: [ProfileVariable]) -> VarlinkError {
+        let words = variables.map { "'\($0.name)' is missing (\($0.help))" }.joined(separator: ", ")
+        return invalid("variables", words, variables.map { "--set \($0.name)=VALUE" }.joined(separator: " "))
+    }
+
+    private func issuer(
+        _ url: String?,
+        provider: ProviderProfile?,
+        _ variables: [String: String]
+    ) throws(VarlinkError) -> Issuer {
+        guard let url else {
+            if let issuer = provider?.issuer { return issuer }
+            if let unsaid = provider?.missingForIssuer(variables), !unsaid.isEmpty { throw missing(unsaid) }
+            throw invalid(
+                "issuer",
+                "it is missing",
+                provider == nil ? "name the issuer or a provider" : "this provider's issuer is yours to name"
+            )
+        }
+        do {
+            return try Issuer(url: url)
+        } catch {
+            switch error {
+            case .notAbsolute: throw invalid("issuer", "'\(url)' is no absolute URL", "https://issuer.example")
+            case .notHTTPS:
+                throw invalid(
+                    "issuer",
+                    "'\(url)' is not https: the refresh token would cross the network unprotected",
+                    "http is for loopback addresses only"
+                )
+            case .hasQueryOrFragment:
+                throw invalid("issuer", "an issuer has no query and no fragment", "RFC 8414 section 2")
+            case .hasUserInfo: throw invalid("issuer", "an issuer has no user name in it", nil)
+            }
+        }
+    }
+}

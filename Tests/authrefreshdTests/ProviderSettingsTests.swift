@@ -1,0 +1,156 @@
+import AccountStorage
+import AuthRefreshInterface
+import Foundation
+import OAuthClient
+import RefreshCore
+import TestSupport
+import Testing
+import Varlink
+
+@testable import authrefreshd
+
+/// What accounts say instead of their provider's profile.
+struct ProviderSettingsTests {
+    /// Each key of the profile language with a value, as the sample shows them.
+    private static let samples: [(key: String, value: String)] = {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("etc/provider-profile.yaml")
+        let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+        return text.matches(of: #/\n#?([a-z_]+): (.*)/#).map { match in
+            let value = String(match.2)
+            let isQuoted = value.hasPrefix("\"") && value.hasSuffix("\"")
+            return (String(match.1), isQuoted ? String(value.dropFirst().dropLast()) : value)
+        }
+    }()
+
+    private static let own = samples.filter { !ProviderSettings.excluded.contains($0.key) }.map(\.key)
+
+    private func profiles(_ yaml: String) throws -> ProviderProfiles {
+        let folder = try TemporaryFolder()
+        try folder.write(yaml, to: "a/p.yaml")
+        return try ProviderProfiles(folders: [folder.path + "/a"])
+    }
+
+    private func settings(_ own: [String: String], provider: String? = "p") -> AccountSettings {
+        let issuer = "https://as.example.org"
+        return AccountSettings(
+            name: "work",
+            issuer: issuer,
+            provider: provider,
+            providerSettings: own,
+            clientId: "app"
+        )
+    }
+
+    /// The profile that requests of an account with these settings go by.
+    private func profile(_ own: [String: String], over yaml: String, provider: String? = "p") throws -> ProviderProfile
+    {
+        let profiles = try profiles(yaml)
+        let draft = try SettingsReader(profiles: profiles).draft(settings(own, provider: provider), clientSecret: nil)
+        var settings = CoordinatorSettings(profiles: profiles)
+        let profile = settings.profile(for: ProfileChoice(draft))
+        return try #require(profile)
+    }
+
+    @Test func `every key of the profile language is sampled`() {
+        #expect(Set(Self.samples.map(\.key)) == Set(ProviderProfile.keys))
+        #expect(Self.own.count == ProviderProfile.keys.count - ProviderSettings.excluded.count)
+    }
+
+    @Test(arguments: own)
+    func `an account says it as the profile's file would, and requests go by that`(key: String) throws {
+        let value = try #require(Self.samples.first { $0.key == key }?.value)
+        // A text needs its quotes in the file where YAML would read something else.
+        let written = value.first == "[" || value.first == "{" || Double(value) != nil ? value : "'\(value)'"
+        let expected = try #require(try profiles("name: p\n\(key): \(written)\n").named("p"))
+        #expect(try profile([key: value], over: "name: p\n") == expected)
+        if !["refresh_with", "refresh_grant_type", "refresh_token_parameter", "refresh_method", "body_format", "pkce"]
+            .contains(key)
+        {
+            // Those samples show the standard.
+            #expect(expected != ProviderProfile(name: "p"))
+        }
+        // An account that names no provider says it all the same.
+        var alone = try profile([key: value], over: "name: p\n", provider: nil)
+        alone.name = "p"
+        #expect(alone == expected)
+    }
+
+    @Test func `an empty setting is as if the profile did not say it, and the others stay`() throws {
+        let yaml = "name: p\nscope_separator: \",\"\npkce: none\nheaders: {Origin: http://localhost}\n"
+        let profile = try profile(["scope_separator": "", "headers": "{X-A: b}"], over: yaml)
+        #expect(profile.scopeSeparator == nil)
+        #expect(profile.headers == ["X-A": "b"])
+        #expect(profile.signIn.pkce == .none)
+    }
+
+    @Test(arguments: ["~", "#", "'", "\"", "-", ":"])
+    func `a text stands for itself, whatever YAML makes of its characters`(text: String) throws {
+        #expect(try profile(["scope_separator": text], over: "name: p\n").scopeSeparator == text)
+    }
+
+    @Test func `variables are filled in where an account says an endpoint`() throws {
+        let yaml =
+            "name: p\nvariables: [{name: realm, help: r, default: a}]\ntoken_endpoint: https://as.example/{realm}\n"
+        let profile = try profile(["token_endpoint": "https://as.example/v2/{realm}/token"], over: yaml)
+        #expect(profile.tokenEndpoint?.url == "https://as.example/v2/a/token")
+    }
+
+    @Test(arguments: [
+        ("tokn_path", "data", "is not a key known here"), ("pkce", "plain", "must be s256, none"),
+        ("redirect_port", "0", "is no port"), ("scopes", "[a", "has brackets"),
+        ("headers", "{Cookie: a}", "may not be set"),
+        ("name", "q", "is not said by accounts"), ("issuer", "https://b.example", "is not said by accounts"),
+        ("token_endpoint", "http://as.example/token", "is no https URL"),
+    ])
+    func `what no profile could say is refused, by its key`(key: String, value: String, reason: String) throws {
+        let error = #expect(throws: VarlinkError.self) { try profile([key: value], over: "name: p\n") }
+        let refusal = String(decoding: try #require(error).parameters, as: UTF8.self)
+        #expect(refusal.contains("\"field\":\"providerSettings\"") && refusal.contains(reason), "\(refusal)")
+        #expect(refusal.contains(key))
+    }
+
+    @Test func `a profile that takes the settings no more leads nowhere else`() throws {
+        let account = try account(["token_endpoint": "https://as.example/{realm}/token"])
+        var settings = CoordinatorSettings(
+            profiles: try profiles("name: p\ntoken_endpoint: https://as.example/token\n")
+        )
+        // The variable is gone from the profile.
+        let profile = settings.profile(for: account)
+        #expect(profile?.tokenEndpoint?.url == "https://as.example/token")
+        #expect(profile?.templates.isEmpty == true)
+    }
+
+    @Test func `the policy of an account goes by its settings too`() throws {
+        var settings = CoordinatorSettings(profiles: try profiles("name: p\nrotation_grace: 30s\n"))
+        let usual = settings.policy(of: try account([:]))
+        #expect(usual.rotationGrace == .seconds(30))
+        let own = settings.policy(of: try account(["rotation_grace": "5m"]))
+        #expect(own.rotationGrace == .seconds(300))
+        let limits = settings.limits(for: try account(["max_concurrent_refreshes": "1"]))
+        #expect(limits.concurrent == 1)
+    }
+
+    @Test func `secrets do not follow an account to another address, and stay otherwise`() throws {
+        let reader = SettingsReader(profiles: try profiles("name: p\n"))
+        let account = try account(["pkce": "none"])
+        let secret = { (own: [String: String]) in
+            let change = UpdateAccount.Parameters(account: "work", providerSettings: own)
+            return try reader.account(account, changedBy: change).registration.clientSecret
+        }
+        #expect(try secret(["scope_separator": ","]) == Secret("s"))
+        #expect(try secret(["token_endpoint": "https://elsewhere.example/token"]) == nil)
+        #expect(try secret(["jwks_uri": "https://elsewhere.example/keys"]) == nil)
+    }
+
+    private func account(_ own: [String: String]) throws -> Account {
+        Account(
+            id: AccountID(1),
+            name: try #require(AccountName("work")),
+            issuer: try Issuer(url: "https://as.example.org"),
+            provider: "p",
+            providerSettings: own,
+            registration: ClientRegistration(clientID: "app", clientSecret: Secret("s"))
+        )
+    }
+}
