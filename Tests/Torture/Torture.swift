@@ -13,7 +13,9 @@ struct Torture: AsyncParsableCommand {
 
             Status: 0 everything was as expected; 1 something was not; 2 it could not be tried.
             """,
-        subcommands: [FaultsCommand.self, PeersCommand.self, DisksCommand.self, CrashesCommand.self]
+        subcommands: [
+            FaultsCommand.self, PeersCommand.self, DisksCommand.self, CrashesCommand.self, SecretsCommand.self,
+        ]
     )
 
     /// Prints a line at once, for those who follow a run of minutes.
