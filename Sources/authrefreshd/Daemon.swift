@@ -11,6 +11,8 @@ struct Daemon {
     private let options: DaemonOptions
     let paths: DaemonPaths
     private(set) var configuration: LoadedConfiguration
+    /// What the parts were made by.
+    private let startedWith: DaemonConfiguration
 
     var profileCount: Int { configuration.settings.profiles.names.count }
 
@@ -20,6 +22,7 @@ struct Daemon {
         paths = try Self.paths(options)
         do {
             configuration = try LoadedConfiguration(paths: paths)
+            startedWith = configuration.file
         } catch {
             throw .configuration(error)
         }
@@ -135,7 +138,12 @@ struct Daemon {
             // Looked for anew: the file may have been made since the start.
             configuration = try LoadedConfiguration(paths: try Self.paths(options))
             await take(configuration.settings)
-            changeLog.write(.configurationReloaded)
+            let waiting = startedWith.keysAwaitingRestart(in: configuration.file)
+            var note: Logger.Metadata = [:]
+            if !waiting.isEmpty {
+                note[JournalKey.reason] = "\(waiting.joined(separator: ", ")): takes effect with a restart"
+            }
+            changeLog.write(.configurationReloaded, note)
         } catch {
             changeLog.write(.configurationRejected, [JournalKey.error: "\(error)"])
             await take(nil)

@@ -25,9 +25,10 @@ struct MachineTests {
             #expect(stage.notify.status?.hasPrefix("the new configuration is rejected, ") == true)
 
             let rejectedAt = stage.notify.messages.count
-            try stage.configure("max_accounts: 2\n")
+            try stage.configure("max_accounts: 2\nrequest_timeout: 20s\n")
             daemon.signal(SIGHUP)
-            try await daemon.log.first("the reload") { $0.contains("configuration reloaded") }
+            let reloaded = try await daemon.log.first("the reload") { $0.contains("configuration reloaded") }
+            #expect(reloaded.contains("request_timeout: takes effect with a restart"))
             try await stage.notify.messages.first("its end", from: rejectedAt) { $0.contains("READY=1") }
             await #expect {
                 try await stage.add("third", issuer: url)

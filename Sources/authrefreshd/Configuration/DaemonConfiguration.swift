@@ -24,6 +24,15 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
 
     init() {}
 
+    /// The keys that `next` says something else for, and that take effect with a restart only.
+    func keysAwaitingRestart(in next: DaemonConfiguration) -> [String] {
+        var keys: [Key] = []
+        if next.logLevel != logLevel { keys.append(.logLevel) }
+        if next.requestTimeout != requestTimeout { keys.append(.requestTimeout) }
+        if next.caFile != caFile { keys.append(.caFile) }
+        return keys.map(\.rawValue)
+    }
+
     private enum Key: String, CaseIterable {
         case logLevel = "log_level"
         case requestTimeout = "request_timeout"
