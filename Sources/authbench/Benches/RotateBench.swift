@@ -1,6 +1,8 @@
+internal import AuthRefreshInterface
 internal import Foundation
 internal import Glibc
 internal import TestSupport
+internal import VarlinkClient
 
 /// One forced refresh with rotation, asked for and answered; in turn with one exchange and two fsyncs.
 struct RotateBench {
@@ -25,10 +27,9 @@ struct RotateBench {
             try log.append()
             let between = ContinuousClock.now
             floorToken = try Self.refreshToken(in: Data(answer))
-            let start = ContinuousClock.now
-            try await stage.acquire("work", force: true)
+            let took = try await Self.forcedRefresh(stage.socket)
             guard round > 0 else { continue }
-            ours.append((ContinuousClock.now - start) / .milliseconds(1))
+            ours.append(took / .milliseconds(1))
             floor.append((between - from) / .milliseconds(1))
         }
         try await client.shutdown()
@@ -43,6 +44,22 @@ struct RotateBench {
                 limit: .timesFloor(atMost: 2)
             )
         ]
+    }
+
+    /// How long it takes from the connection to the answer, for a caller that waits on a thread of its own, as authctl does.
+    private static func forcedRefresh(_ socket: String) async throws -> Duration {
+        try await onOwnThread {
+            let start = ContinuousClock.now
+            var connection = try VarlinkConnection(path: socket)
+            let reply = try connection.call(
+                Method.acquireToken.rawValue,
+                parameters: #"{"account":"work","force":true}"#,
+                timeoutMilliseconds: 10_000
+            )
+            let took = ContinuousClock.now - start
+            guard reply.error == nil else { throw BenchError.failedToServe(reason: reply.parameters.text) }
+            return took
+        }
     }
 
     private static func refreshToken(in answer: Data) throws -> String {

@@ -58,6 +58,7 @@ struct ServeBench {
         var (ours, floor): ([Slice], [Slice]) = ([], [])
         for _ in 0..<workshop.effort.slices {
             floor.append(try await slice(floorServer.socket, clients, of: store))
+            try store.readIn()
             ours.append(try await slice(store.stage.socket, clients, of: store))
         }
         return (ours, floor)

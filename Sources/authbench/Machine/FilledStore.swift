@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import Glibc
 internal import RefreshCore
 internal import Systemd
 internal import TestSupport
@@ -36,6 +37,17 @@ final class FilledStore: Sendable {
             )
             return account
         }
+    }
+
+    /// Brings the store's file into the kernel's cache, from where a kernel that is short of memory takes it away again: what is
+    /// measured is the daemon, not the disk.
+    func readIn() throws(BenchError) {
+        let path = stage.stateDirectory + "/" + AccountStore.fileName
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw .cannotFillStore(reason: "open \(path) failed") }
+        defer { close(file) }
+        var chunk = [UInt8](repeating: 0, count: 1 << 20)
+        while unsafe read(file, &chunk, chunk.count) > 0 {}
     }
 
     static func accountName(_ number: Int) throws -> AccountName {

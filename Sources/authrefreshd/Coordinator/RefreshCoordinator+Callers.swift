@@ -41,6 +41,7 @@ extension RefreshCoordinator {
     /// The access token of an account, with its type; nil if there is none.
     func accessToken(of account: AccountID) throws(StoreError) -> AccessToken? {
         if let kept = unsaved[account]?.arrivedTokens(for: nil) { return kept.accessToken }
+        if let token = justStored[account]?.accessToken { return token }
         return try store.accessToken(of: account)
     }
 

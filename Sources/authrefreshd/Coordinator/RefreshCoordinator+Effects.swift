@@ -33,9 +33,13 @@ extension RefreshCoordinator {
         for decision in decisions where decision.event.isSignIn {
             tell(.stored, to: decision.record.account.id, at: now)
         }
+        for decision in decisions where waiters[decision.record.account.id] != nil {
+            justStored[decision.record.account.id] = decision.arrivedTokens(for: nil)
+        }
         for decision in decisions {
             settleWaiters(of: decision.record, after: decision.event, at: now)
         }
+        justStored = [:]
         for (announcement, place) in announcements {
             let decision = decisions[place]
             announceLater(announcement, of: decision.record, at: now, correlationID: decision.arrival.correlationID)

@@ -45,6 +45,8 @@ actor RefreshCoordinator {
     var unsaved: [AccountID: Decision] = [:] {
         didSet { tellReader() }
     }
+    /// What the decisions that are acted on have stored for those who wait for it; nothing between turns.
+    var justStored: [AccountID: StoredTokens] = [:]
     /// Whether a caller came upon damage that the store does not know of until the next turn.
     var hasFoundDamage = false {
         didSet { tellReader() }
