@@ -10,6 +10,8 @@ final class ConnectionRegistry {
     private static let silence = Duration.seconds(60)
     /// When a shortage was told last.
     private var toldAt: SuspendingClock.Instant?
+    /// Whether its end is to be told.
+    private(set) var isShortageTold = false
 
     /// The time of the present turn: a clock that is read once for all that happens in it.
     private(set) var now = SuspendingClock.now
@@ -82,7 +84,15 @@ final class ConnectionRegistry {
     func tellShortage(_ error: VarlinkServerError) {
         if let toldAt, now - toldAt < Self.silence { return }
         toldAt = now
+        isShortageTold = true
         if case .cannotAccept(let errno) = error { observe(.acceptFailed(errno: errno)) }
+    }
+
+    /// Says so if a shortage was told.
+    func tellShortageEnded() {
+        guard isShortageTold else { return }
+        isShortageTold = false
+        observe(.acceptResumed)
     }
 
     // MARK: Deadlines

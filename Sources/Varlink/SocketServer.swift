@@ -14,8 +14,10 @@ actor SocketServer {
     /// How long nobody is let in when there is no descriptor for them, unless a connection ends before: descriptors may become free
     /// elsewhere in the process, and nobody tells of that.
     private static let longestPause = Duration.seconds(1)
-    /// Until when nobody is let in, and how many were in when that began; nil if everybody is.
-    private var pause: (end: SuspendingClock.Instant, connections: Int)?
+    /// When descriptors are looked for again, and how many connections there were when they had run out; nil while there are some.
+    private var shortage: (nextLook: SuspendingClock.Instant, connections: Int)?
+    /// Lets one caller in at a time while there are none.
+    private var spare = SpareDescriptor()
 
     init(configuration: VarlinkServerConfiguration, service: VarlinkService, loop: SocketLoop) {
         self.loop = loop
@@ -81,33 +83,51 @@ actor SocketServer {
         }
         registry.checkDeadlines()
         registry.settle()
-        endPause()
-        return [registry.nextCheck, pause?.end].compactMap(\.self).min()
+        lookForDescriptors()
+        return [registry.nextCheck, shortage?.nextLook].compactMap(\.self).min()
     }
 
     private func acceptPeers() {
         for _ in 0..<Self.batch {
             do throws(VarlinkServerError) {
                 guard let descriptor = try listener.accept() else { return }
-                lastNumber += 1
-                let link = ConnectionLink(self, number: lastNumber, peer: PeerCredentials(of: descriptor))
-                Connection(descriptor, registry: registry, link: link).begin()
+                letIn(descriptor)
             } catch {
-                return beginPause(because: error)
+                return runShort(because: error)
             }
         }
     }
 
-    /// Lets those who want in wait: without a descriptor for them we would be told of them again and again.
-    private func beginPause(because error: VarlinkServerError) {
+    private func letIn(_ descriptor: Int32) {
+        lastNumber += 1
+        let link = ConnectionLink(self, number: lastNumber, peer: PeerCredentials(of: descriptor))
+        Connection(descriptor, registry: registry, link: link).begin()
+    }
+
+    /// Lets those who want in wait: without a descriptor for them we would be told of them again and again. One of them takes the spare.
+    private func runShort(because error: VarlinkServerError) {
+        spare.give()
+        if let descriptor = try? listener.accept() { letIn(descriptor) }
         listener.isPaused = true
-        pause = (registry.now + Self.longestPause, registry.count)
+        shortage = (registry.now + Self.longestPause, registry.count)
         registry.tellShortage(error)
     }
 
-    private func endPause() {
-        guard let (end, connections) = pause, registry.count < connections || registry.now >= end else { return }
-        pause = nil
+    private func lookForDescriptors() {
+        // A peer that was let in and could not be kept has told of one, too.
+        if shortage == nil, registry.isShortageTold {
+            shortage = (registry.now + Self.longestPause, registry.count)
+        }
+        guard let (nextLook, connections) = shortage, registry.count < connections || registry.now >= nextLook else {
+            return
+        }
+        spare.take()
         listener.isPaused = false
+        if spare.isOneOfSeveral {
+            shortage = nil
+            registry.tellShortageEnded()
+        } else {
+            shortage = (registry.now + Self.longestPause, registry.count)
+        }
     }
 }

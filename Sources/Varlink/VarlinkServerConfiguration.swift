@@ -32,8 +32,11 @@ package struct VarlinkServerConfiguration: Sendable {
 package enum VarlinkServerEvent: Equatable, Sendable {
     /// A peer was refused or cut off; nil if the kernel did not say who it is.
     case refused(Refusal, peer: PeerCredentials?)
-    /// No connection can be taken now, for want of descriptors or memory; those that stand go on, others wait in the kernel.
+    /// No connection can be taken now, for want of descriptors or memory; those that stand go on, others wait in the kernel, and
+    /// are let in one at a time.
     case acceptFailed(errno: Int32)
+    /// Whoever waited can be let in again.
+    case acceptResumed
     /// The socket's path had vanished and has been bound anew.
     case pathRestored(String)
     /// The path of a passed socket has vanished, and its owner makes it anew.

@@ -49,11 +49,16 @@ extension Daemon {
         }
     }
 
-    func makeServer(_ gate: ServiceGate, _ changeLog: ChangeLog) throws(DaemonError) -> VarlinkServer {
+    func makeServer(
+        _ gate: ServiceGate,
+        _ changeLog: ChangeLog,
+        _ happened: AsyncStream<Happening>.Continuation
+    ) throws(DaemonError) -> VarlinkServer {
         var serverConfiguration = VarlinkServerConfiguration(endpoint: try endpoint())
         serverConfiguration.limits = CallerLimits.server
         serverConfiguration.observe = { event in
             changeLog.record(event)
+            if let areLacking = event.areDescriptorsLacking { happened.yield(.descriptors(areLacking: areLacking)) }
         }
         serverConfiguration.restorePassedSocket = restorePassedSocket(changeLog)
         return VarlinkServer(

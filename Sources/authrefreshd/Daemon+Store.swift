@@ -33,7 +33,7 @@ extension Daemon {
             keyring: keyring,
             keyWait: keyWait,
             gate: gate,
-            server: try makeServer(gate, changeLog),
+            server: try makeServer(gate, changeLog, happened),
             manager: ServiceManagerLink(notifier: ServiceNotifier.fromEnvironment(), queue: executor.queue),
             changeLog: changeLog
         )
@@ -62,6 +62,9 @@ extension Daemon {
                 lock.tell(parts.manager)
             case .store(.failure(let error)):
                 throw DaemonError(error)
+            case .descriptors:
+                // Nobody has an account yet to be served with.
+                continue
             case .signal(.hangUp):
                 await reload(&parts, &lock)
             case .signal(.interrupt), .signal(.terminate):

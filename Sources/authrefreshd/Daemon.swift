@@ -82,16 +82,29 @@ struct Daemon {
         parts.manager.ready(status: await coordinator.statusLine)
         parts.changeLog.write(.daemonStarted)
 
-        for await case .signal(let signal) in happenings {
-            guard signal == .hangUp else { break }
-            await reload(coordinator, parts)
-        }
+        await serve(coordinator, parts, until: happenings)
         parts.changeLog.write(.daemonStopping)
         parts.manager.stopping()
         await parts.server.stopAccepting()
         await coordinator.stop()
         await parts.server.shutdown()
         try? await client.shutdown()
+    }
+
+    /// Does what the process is told, until it is told to end.
+    private mutating func serve(
+        _ coordinator: RefreshCoordinator,
+        _ parts: Parts,
+        until happenings: AsyncStream<Happening>
+    ) async {
+        for await happening in happenings {
+            switch happening {
+            case .signal(.hangUp): await reload(coordinator, parts)
+            case .signal(.terminate), .signal(.interrupt): return
+            case .descriptors(let areLacking): await coordinator.descriptorsChanged(areLacking: areLacking)
+            case .store: continue
+            }
+        }
     }
 
     private func begin(
@@ -127,6 +140,7 @@ struct Daemon {
                 await coordinator.configurationRejected()
             }
         }
+        await coordinator.checkKey()
         parts.manager.ready(status: await coordinator.statusLine)
     }
 

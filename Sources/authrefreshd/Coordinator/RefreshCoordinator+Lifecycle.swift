@@ -11,7 +11,10 @@ extension RefreshCoordinator {
         var nextDeadline: Timestamp?
         var isOnline: Bool
         var trouble: StoreError?
+        var lacks: Lacks
 
+        /// In one sentence; nil if all is well.
+        var troubleText: String? { trouble?.description ?? lacks.texts.first }
         var accounts: Int { counts.total }
         var damaged: Int { counts.setAside }
         var interactionRequired: Int { counts.interactionRequired }
@@ -22,7 +25,8 @@ extension RefreshCoordinator {
             counts: try store.counts(),
             nextDeadline: try store.nextDeadline(after: Timestamp(microseconds: 0), online: isOnline),
             isOnline: isOnline,
-            trouble: trouble?.error
+            trouble: trouble?.error,
+            lacks: lacks
         )
     }
 
@@ -33,6 +37,7 @@ extension RefreshCoordinator {
         guard let overview = try? overview() else { return "the store cannot be read" }
         if let trouble = overview.trouble { return "trouble: \(trouble)" }
         var parts = isConfigurationRejected ? [Self.rejectedConfiguration] : []
+        parts += overview.lacks.texts
         parts += [overview.accounts == 1 ? "1 account" : "\(overview.accounts) accounts"]
         let counts = overview.counts
         if counts.interactionRequired > 0 { parts.append("\(counts.interactionRequired) need a person") }

@@ -112,6 +112,7 @@ extension RefreshCoordinator {
             outcome.leftover = error
         }
         changeLog.rekeyed(outcome)
+        keyFound()
         endRekeying(with: .success(outcome))
     }
 

@@ -53,6 +53,8 @@ actor RefreshCoordinator {
     }
     /// What keeps the store from being written; nil if nothing does.
     var trouble: StoreTrouble?
+    /// What it works on without.
+    var lacks = Lacks()
     /// Whether the last reload brought a configuration that cannot be used.
     var isConfigurationRejected = false
     /// Tells when the store's file is removed or comes back.

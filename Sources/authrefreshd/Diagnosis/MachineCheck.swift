@@ -13,7 +13,7 @@ struct MachineCheck: Sendable {
     let clocks: ClockReading
 
     var findings: [Finding] {
-        clockFindings + [network] + proxyFindings
+        clockFindings + [network] + proxyFindings + descriptorFindings
     }
 
     private var clockFindings: [Finding] {
@@ -44,6 +44,19 @@ struct MachineCheck: Sendable {
             )
         }
         return findings
+    }
+
+    private var descriptorFindings: [Finding] {
+        guard condition.overview.lacks.descriptors else { return [] }
+        return [
+            .error(
+                .socket,
+                "no descriptor is left: callers are let in one at a time",
+                needs: .repair,
+                advice:
+                    "see who keeps connections open (ss -xp), or raise LimitNOFILE= (systemctl --user edit authrefreshd)"
+            )
+        ]
     }
 
     private var network: Finding {

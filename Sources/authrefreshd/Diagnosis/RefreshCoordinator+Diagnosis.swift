@@ -23,6 +23,11 @@ extension RefreshCoordinator {
         diagnoses -= 1
     }
 
+    /// Lets go of a watch that sees nothing any more; the clocks tell of sleep, too.
+    func sleepWatchLost() {
+        watches.removeAll { $0 is SleepWatch }
+    }
+
     /// - Throws: what keeps the store from being read.
     func condition() throws(StoreError) -> Condition {
         Condition(

@@ -18,6 +18,19 @@ extension ChangeLog {
             write(.socketLost, [JournalKey.detail: "\(path)", JournalKey.error: "\(error)"])
         case .acceptFailed(let errno):
             write(.descriptorsExhausted, [JournalKey.error: "\(VarlinkServerError.cannotAccept(errno: errno))"])
+        case .acceptResumed:
+            write(.descriptorsReturned)
+        }
+    }
+}
+
+extension VarlinkServerEvent {
+    /// Whether there are no descriptors for callers from now on; nil if it is about something else.
+    var areDescriptorsLacking: Bool? {
+        switch self {
+        case .acceptFailed: true
+        case .acceptResumed: false
+        case .refused, .pathRestored, .pathReturned, .pathLost: nil
         }
     }
 }

@@ -44,6 +44,9 @@ enum JournalEvent: CaseIterable {
     case socketRestored
     case socketReturned
     case descriptorsExhausted
+    case descriptorsReturned
+    case keyGone
+    case keyReturned
     case machineUnwatched
 
     /// The field that carries the id.
@@ -90,6 +93,9 @@ enum JournalEvent: CaseIterable {
         case .socketRestored: MessageID(0xdea6_ecec_f009_4931, 0xba28_73f5_aaf1_80ec)
         case .socketReturned: MessageID(0x4c75_dde2_4858_437f, 0xb53f_43f8_6a09_4d9c)
         case .descriptorsExhausted: MessageID(0xec37_1a6c_dfc5_47b8, 0xa8b2_beb9_bc15_4b51)
+        case .descriptorsReturned: MessageID(0x5bce_f685_9e85_4511, 0x8a2a_a6ad_5cdc_f9b4)
+        case .keyGone: MessageID(0xdfe5_de4c_e47e_41ec, 0x8faa_a5c6_4ee8_d469)
+        case .keyReturned: MessageID(0xfa7d_9f19_3615_4713, 0x92cb_024a_d170_80f8)
         case .machineUnwatched: MessageID(0xd701_3c20_d253_488b, 0x9187_2c90_32f3_6024)
         }
     }
@@ -100,7 +106,7 @@ enum JournalEvent: CaseIterable {
         case .daemonStarted, .daemonStopping, .accountAdded, .accountUpdated, .accountRemoved, .grantImported,
             .signInStarted, .signedIn, .tokenRefreshed, .tokenSetRefreshed, .signedOut, .resumed, .networkUp,
             .configurationReloaded,
-            .storeRekeyed, .storeRecovered, .socketRestored, .socketReturned:
+            .storeRekeyed, .storeRecovered, .socketRestored, .socketReturned, .descriptorsReturned, .keyReturned:
             .notice
         case .refreshFailed, .idTokenRefused, .tokenSetFailed, .outcomeUnknown, .interactionRequired, .misconfigured,
             .signInFailed,
@@ -108,7 +114,7 @@ enum JournalEvent: CaseIterable {
             .oldKeyKept, .storeLocked, .machineUnwatched:
             .warning
         case .configurationRejected, .storeUnwritable, .accountDamaged, .rekeyStopped, .socketLost,
-            .descriptorsExhausted:
+            .descriptorsExhausted, .keyGone:
             .error
         }
     }
@@ -154,6 +160,9 @@ enum JournalEvent: CaseIterable {
         case .socketRestored: "the socket's path had vanished and is back"
         case .socketReturned: "the socket's path has vanished, the service manager makes it anew"
         case .descriptorsExhausted: "no descriptor is left for a caller, callers wait"
+        case .descriptorsReturned: "there are descriptors for callers again"
+        case .keyGone: "the store's key is gone, the next daemon cannot open the store; this one works on"
+        case .keyReturned: "the store's key is where it was"
         case .machineUnwatched: "a part of the machine cannot be watched"
         }
     }

@@ -41,7 +41,9 @@ final class MachineWatch: Sendable {
             watches.append(
                 try SleepWatch(
                     queue: queue,
-                    onLost: { [changeLog] error in
+                    onLost: { [weak coordinator, changeLog] error in
+                        // Later: it is the watch itself that calls.
+                        queue.async { [weak coordinator] in coordinator?.assumeIsolated { $0.sleepWatchLost() } }
                         changeLog.logger.info(
                             "the system bus is gone; sleep is noticed by the clocks",
                             metadata: [JournalKey.error: "\(error)"]

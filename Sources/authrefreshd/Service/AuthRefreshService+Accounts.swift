@@ -15,7 +15,7 @@ extension AuthRefreshService {
             interactionRequired: Int64(overview.interactionRequired),
             nextDeadlineUSec: overview.nextDeadline?.microseconds,
             online: overview.isOnline,
-            trouble: overview.trouble?.description,
+            trouble: overview.troubleText,
             damaged: overview.damaged > 0 ? Int64(overview.damaged) : nil
         )
     }

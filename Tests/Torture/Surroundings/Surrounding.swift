@@ -1,0 +1,152 @@
+internal import TestSupport
+
+/// Something around the daemon that goes away under it, and what is to be said of that.
+struct Surrounding: Sendable {
+    /// What has to be told, as pieces of text; nil: nothing need be.
+    struct Told: Sendable {
+        /// In the daemon's log: it has noticed.
+        var log: String?
+        /// In the line for `systemctl status`.
+        var manager: String?
+        /// In what `authctl status` prints.
+        var status: String?
+        /// In what `authctl doctor` prints.
+        var doctor: String?
+        /// In the log, when all is well again.
+        var recovery: String?
+    }
+
+    let name: String
+    var needsRoot = false
+    /// Whether what is told remains so until the daemon is started again, though nothing is missing: another way does as well.
+    var isSaidForGood = false
+    /// The exit statuses that `authctl refresh` may have meanwhile.
+    var refresh: Set<Int32> = [75]
+    let told: Told
+    /// Prepares the stage before the daemon is started.
+    var prepare: @Sendable (SurroundingStage) async throws -> Void = { _ in }
+    let breakDown: @Sendable (SurroundingStage) async throws -> Void
+    let mend: @Sendable (SurroundingStage) async throws -> Void
+}
+
+extension Surrounding {
+    static let all: [Surrounding] = [
+        stateFolder, runtimeFolder, fullDisk, descriptors, systemBus, credentials, journal, standardError,
+    ]
+
+    static let stateFolder = Surrounding(
+        name: "state folder removed",
+        told: Told(
+            log: "the store cannot be used",
+            manager: "trouble: ",
+            status: "was removed or replaced while it was open",
+            doctor: "was removed or replaced while it was open",
+            recovery: "the store can be used again"
+        ),
+        breakDown: { try await $0.shell("mv '\($0.stateFolder)' '\($0.stateFolder).away'") },
+        mend: { try await $0.shell("mv '\($0.stateFolder).away' '\($0.stateFolder)'") }
+    )
+
+    static let runtimeFolder = Surrounding(
+        name: "runtime folder removed",
+        refresh: [0],
+        told: Told(log: "the socket's path had vanished and is back"),
+        // Callers come when it is back.
+        breakDown: {
+            try await $0.shell("rm -rf '\($0.stage.folder.path)/run/authrefreshd'")
+            try await $0.daemon.errors.first("the socket") { $0.contains("had vanished and is back") }
+        },
+        mend: { _ in }
+    )
+
+    static let fullDisk = Surrounding(
+        name: "disk full",
+        needsRoot: true,
+        told: Told(
+            log: "the store cannot be used",
+            manager: "no space is left for the store",
+            status: "no space is left for the store",
+            doctor: "no space is left for the store",
+            recovery: "the store can be used again"
+        ),
+        prepare: { try await $0.mountState("-t tmpfs -o size=2m,mode=0700 tmpfs") },
+        breakDown: {
+            try await $0.shell("cat /dev/zero > '\($0.stateFolder)/filler' 2> /dev/null; true")
+        },
+        mend: { try await $0.shell("rm '\($0.stateFolder)/filler'") }
+    )
+
+    static let descriptors = Surrounding(
+        name: "file descriptors used up",
+        // Whether the server can be asked depends on whether a connection to it was kept.
+        refresh: [0, 75],
+        told: Told(
+            log: "no descriptor is left for a caller",
+            manager: "no descriptor is left",
+            status: "no descriptor is left",
+            doctor: "no descriptor is left",
+            recovery: "there are descriptors for callers again"
+        ),
+        breakDown: { try await $0.useUpDescriptors() },
+        mend: { try await $0.giveBackDescriptors() }
+    )
+
+    static let systemBus = Surrounding(
+        name: "system bus gone (sleep is told by it)",
+        // A system bus comes back with the system; sleep is noticed by the clocks meanwhile.
+        isSaidForGood: true,
+        refresh: [0],
+        told: Told(doctor: "no system bus tells of sleep"),
+        prepare: { try await $0.startBus() },
+        breakDown: { try await $0.endBus() },
+        mend: { try await $0.startBus() }
+    )
+
+    static let credentials = Surrounding(
+        name: "credentials gone at a reload",
+        refresh: [0],
+        told: Told(
+            manager: "the store's key is gone",
+            status: "the store's key is gone",
+            doctor: "this daemon works on, the next one cannot open the store",
+            recovery: "the store's key is where it was"
+        ),
+        prepare: {
+            $0.setVariable("CREDENTIALS_DIRECTORY", $0.credentials)
+            try $0.stage.folder.write(String(repeating: "1", count: 64), to: "credentials/store-key")
+        },
+        breakDown: {
+            try await $0.shell("mv '\($0.credentials)' '\($0.credentials).away'")
+            try await $0.reload()
+        },
+        mend: {
+            try await $0.shell("mv '\($0.credentials).away' '\($0.credentials)'")
+            try await $0.reload()
+        }
+    )
+
+    static let journal = Surrounding(
+        name: "journal gone",
+        refresh: [0],
+        told: Told(),
+        prepare: { stage in
+            // Standard error is what the journal gave for it, and nobody takes what is sent to its socket.
+            let stream = "'\(stage.stage.folder.path)/stream'"
+            stage.setPrefix("exec 2> \(stream); export JOURNAL_STREAM=$(stat -c %d:%i \(stream));")
+        },
+        breakDown: { _ in },
+        mend: { _ in }
+    )
+
+    static let standardError = Surrounding(
+        name: "standard error has no reader",
+        refresh: [0],
+        told: Told(),
+        prepare: { stage in
+            let pipe = "'\(stage.stage.folder.path)/pipe'"
+            stage.setPrefix("mkfifo \(pipe); head -n 1 < \(pipe) > /dev/null & exec 2> \(pipe);")
+        },
+        breakDown: { _ in },
+        mend: { _ in }
+    )
+}

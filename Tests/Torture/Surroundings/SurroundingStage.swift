@@ -1,0 +1,148 @@
+internal import AuthRefreshInterface
+internal import DemoIssuer
+internal import Foundation
+internal import Synchronization
+internal import TestSupport
+
+/// A daemon with an account that is fresh, and what a fault needs around it.
+final class SurroundingStage: Sendable {
+    let stage: DaemonStage
+    let issuer: DemoIssuer
+    let url: String
+    private let state = Mutex(State())
+
+    private struct State {
+        var prefix = ""
+        var environment: [String: String] = [:]
+        var program: Program?
+        var bus: Program?
+        var crowd: [RawConnection] = []
+        var isMounted = false
+    }
+
+    init() async throws {
+        stage = try DaemonStage()
+        issuer = DemoIssuer(configuration: IssuerConfiguration(clients: [DemoClient(id: "app")]))
+        url = try await issuer.start()
+    }
+
+    deinit {
+        state.withLock { state in
+            for program in [state.program, state.bus].compactMap(\.self) where program.isRunning {
+                program.signal(SIGKILL)
+            }
+            if state.isMounted { Self.unmount(stage.stateDirectory) }
+        }
+    }
+
+    var stateFolder: String { stage.stateDirectory }
+    var credentials: String { stage.folder.path + "/credentials" }
+
+    /// Shell commands that come before the daemon, in its process.
+    func setPrefix(_ prefix: String) {
+        state.withLock { $0.prefix = prefix }
+    }
+
+    func setVariable(_ name: String, _ value: String) {
+        state.withLock { $0.environment[name] = value }
+    }
+
+    /// Starts a daemon, and waits until it is ready.
+    func start() async throws {
+        let seen = stage.notify.messages.count
+        let program = try state.withLock { state in
+            let command = "\(state.prefix) exec '\(Program.products)/authrefreshd'"
+            let environment = stage.environment.merging(state.environment) { $1 }
+            let program = try Program("/bin/sh", ["-c", command], environment: environment)
+            state.program = program
+            return program
+        }
+        do {
+            try await stage.notify.messages.first("READY=1", from: seen) { $0.contains("READY=1") }
+        } catch {
+            throw TestFault.failed(program: "authrefreshd", errors: program.errorText)
+        }
+    }
+
+    /// - Throws: `unreadable` before the first start.
+    var daemon: Program {
+        get throws {
+            guard let program = state.withLock({ $0.program }) else { throw TestFault.unreadable("no daemon yet") }
+            return program
+        }
+    }
+
+    /// Ends the daemon, and takes away what was put around it.
+    func end() async throws -> ProgramEnd {
+        let program = try daemon
+        program.signal(SIGTERM)
+        let end = try await program.ended()
+        await issuer.shutdown()
+        return end
+    }
+
+    func shell(_ command: String) async throws {
+        let program = try Program("/bin/sh", ["-c", command], environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"])
+        guard try await program.ended() == .exited(0) else {
+            throw TestFault.failed(program: command, errors: program.errorText)
+        }
+    }
+
+    func reload() async throws {
+        let seen = stage.notify.messages.count
+        try daemon.signal(SIGHUP)
+        try await stage.notify.messages.first("the end of the reload", from: seen) { $0.contains("READY=1") }
+    }
+
+    // MARK: What faults need
+
+    /// Gives the state folder a file system of its own.
+    func mountState(_ options: String) async throws {
+        try await shell("mkdir -p '\(stateFolder)' && mount \(options) '\(stateFolder)'")
+        state.withLock { $0.isMounted = true }
+    }
+
+    private static func unmount(_ folder: String) {
+        _ = unsafe umount2(folder, Int32(MNT_DETACH))
+    }
+
+    /// Leaves the daemon no number for a further descriptor; the gaps below the highest are taken by a crowd of callers.
+    func useUpDescriptors() async throws {
+        let pid = try daemon.pid
+        // A connection to the server is kept for a second after its use, and nobody tells of its end.
+        try await Task.sleep(for: .milliseconds(1500))
+        let used = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").compactMap { Int($0) }
+        try await shell("prlimit --pid \(pid) --nofile=\((used.max() ?? 0) + 1):4096")
+        let gaps = (used.max() ?? 0) + 1 - used.count
+        let crowd = try await onOwnThread { [socket = stage.socket] in try RawConnection.open(gaps, to: socket) }
+        state.withLock { $0.crowd = crowd }
+    }
+
+    func giveBackDescriptors() async throws {
+        try await shell("prlimit --pid \(daemon.pid) --nofile=1024:4096")
+        state.withLock { $0.crowd = [] }
+    }
+
+    /// Starts a system bus of the test's own, where the daemon looks for it.
+    func startBus() async throws {
+        let address = "unix:path=\(stage.folder.path)/system-bus"
+        let file = try stage.folder.write(
+            """
+            <busconfig><listen>\(address)</listen><auth>EXTERNAL</auth><policy context="default">
+            <allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/></policy></busconfig>
+            """,
+            to: "bus.conf"
+        )
+        setVariable("DBUS_SYSTEM_BUS_ADDRESS", address)
+        let words = ["--config-file=\(file)", "--nofork", "--nopidfile", "--print-address=1"]
+        let bus = try Program("/usr/bin/dbus-daemon", words, environment: [:])
+        try await bus.output.first("the bus") { $0.hasPrefix("unix:") }
+        state.withLock { $0.bus = bus }
+    }
+
+    func endBus() async throws {
+        guard let bus = state.withLock({ $0.bus }) else { return }
+        bus.signal(SIGKILL)
+        try await bus.ended()
+    }
+}

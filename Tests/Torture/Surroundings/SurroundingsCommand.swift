@@ -1,0 +1,39 @@
+internal import ArgumentParser
+internal import TestSupport
+
+/// `authtorture surroundings`.
+struct SurroundingsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "surroundings",
+        abstract: "Takes away what a daemon at work stands on, and gives it back."
+    )
+
+    @Option(help: "How often each is taken away, from another daemon each time.")
+    var rounds = 1
+
+    @Option(help: ArgumentHelp("Only what has this in its name.", valueName: "text"))
+    var only: String?
+
+    func run() async throws {
+        Torture.ignoreBrokenPipes()
+        let checks = Checks()
+        var table: [[String]] = []
+        for round in 1...max(1, rounds) {
+            for row in Surrounding.all where only.map(row.name.contains) ?? true {
+                guard isRoot || !row.needsRoot else {
+                    Torture.say("skip \(row.name): it takes root to arrange")
+                    continue
+                }
+                do {
+                    let (surprises, cells) = try await SurroundingTrial(row: row).run()
+                    checks.add(row.name, surprises: surprises)
+                    if round == 1 { table.append(cells) }
+                } catch {
+                    checks.add(row.name, surprises: ["\(error)"])
+                }
+            }
+        }
+        Torture.say("\n" + MarkdownTable.render(SurroundingTrial.header, table))
+        if !checks.haveAllPassed { throw ExitCode(1) }
+    }
+}
