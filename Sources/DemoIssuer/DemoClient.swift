@@ -12,6 +12,8 @@ package struct DemoClient: Sendable, Equatable {
         case post(secret: String)
         /// A token in the secret's place that the client signs, and that names it as its subject (Apple). Nobody here has its key.
         case signedPost
+        /// `private_key_jwt` (RFC 7523 §2.2): a token that its key has signed; the public half is in PEM.
+        case privateKey(pem: String)
     }
 
     /// How client id and secret are written in the Basic scheme.
@@ -23,7 +25,7 @@ package struct DemoClient: Sendable, Equatable {
     }
 
     package let id: String
-    package let authentication: Authentication
+    package internal(set) var authentication: Authentication
     /// What it may do for itself (RFC 6749 §4.4), space-separated; nil for a client that may do nothing without a person.
     package internal(set) var serviceScope: String?
     /// The public half of the key that signs its assertions (RFC 7523 §2.1), in PEM; nil for a client that makes none. With one, it may
@@ -33,6 +35,10 @@ package struct DemoClient: Sendable, Equatable {
     var redirectURIs: [String]?
     /// What it shows to delete its registration (RFC 7592 §3); nil if it was not registered by itself.
     var registrationToken: String?
+    /// When its secret ends; nil for never.
+    var secretEndsAt: Duration?
+    /// What it said about itself to be registered.
+    var registeredMetadata: ClientMetadata?
 
     package init(
         id: String,
@@ -73,7 +79,7 @@ package struct DemoClient: Sendable, Equatable {
     }
 
     /// Whether the credentials of a request are this client's, given by the way it is registered for.
-    func accepts(_ credentials: ClientCredentials) -> Bool {
+    func accepts(_ credentials: ClientCredentials, _ check: AssertionCheck) -> Bool {
         switch (authentication, credentials) {
         case (.none, .named(let id)):
             return id == self.id
@@ -84,7 +90,10 @@ package struct DemoClient: Sendable, Equatable {
         case (.basic(let secret, let form), .basic(let userPass)):
             guard let pair = userPass.pair(form) else { return false }
             return pair.id == id && pair.secret == secret
-        case (.none, _), (.post, _), (.signedPost, _), (.basic, _):
+        case (.privateKey(let pem), .assertion(let token)):
+            guard let claims = check.claims(of: token, signedBy: pem) else { return false }
+            return claims.iss == id && claims.sub == id
+        case (.none, _), (.post, _), (.signedPost, _), (.basic, _), (.privateKey, _):
             return false
         }
     }
@@ -96,6 +105,8 @@ enum ClientCredentials {
     case named(id: String)
     case post(id: String, secret: String)
     case basic(BasicUserPass)
+    /// A token that names the client, and that it has signed (RFC 7523 §2.2).
+    case assertion(String)
 
     /// nil when the request names no client, or does so in two ways at once (RFC 6749 §2.3 forbids it).
     init?(_ request: Request, _ form: FormFields) {
@@ -103,6 +114,9 @@ enum ClientCredentials {
         if let header = request.authorization(scheme: "basic") {
             guard form["client_secret"] == nil, let userPass = BasicUserPass(base64: header) else { return nil }
             self = .basic(userPass)
+        } else if let assertion = form["client_assertion"] {
+            guard form["client_secret"] == nil, form["client_assertion_type"] == Self.assertionType else { return nil }
+            self = .assertion(assertion)
         } else if let id {
             self = form["client_secret"].map { .post(id: id, secret: $0) } ?? .named(id: id)
         } else {
@@ -110,10 +124,13 @@ enum ClientCredentials {
         }
     }
 
+    private static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
     /// The ids this may stand for: in the Basic scheme the two forms may differ.
     var possibleIDs: [String] {
         switch self {
         case .named(let id), .post(let id, _): [id]
+        case .assertion(let token): [AssertionCheck.issuer(of: token)].compactMap(\.self)
         case .basic(let userPass): [userPass.pair(.formEncoded)?.id, userPass.pair(.raw)?.id].compactMap(\.self)
         }
     }

@@ -22,6 +22,8 @@ package struct GrantPolicy: Sendable, Equatable {
     package var registration = Registration.open
     /// How long the secret of a client lives that registered itself, in whole seconds; nil for ever.
     package var clientSecretLifetime: Duration?
+    /// Whether clients may have another secret before theirs ends (RFC 7592 §2.2).
+    package var renewsClientSecrets = true
     /// Whether authorization requests need a code challenge (RFC 7636).
     package var requiresProofKey = true
     /// What devices have to wait between two polls, in whole seconds (RFC 8628 §3.2).

@@ -4,28 +4,6 @@ internal import NIOHTTP1
 // Clients that register themselves (RFC 7591) and delete their registration (RFC 7592). Strict: what this server does not know, and what
 // a native client has no use for, is refused.
 extension IssuerState {
-    private struct Metadata: Decodable {
-        let redirectUris: [String]?
-        let applicationType: String?
-        let grantTypes: [String]?
-        let responseTypes: [String]?
-        let tokenEndpointAuthMethod: String?
-        let clientName: String?
-        let scope: String?
-    }
-
-    private struct Registered: Encodable {
-        let clientId: String
-        let clientSecret: String?
-        let clientSecretExpiresAt: Int?
-        let redirectUris: [String]
-        let grantTypes: [String]
-        let tokenEndpointAuthMethod: String
-        let scope: String?
-        let registrationAccessToken: String
-        let registrationClientUri: String
-    }
-
     mutating func registration(_ admission: Admission, at now: Duration) -> Answer {
         switch ledger.policy.registration {
         case .closed: return .notFound
@@ -38,62 +16,92 @@ extension IssuerState {
         }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        guard let metadata = try? decoder.decode(Metadata.self, from: Data(admission.request.body)) else {
+        guard let metadata = try? decoder.decode(ClientMetadata.self, from: Data(admission.request.body)) else {
             return refuse(admission, "invalid_client_metadata", "the body is no client metadata", at: now)
         }
         let redirectURIs = metadata.redirectUris ?? []
-        let grantTypes = metadata.grantTypes ?? ["authorization_code"]
-        // Nobody is sent anywhere by a client that acts for itself.
-        let isService = Set(grantTypes).isSubset(of: ["client_credentials", Self.tokenExchange])
-        guard redirectURIs.isEmpty == isService, redirectURIs.allSatisfy(DemoClient.isSafe(redirectURI:)) else {
+        guard redirectURIs.isEmpty == metadata.isService, redirectURIs.allSatisfy(DemoClient.isSafe(redirectURI:))
+        else {
             return refuse(admission, "invalid_redirect_uri", "only loopback and private-use schemes are taken", at: now)
         }
-        let known = ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"]
-        let method = metadata.tokenEndpointAuthMethod ?? "client_secret_basic"
-        let isKnown =
-            (isService || Set(grantTypes).isSubset(of: known)) && metadata.responseTypes ?? ["code"] == ["code"]
-            && metadata.applicationType == "native" && metadata.clientName?.isEmpty == false
         let id = randomText("demo-client-")
-        let secret = method == "none" ? nil : randomText("demo-secret-")
-        guard isKnown, var client = DemoClient(id: id, method: method, secret: secret) else {
+        guard metadata.isKnown, var client = DemoClient(id: id, metadata, secret: randomText("demo-secret-")) else {
             return refuse(admission, "invalid_client_metadata", "something in it is not known here", at: now)
         }
+        client.secretEndsAt = secretEnd(at: now)
         client.redirectURIs = redirectURIs
-        if grantTypes.contains("client_credentials") { client.serviceScope = metadata.scope ?? "demo" }
-        let token = randomText("demo-registration-")
-        client.registrationToken = token
+        if metadata.isService { client.serviceScope = metadata.scope ?? "demo" }
+        client.registrationToken = randomText("demo-registration-")
+        client.registeredMetadata = metadata
         clients[id] = client
-        var draft = admission.draft
-        draft.clientID = id
-        note(draft, .registered, at: now)
-        let ends = ledger.policy.clientSecretLifetime.map { (now + $0).wholeSeconds } ?? 0
-        let registered = Registered(
-            clientId: id,
-            clientSecret: secret,
-            clientSecretExpiresAt: secret.map { _ in ends },
-            redirectUris: redirectURIs,
-            grantTypes: grantTypes,
-            tokenEndpointAuthMethod: method,
-            scope: metadata.scope,
-            registrationAccessToken: token,
-            registrationClientUri: issuer + "/register/" + id
-        )
-        return .json(registered, status: 201, headers: [("Cache-Control", "no-store")])
+        note(admission.draft.naming(id), .registered, at: now)
+        return answer(about: client, status: 201, at: now)
     }
 
-    /// RFC 7592 §2.3. Whoever does not have the client's token is told nothing about the client.
-    mutating func deregistration(_ admission: Admission, at now: Duration) -> Answer {
+    /// RFC 7592: a client reads its registration (§2.1), updates it, which renews its secret (§2.2), or deletes it (§2.3). Whoever does not
+    /// have the client's token is told nothing about the client.
+    mutating func managedRegistration(_ admission: Admission, at now: Duration) -> Answer {
         let id = String(admission.request.path.dropFirst("/register/".count))
-        guard let token = clients[id]?.registrationToken, admission.request.authorization(scheme: "bearer") == token
+        guard let client = clients[id], let token = client.registrationToken,
+            admission.request.authorization(scheme: "bearer") == token
         else {
             note(admission.draft, .clientRefused, at: now)
             return Self.tokenWanted
         }
-        clients[id] = nil
-        var draft = admission.draft
-        draft.clientID = id
-        note(draft, .deregistered, at: now)
-        return .noContent
+        switch admission.request.method {
+        case .GET: return answer(about: client, at: now)
+        case .PUT: return update(client, admission, at: now)
+        case .DELETE:
+            clients[id] = nil
+            note(admission.draft.naming(id), .deregistered, at: now)
+            return .noContent
+        default: return .methodNotAllowed(allowed: "GET, PUT, DELETE")
+        }
+    }
+
+    /// Takes what the client has read here, and nothing that is not its to say. The secret before is taken no more.
+    private mutating func update(_ client: DemoClient, _ admission: Admission, at now: Duration) -> Answer {
+        guard ledger.policy.renewsClientSecrets else {
+            note(admission.draft.naming(client.id), .clientRefused, at: now)
+            return .oauthError("access_denied", "registrations stay as they are here", status: 403)
+        }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let body = Data(admission.request.body)
+        guard let said = try? decoder.decode(ClientMetadata.self, from: body), said == client.registeredMetadata,
+            let own = try? decoder.decode(ClientMetadata.ServersOwn.self, from: body), own.isFit(for: client.id)
+        else {
+            return refuse(admission, "invalid_client_metadata", "it is not what was read here", at: now)
+        }
+        var client = client
+        let secret = randomText("demo-secret-")
+        switch client.authentication {
+        case .basic(_, let form): client.authentication = .basic(secret: secret, form: form)
+        case .post: client.authentication = .post(secret: secret)
+        case .none, .signedPost, .privateKey: break
+        }
+        client.secretEndsAt = secretEnd(at: now)
+        client.registrationToken = randomText("demo-registration-")
+        clients[client.id] = client
+        note(admission.draft.naming(client.id), .registered, at: now)
+        return answer(about: client, at: now)
+    }
+
+    private func answer(about client: DemoClient, status: Int = 200, at now: Duration) -> Answer {
+        let secret: String? =
+            switch client.authentication {
+            case .basic(let secret, _), .post(let secret): secret
+            case .none, .signedPost, .privateKey: nil
+            }
+        let registered = Registered(
+            clientId: client.id,
+            clientSecret: secret,
+            clientSecretExpiresAt: secret.map { _ in client.secretEndsAt?.wholeSeconds ?? 0 },
+            registrationAccessToken: client.registrationToken,
+            registrationClientUri: issuer + "/register/" + client.id,
+            metadata: client.registeredMetadata
+        )
+        return .json(registered, status: status, headers: [("Cache-Control", "no-store")])
     }
 
     private mutating func refuse(
@@ -106,6 +114,10 @@ extension IssuerState {
         return .oauthError(code, description)
     }
 
+    private func secretEnd(at now: Duration) -> Duration? {
+        ledger.policy.clientSecretLifetime.map { now + $0 }
+    }
+
     private static var tokenWanted: Answer {
         .oauthError("invalid_token", "a token is wanted", status: 401, headers: [("WWW-Authenticate", "Bearer")])
     }
@@ -113,13 +125,43 @@ extension IssuerState {
 
 extension DemoClient {
     /// Nil for a way of authentication that is not known here.
-    fileprivate init?(id: String, method: String, secret: String?) {
-        switch (method, secret) {
-        case ("none", nil): self.init(id: id)
-        case ("client_secret_basic", let secret?):
-            self.init(id: id, authentication: .basic(secret: secret, form: .formEncoded))
-        case ("client_secret_post", let secret?): self.init(id: id, authentication: .post(secret: secret))
+    ///
+    /// - Parameter secret: what it gets if it needs one.
+    fileprivate init?(id: String, _ metadata: ClientMetadata, secret: String) {
+        let key = metadata.jwks?.keys.first?.pem
+        switch (metadata.tokenEndpointAuthMethod ?? "client_secret_basic", key) {
+        // Its assertions speak for it (RFC 7523 §2.1).
+        case ("none", _): self.init(id: id, assertionKey: key)
+        case ("client_secret_basic", _):
+            self.init(id: id, authentication: .basic(secret: secret, form: .formEncoded), assertionKey: key)
+        case ("client_secret_post", _):
+            self.init(id: id, authentication: .post(secret: secret), assertionKey: key)
+        case ("private_key_jwt", let key?): self.init(id: id, authentication: .privateKey(pem: key), assertionKey: key)
         default: return nil
         }
+    }
+}
+
+/// What a registration is answered with (RFC 7591 §3.2.1): what the client has said, and what it is given.
+private struct Registered: Encodable {
+    let clientId: String
+    let clientSecret: String?
+    let clientSecretExpiresAt: Int?
+    let registrationAccessToken: String?
+    let registrationClientUri: String
+    let metadata: ClientMetadata?
+
+    private enum CodingKeys: CodingKey {
+        case clientId, clientSecret, clientSecretExpiresAt, registrationAccessToken, registrationClientUri
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try metadata?.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(clientId, forKey: .clientId)
+        try container.encodeIfPresent(clientSecret, forKey: .clientSecret)
+        try container.encodeIfPresent(clientSecretExpiresAt, forKey: .clientSecretExpiresAt)
+        try container.encodeIfPresent(registrationAccessToken, forKey: .registrationAccessToken)
+        try container.encode(registrationClientUri, forKey: .registrationClientUri)
     }
 }

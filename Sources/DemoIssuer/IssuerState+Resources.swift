@@ -63,7 +63,7 @@ extension IssuerState {
             note(draft, .malformed, at: now)
             return .oauthError("invalid_request", "token is missing")
         }
-        guard let client = ClientCredentials(admission.request, form).flatMap(authenticate) else {
+        guard let client = ClientCredentials(admission.request, form).flatMap({ authenticate($0, at: now) }) else {
             note(draft, .clientRefused, at: now)
             return Self.clientRefused
         }

@@ -22,7 +22,7 @@ extension IssuerState {
         }
         // RFC 7521 §4.1: an assertion says who speaks.
         if grantType == Self.jwtBearer { return assertedToken(form, draft, at: now) }
-        guard let client = ClientCredentials(admission.request, form).flatMap(authenticate) else {
+        guard let client = ClientCredentials(admission.request, form).flatMap({ authenticate($0, at: now) }) else {
             note(draft, .clientRefused, at: now)
             return Self.clientRefused
         }
@@ -92,7 +92,7 @@ extension IssuerState {
             note(draft, .malformed, at: now)
             return .oauthError("invalid_request", "token is missing")
         }
-        guard let client = ClientCredentials(admission.request, form).flatMap(authenticate) else {
+        guard let client = ClientCredentials(admission.request, form).flatMap({ authenticate($0, at: now) }) else {
             note(draft, .clientRefused, at: now)
             return Self.clientRefused
         }

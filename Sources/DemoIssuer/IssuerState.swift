@@ -116,7 +116,7 @@ struct IssuerState {
         case "/register":
             return method == .POST ? registration(admission, at: now) : .methodNotAllowed(allowed: "POST")
         case let path where path.hasPrefix("/register/"):
-            return method == .DELETE ? deregistration(admission, at: now) : .methodNotAllowed(allowed: "DELETE")
+            return managedRegistration(admission, at: now)
         case "/token":
             return method == .POST ? token(admission, at: now) : .methodNotAllowed(allowed: "POST")
         case "/revoke":
@@ -131,8 +131,9 @@ struct IssuerState {
     }
 
     /// The client that the credentials are accepted for; nil when they are not.
-    func authenticate(_ credentials: ClientCredentials) -> DemoClient? {
-        registration(credentials).flatMap { $0.accepts(credentials) ? $0 : nil }
+    func authenticate(_ credentials: ClientCredentials, at now: Duration) -> DemoClient? {
+        let check = assertionCheck(at: now)
+        return registration(credentials).flatMap { $0.accepts(credentials, check) ? $0 : nil }
     }
 
     private func registration(_ credentials: ClientCredentials) -> DemoClient? {

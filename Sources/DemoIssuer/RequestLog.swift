@@ -37,7 +37,7 @@ package struct LogEntry: Sendable, Equatable, Codable {
         case spentCodeUsed = "spent-code-used"
         /// A browser came with a token of ours, and its session has ended.
         case sessionEnded = "session-ended"
-        /// A client was registered.
+        /// A client was registered, or has updated its registration.
         case registered = "registered"
         /// A client has deleted its registration.
         case deregistered = "deregistered"
@@ -143,5 +143,12 @@ struct RequestLog {
         var position: TokenPosition?
         var overlaps = false
         var fault: Fault?
+
+        /// The same of a client that is known by now.
+        func naming(_ client: String) -> Draft {
+            var draft = self
+            draft.clientID = client
+            return draft
+        }
     }
 }

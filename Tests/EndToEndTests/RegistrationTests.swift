@@ -8,11 +8,13 @@ struct RegistrationTests {
     private func withStage(
         _ registration: GrantPolicy.Registration = .open,
         secretLifetime: Duration? = nil,
+        renewsSecrets: Bool = true,
         _ body: (DaemonStage, DemoIssuer, String) async throws -> Void
     ) async throws {
         var policy = GrantPolicy()
         policy.registration = registration
         policy.clientSecretLifetime = secretLifetime
+        policy.renewsClientSecrets = renewsSecrets
         try await withIssuer(clients: [], policy: policy) { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -193,10 +195,29 @@ struct RegistrationTests {
         }
     }
 
+    @Test(arguments: ["client_secret_basic", "client_secret_post"])
+    func `a secret that ends is renewed, and the new one is what the server is shown`(method: String) async throws {
+        try await withStage(secretLifetime: .seconds(86_400)) { stage, issuer, url in
+            let feed = try await ChangeFeed(stage)
+            let added = try await register(stage, at: url, ["--client-auth", method, "--grant", "client-credentials"])
+            #expect(added.end == .exited(0), "\(added)")
+            // The first token was the occasion.
+            try await feed.next("account-updated", of: "work")
+            #expect(await issuer.entries().map(\.outcome) == [.registered, .issued, .registered])
+            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+            #expect(await issuer.entries().last?.outcome == .issued)
+            #expect(try await stage.authctl("logout", "work", "--forget").output.contains("is deregistered"))
+        }
+    }
+
     @Test func `a secret that ends is told in time, and a new one is known by whoever brings it`() async throws {
-        try await withStage(secretLifetime: .seconds(86_400)) { stage, _, url in
+        try await withStage(secretLifetime: .seconds(86_400), renewsSecrets: false) { stage, _, url in
+            let feed = try await ChangeFeed(stage)
             let added = try await register(stage, at: url, ["--grant", "client-credentials"])
             #expect(added.end == .exited(0), "\(added)")
+            try await feed.next("client-secret-ending", of: "work")
+            let doctor = try await stage.authctl("doctor", "work")
+            #expect(doctor.output.contains("the client secret ends in "), "\(doctor)")
             let status = try await stage.authctl("status", "work")
             #expect(status.output.contains("the client secret ends "), "\(status)")
             #expect(status.output.contains("authctl account edit work --client-secret-file FILE"))

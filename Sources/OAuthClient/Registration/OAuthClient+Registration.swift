@@ -70,7 +70,7 @@ extension OAuthClient {
         Endpoint(uri).map { !$0.isLoopback || issuer.isLoopback } ?? false
     }
 
-    private func registrationHeaders(_ token: Secret?, _ profile: ProviderProfile?) -> HTTPHeaders {
+    func registrationHeaders(_ token: Secret?, _ profile: ProviderProfile?) -> HTTPHeaders {
         var headers: HTTPHeaders = [
             "accept": "application/json", "content-type": "application/json", "user-agent": configuration.userAgent,
         ]
@@ -79,7 +79,8 @@ extension OAuthClient {
         return headers
     }
 
-    private func reply(
+    /// The body of the answer that `isSuccess` takes.
+    func reply(
         to message: HTTPExchange.Request,
         of client: RequestingClient,
         hiding secret: Secret?,
@@ -109,24 +110,53 @@ extension OAuthClient {
     }
 
     private func registered(_ fields: [String: JSONValue], for request: RegistrationRequest) -> RegisteredClient {
-        let secret = fields["client_secret"]?.text.flatMap { $0.isEmpty ? nil : Secret($0) }
+        let said = RegistrationAnswer(fields, from: request.client.issuer)
         let method = fields["token_endpoint_auth_method"]?.text.flatMap(ClientAuthentication.init)
-        let token = fields["registration_access_token"]?.text.flatMap { $0.isEmpty ? nil : Secret($0) }
-        let place = fields["registration_client_uri"]?.text.flatMap {
-            Self.isManagementURI($0, of: request.client.issuer) ? $0 : nil
-        }
         let registration = ClientRegistration(
             clientID: fields["client_id"]?.text ?? "",
             // §3.2.1: the server may have changed what was asked for.
             authentication: method ?? request.authentication,
-            clientSecret: secret,
-            // 0 means that it does not end.
-            clientSecretExpiresAt: fields["client_secret_expires_at"]?.seconds.flatMap {
-                $0 > 0 && $0 < 1e11 ? Timestamp(microseconds: Int64($0) * 1_000_000) : nil
-            },
+            clientSecret: said.secret,
+            clientSecretExpiresAt: said.secretExpiresAt,
             scopes: fields["scope"]?.text?.split(separator: " ").map(String.init) ?? request.scopes,
-            management: place.flatMap { uri in token.map { RegistrationManagement(uri: uri, accessToken: $0) } }
+            management: said.management(besides: nil)
         )
         return RegisteredClient(registration: registration)
+    }
+}
+
+/// The secrets of an answer about a client's registration (RFC 7591 §3.2.1, RFC 7592 §3).
+struct RegistrationAnswer {
+    /// Nil if the answer has none.
+    let secret: Secret?
+    /// Nil if the secret does not end, or there is none.
+    let secretExpiresAt: Timestamp?
+    /// Whether it says when the secret ends; one without an end is one that does not.
+    let concernsSecret: Bool
+    private let managementURI: String?
+    private let managementToken: Secret?
+
+    init(_ fields: [String: JSONValue], from issuer: Issuer) {
+        let secret = { (name: String) in fields[name]?.text.flatMap { $0.isEmpty ? nil : Secret($0) } }
+        self.secret = secret("client_secret")
+        concernsSecret = self.secret != nil || fields["client_secret_expires_at"] != nil
+        managementToken = secret("registration_access_token")
+        managementURI = fields["registration_client_uri"]?.text.flatMap {
+            OAuthClient.isManagementURI($0, of: issuer) ? $0 : nil
+        }
+        // 0 means that it does not end.
+        secretExpiresAt = fields["client_secret_expires_at"]?.seconds.flatMap {
+            $0 > 0 && $0 < 1e11 ? Timestamp(microseconds: Int64($0) * 1_000_000) : nil
+        }
+    }
+
+    /// How the registration is managed from now on; nil if it cannot be.
+    ///
+    /// - Parameter known: as it was managed until now: an answer may leave out what has not changed.
+    func management(besides known: RegistrationManagement?) -> RegistrationManagement? {
+        guard let uri = managementURI ?? known?.uri, let token = managementToken ?? known?.accessToken else {
+            return nil
+        }
+        return RegistrationManagement(uri: uri, accessToken: token)
     }
 }

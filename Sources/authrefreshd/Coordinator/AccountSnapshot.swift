@@ -11,6 +11,8 @@ struct AccountSnapshot: Sendable {
     var lastFailure: RefreshFailure?
     /// What is wanted beyond the grant; nil if nothing is.
     var stepUp: StepUp?
+    /// Whether a person has to bring another client secret before the present one ends.
+    var needsClientSecret = false
 
     /// A fresh account of which more is wanted needs its person, too.
     var shown: ShownState {

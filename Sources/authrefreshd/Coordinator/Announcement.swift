@@ -13,6 +13,10 @@ enum Announcement: Sendable {
     case signInFailed(reason: String)
     /// A resource server wants more than the grant has.
     case stepUpRequired(StepUp)
+    /// The server has given the client another secret.
+    case clientSecretRenewed
+    /// The server takes the client secret not for long any more. Why there is no other; nil if only a person can bring one.
+    case clientSecretEnding(RefreshFailure?)
     case changed(AccountChange)
 
     var isRemoval: Bool {
@@ -35,6 +39,8 @@ enum Announcement: Sendable {
         case .signInStarted: "sign-in-started"
         case .signInFailed: "sign-in-failed"
         case .stepUpRequired: "interaction-required"
+        case .clientSecretRenewed: "account-updated"
+        case .clientSecretEnding: "client-secret-ending"
         case .changed(let change):
             switch change {
             case .grantImported: "grant-imported"

@@ -65,6 +65,7 @@ extension RefreshCoordinator {
         unsaved[account] = nil
         tokenSetFailures.forget(account)
         stepUps[account] = nil
+        clientSecretCare[account] = nil
         answerWaiters(of: account, with: .removed)
         tell(.cancelled(by: .removed), to: account, at: timebase.now())
         let now = timebase.now()

@@ -141,15 +141,16 @@ extension RefreshCoordinator {
             at: now,
             clockSkew: clockSkew(of: record.issuerID),
             lastFailure: exchanges[record.account.id]?.lastFailure,
-            stepUp: stepUps[record.account.id]
+            stepUp: stepUps[record.account.id],
+            needsClientSecret: needsClientSecret(record.account, at: now.wall)
         )
     }
 
     // MARK: Subscribers
 
     /// Tells subscribers and the journal what happened to an account.
-    func announce(_ announcement: Announcement, of record: Record, at now: Moment) {
-        announceLater(announcement, of: record, at: now, correlationID: nil)
+    func announce(_ announcement: Announcement, of record: Record, at now: Moment, correlationID: String? = nil) {
+        announceLater(announcement, of: record, at: now, correlationID: correlationID)
         subscribers.send()
     }
 

@@ -156,6 +156,7 @@ extension RefreshCoordinator {
                 correlationID: correlationID
             )
         )
+        if record.account.registration.clientSecretExpiresAt != nil { tendClientSecret(of: account) }
     }
 
     /// A lease whose refresh token cannot be had is a failure like one the server reports, but nothing was spent.

@@ -84,6 +84,8 @@ actor RefreshCoordinator {
     var errands = 0
     /// How many callers are being told what is wrong.
     var diagnoses = 0
+    /// What was done about client secrets that end; absent where nothing was yet.
+    var clientSecretCare: [AccountID: ClientSecretCare] = [:]
 
     private var inbox: [Arrival] = []
     private var isTurnScheduled = false

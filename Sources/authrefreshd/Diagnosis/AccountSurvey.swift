@@ -88,7 +88,12 @@ struct AccountSurvey {
         let because = snapshot.failure.map { ": \($0.detail.summary)" } ?? ""
         switch snapshot.shown {
         case .fresh, .refreshing:
-            return nil
+            guard let end = snapshot.account.registration.clientSecretExpiresAt, snapshot.needsClientSecret else {
+                return nil
+            }
+            let rest = end - now.wall
+            let text = rest > .zero ? "the client secret ends in \(rest.words)" : "the client secret has ended"
+            return .warning(.account, text, of: name, needs: .repair, advice: hint)
         case .retrying:
             let failures = snapshot.state.failures
             let times = failures == 1 ? "the last refresh failed" : "the last \(failures) refreshes failed"

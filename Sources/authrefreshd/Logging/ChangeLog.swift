@@ -20,6 +20,10 @@ struct ChangeLog: Sendable {
         case .signInStarted(let flow): fields[JournalKey.detail] = "\(flow)"
         case .signInFailed(let reason): fields[JournalKey.reason] = "\(reason)"
         case .stepUpRequired(let stepUp): fields.merge(stepUp)
+        case .clientSecretEnding(let failure):
+            fields.mergeSecretEnd(of: snapshot)
+            if let failure { fields.merge(failure) }
+        case .clientSecretRenewed: fields.mergeSecretEnd(of: snapshot)
         case .added, .updated, .renamed, .removed, .refreshStarted: break
         }
         write(event, fields)
@@ -111,6 +115,8 @@ extension Announcement {
         case .signInStarted: .signInStarted
         case .signInFailed: .signInFailed
         case .stepUpRequired: .interactionRequired
+        case .clientSecretRenewed: .clientSecretRenewed
+        case .clientSecretEnding: .clientSecretEnding
         case .changed(let change):
             switch change {
             case .grantImported: .grantImported
@@ -156,6 +162,12 @@ extension Logger.Metadata {
         }
     }
 
+    fileprivate mutating func mergeSecretEnd(of snapshot: AccountSnapshot) {
+        self[JournalKey.expiresAt] = snapshot.account.registration.clientSecretExpiresAt.map {
+            .stringConvertible($0.microseconds)
+        }
+    }
+
     fileprivate mutating func merge(_ stepUp: StepUp) {
         self[JournalKey.reason] = "\(StepUp.reason)"
         self[JournalKey.error] = stepUp.error.map { "\($0)" }
@@ -166,7 +178,7 @@ extension Logger.Metadata {
         self[JournalKey.tokenSet] = "\(set.text.split(separator: "\n").joined(separator: "; "))"
     }
 
-    private mutating func merge(_ failure: RefreshFailure) {
+    fileprivate mutating func merge(_ failure: RefreshFailure) {
         let detail = failure.detail
         self[JournalKey.error] = "\(detail.oauthError ?? detail.summary)"
         self[JournalKey.correlationID] = detail.correlationID.map { "\($0)" } ?? self[JournalKey.correlationID]

@@ -24,6 +24,8 @@ enum JournalEvent: CaseIterable {
     case misconfigured
     case refreshTokenExpiring
     case signedOut
+    case clientSecretRenewed
+    case clientSecretEnding
     case clockStepped
     case resumed
     case networkUp
@@ -73,6 +75,8 @@ enum JournalEvent: CaseIterable {
         case .misconfigured: MessageID(0x3c63_0741_3070_4a75, 0xbb9a_2f24_3019_82c0)
         case .refreshTokenExpiring: MessageID(0xec02_aac2_acc0_45c6, 0x82c1_7ad1_d0b9_7881)
         case .signedOut: MessageID(0xa87c_e631_2258_4da7, 0x93ec_98f9_f296_fa64)
+        case .clientSecretRenewed: MessageID(0x6f0b_52c4_9d1e_4a73, 0xb8a5_17e3_60fd_924c)
+        case .clientSecretEnding: MessageID(0x2e97_c8d1_045b_4f6a, 0x91d7_3bce_58a2_06f4)
         case .clockStepped: MessageID(0xf244_f69c_7f16_4394, 0xb919_8519_36b9_a401)
         case .resumed: MessageID(0x08c9_6f4b_3559_449a, 0x9905_c778_9b17_4c33)
         case .networkUp: MessageID(0x9f89_0971_7f14_4a0c, 0xa2b7_bb45_2cf5_6e8e)
@@ -104,13 +108,15 @@ enum JournalEvent: CaseIterable {
     var level: Logger.Level {
         switch self {
         case .daemonStarted, .daemonStopping, .accountAdded, .accountUpdated, .accountRemoved, .grantImported,
-            .signInStarted, .signedIn, .tokenRefreshed, .tokenSetRefreshed, .signedOut, .resumed, .networkUp,
+            .signInStarted, .signedIn, .tokenRefreshed, .tokenSetRefreshed, .signedOut, .clientSecretRenewed, .resumed,
+            .networkUp,
             .configurationReloaded,
             .storeRekeyed, .storeRecovered, .socketRestored, .socketReturned, .descriptorsReturned, .keyReturned:
             .notice
         case .refreshFailed, .idTokenRefused, .tokenSetFailed, .outcomeUnknown, .interactionRequired, .misconfigured,
             .signInFailed,
-            .refreshTokenExpiring, .clockStepped, .networkDown, .staleAnswerDropped, .decisionRefused, .peerRefused,
+            .refreshTokenExpiring, .clientSecretEnding, .clockStepped, .networkDown, .staleAnswerDropped,
+            .decisionRefused, .peerRefused,
             .oldKeyKept, .storeLocked, .machineUnwatched:
             .warning
         case .configurationRejected, .storeUnwritable, .accountDamaged, .rekeyStopped, .socketLost,
@@ -140,6 +146,8 @@ enum JournalEvent: CaseIterable {
         case .misconfigured: "the server refuses how it is asked, the tokens are kept; retrying"
         case .refreshTokenExpiring: "the refresh token ends soon"
         case .signedOut: "signed out"
+        case .clientSecretRenewed: "the server has given the client another secret"
+        case .clientSecretEnding: "the client secret ends soon"
         case .clockStepped: "the wall clock was stepped"
         case .resumed: "the machine woke up"
         case .networkUp: "a network route is up"

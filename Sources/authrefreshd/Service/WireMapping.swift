@@ -32,16 +32,11 @@ extension AccountSnapshot {
         return status
     }
 
-    /// Two weeks before the server stops taking the client secret, its owner is told.
-    private var endsSecretSoon: Bool {
-        account.registration.clientSecretExpiresAt.map { $0 - at.wall < .seconds(14 * 86_400) } ?? false
-    }
-
     /// The command that helps; nil if none is needed.
     var hint: String? {
         switch shown {
         // Whoever brings a new one has to be told while the old one is still taken.
-        case .fresh where endsSecretSoon: "authctl account edit \(account.name) --client-secret-file FILE"
+        case .fresh where needsClientSecret: "authctl account edit \(account.name) --client-secret-file FILE"
         case .fresh, .refreshing, .retrying: nil
         case .signedOut where account.registration.serviceGrant != nil: "authctl refresh \(account.name)"
         case .interactionRequired where account.registration.serviceGrant?.exchange != nil:

@@ -155,6 +155,8 @@ extension RefreshCoordinator {
             report = .completed(reply)
         }
         for (_, follower) in running.followers.sorted(by: { $0.key < $1.key }) { follower(report) }
+        // A secret that has ended may be why there are no tokens.
+        tendClientSecret(of: account)
         wake()
     }
 

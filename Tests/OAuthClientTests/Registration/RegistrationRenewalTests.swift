@@ -1,0 +1,105 @@
+import Foundation
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+/// RFC 7592 §2.1 and §2.2: secrets that end.
+struct RegistrationRenewalTests {
+    private static let end = 2_000_000_000
+
+    /// What the server answers to reading and to updating, and what came of it.
+    private func renew(
+        reading: String,
+        updating: String,
+        status: Int = 200
+    ) async throws -> (RegistrationRenewal, [LoopbackServer.Request]) {
+        let script: LoopbackServer.Script = { request, _ in
+            let isUpdate = request.line.hasPrefix("PUT")
+            return [LoopbackServer.json(isUpdate ? status : 200, isUpdate ? updating : reading)]
+        }
+        return try await withServer(script) { server in
+            try await withClient { client in
+                let management = RegistrationManagement(uri: server.origin + "/register/c1", accessToken: Secret("rat"))
+                let registration = ClientRegistration(
+                    clientID: "c1",
+                    clientSecret: Secret("s1"),
+                    clientSecretExpiresAt: Timestamp(microseconds: Int64(Self.end) * 1_000_000),
+                    management: management
+                )
+                let requesting = try requestingClient(at: server.origin, registration: registration)
+                return (await client.renew(management, of: requesting), server.requests)
+            }
+        }
+    }
+
+    private static let known = """
+        {"client_id":"c1","client_secret":"s1","client_secret_expires_at":\(end),"client_id_issued_at":1,
+        "registration_access_token":"rat-2","registration_client_uri":"http://127.0.0.1:1/x","redirect_uris":["a.b:/c"],
+        "token_endpoint_auth_method":"client_secret_basic","x_own":{"y":[1]}}
+        """
+
+    @Test func `what the server knows is sent back without what is its own, and the new secret is taken`() async throws
+    {
+        let (renewal, sent) = try await renew(
+            reading: Self.known.replacing("\"registration_client_uri\":\"http://127.0.0.1:1/x\",", with: ""),
+            updating: #"{"client_id":"c1","client_secret":"s2","client_secret_expires_at":\#(Self.end + 9)}"#
+        )
+        #expect(renewal.failure == nil)
+        #expect(renewal.registration.clientSecret == Secret("s2"))
+        #expect(renewal.registration.clientSecretExpiresAt?.microseconds == Int64(Self.end + 9) * 1_000_000)
+        #expect(renewal.registration.management?.accessToken == Secret("rat-2"))
+        #expect(sent.map(\.line) == ["GET /register/c1", "PUT /register/c1"])
+        #expect(sent.map { $0.header("authorization") } == ["Bearer rat", "Bearer rat-2"])
+        let document = try JSONDecoder().decode(JSONValue.self, from: Data(try #require(sent.last).body.utf8))
+        #expect(
+            document
+                == .object([
+                    "client_id": .string("c1"), "redirect_uris": .array([.string("a.b:/c")]),
+                    "token_endpoint_auth_method": .string("client_secret_basic"),
+                    "x_own": .object(["y": .array([.number(1)])]),
+                ])
+        )
+    }
+
+    @Test func `a secret that reading renews is not asked for again`() async throws {
+        let (renewal, sent) = try await renew(
+            reading: #"{"client_id":"c1","client_secret":"s2","client_secret_expires_at":0}"#,
+            updating: "{}"
+        )
+        #expect(renewal.failure == nil)
+        #expect(renewal.registration.clientSecret == Secret("s2"))
+        #expect(renewal.registration.clientSecretExpiresAt == nil)
+        #expect(renewal.registration.management?.accessToken == Secret("rat"))
+        #expect(sent.count == 1)
+    }
+
+    @Test func `the same secret for longer is a renewal, too`() async throws {
+        let (renewal, _) = try await renew(
+            reading: #"{"client_id":"c1"}"#,
+            updating: #"{"client_id":"c1","client_secret_expires_at":\#(Self.end + 9)}"#
+        )
+        #expect(renewal.failure == nil)
+        #expect(renewal.registration.clientSecret == Secret("s1"))
+        #expect(renewal.registration.clientSecretExpiresAt?.microseconds == Int64(Self.end + 9) * 1_000_000)
+    }
+
+    @Test(arguments: [
+        (200, #"{"client_id":"c1","client_secret":"s1","client_secret_expires_at":2000000000}"#),
+        (200, #"{"client_id":"other","client_secret":"s2","client_secret_expires_at":0}"#),
+        (403, #"{"error":"access_denied"}"#), (503, ""),
+    ])
+    func `what is refused leaves the secret, and keeps the new token of the registration`(
+        status: Int,
+        body: String
+    ) async throws {
+        let reading = #"{"client_id":"c1","registration_access_token":"rat-2"}"#
+        let (renewal, _) = try await renew(reading: reading, updating: body, status: status)
+        #expect(renewal.failure != nil)
+        #expect(renewal.registration.clientSecret == Secret("s1"))
+        #expect(renewal.registration.clientSecretExpiresAt?.microseconds == Int64(Self.end) * 1_000_000)
+        #expect(renewal.registration.management?.accessToken == Secret("rat-2"))
+        let text = "\(String(describing: renewal.failure))"
+        #expect(!text.contains("rat-") && !text.contains("s2"))
+    }
+}
