@@ -93,6 +93,7 @@ struct StoredFailureDetail: Codable {
     private let subError: String?
     private let providerCode: String?
     private let correlationID: String?
+    private let source: String?
 
     init(_ detail: FailureDetail) {
         summary = detail.summary
@@ -102,6 +103,7 @@ struct StoredFailureDetail: Codable {
         subError = detail.subError
         providerCode = detail.providerCode
         correlationID = detail.correlationID
+        source = detail.source?.text
     }
 
     var detail: FailureDetail {
@@ -112,7 +114,8 @@ struct StoredFailureDetail: Codable {
             oauthErrorDescription: errorDescription,
             subError: subError,
             providerCode: providerCode,
-            correlationID: correlationID
+            correlationID: correlationID,
+            source: source.flatMap(AccountName.init)
         )
     }
 }

@@ -17,6 +17,10 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var refreshMethod: String?
     package var revocationEndpoint: String?
     package var introspectionEndpoint: String?
+    package var exchangeEndpoint: String?
+    package var exchangeGrantType: String?
+    package var exchangeTokenParameter: String?
+    package var exchangeMethod: String?
     package var authorizationEndpoint: String?
     package var deviceAuthorizationEndpoint: String?
     package var pushedAuthorizationRequestEndpoint: String?
@@ -26,6 +30,7 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var userinfoEndpoint: String?
     package var bodyFormat: String?
     package var clientAuthentication: String?
+    package var clientSecretScheme: String?
     package var assertionAudience: String?
     package var refreshParameters: [String: String]?
     package var revocationParameters: [String: String]?

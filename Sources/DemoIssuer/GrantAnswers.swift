@@ -20,6 +20,8 @@ struct AskedToken: Sendable, Equatable {
     var resources: [String] = []
     /// As Auth0 and others take it; nil asks for none in particular.
     var audience: String?
+    /// Who acts on the subject's behalf (RFC 8693 §4.1); nil for nobody.
+    var actor: String?
 
     /// Who the token is for: `aud` of RFC 7662 §2.2.
     var audiences: [String] { resources + (audience.map { [$0] } ?? []) }
@@ -87,6 +89,8 @@ struct LiveToken: Sendable, Equatable {
     let family: Int
     let clientID: String
     let subject: String
+    /// Who acts on the subject's behalf; nil for nobody.
+    let actor: String?
     let scope: String
     /// Who an access token is for; empty means nobody in particular.
     let audiences: [String]

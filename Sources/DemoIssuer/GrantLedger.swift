@@ -300,6 +300,7 @@ struct GrantLedger: Sendable {
             family: family,
             clientID: grant.clientID,
             subject: grant.subject,
+            actor: asked.actor,
             scope: asked.scope ?? grant.scope,
             audiences: asked.audiences,
             expiresAt: expiresAt

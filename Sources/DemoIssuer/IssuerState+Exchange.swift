@@ -26,7 +26,12 @@ extension IssuerState {
             clientID: client.id,
             subject: subject.subject,
             scope: subject.scope,
-            asking: AskedToken(scope: form["scope"], resources: form.resources, audience: form["audience"]),
+            asking: AskedToken(
+                scope: form["scope"],
+                resources: form.resources,
+                audience: form["audience"],
+                actor: actor??.subject
+            ),
             at: now,
             using: &generator
         )

@@ -98,6 +98,6 @@ extension IssuerState {
             return Answer(status: 401, headers: [("WWW-Authenticate", challenge)])
         }
         note(admission.draft, .accessAccepted, at: now)
-        return .json(["sub": live.subject, "scope": live.scope])
+        return .json(["sub": live.subject, "scope": live.scope].merging(live.actor.map { ["act": $0] } ?? [:]) { $1 })
     }
 }

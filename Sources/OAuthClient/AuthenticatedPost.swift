@@ -88,6 +88,7 @@ struct AuthenticatedPost: Sendable {
             method: isMethodChosen ? guess : learned?.method ?? guess,
             encoding: knownEncoding ?? .formEncoded,
             repeatsClientID: learned?.repeatsClientID ?? false,
+            scheme: profile?.clientSecretScheme ?? .basic,
             audience: profile?.assertionAudience ?? learned?.audience ?? .issuer
         )
     }

@@ -13,6 +13,8 @@ struct ClientCredentials: Sendable {
     /// has none and a few servers take it for a second method. So it is sent only where a server asked for it (the MCP
     /// SDK's servers do).
     var repeatsClientID: Bool
+    /// Meaningful for Basic only.
+    var scheme = ClientSecretScheme.basic
     /// Meaningful for assertions only.
     var audience = AssertionAudience.issuer
 
@@ -76,6 +78,7 @@ struct ClientCredentials: Sendable {
 
     private func header(_ encoding: BasicCredentialEncoding) -> String {
         let secret = registration.clientSecret?.reveal() ?? ""
+        guard scheme == .basic else { return "Bearer " + secret }
         switch encoding {
         case .formEncoded:
             return "Basic "
@@ -84,4 +87,12 @@ struct ClientCredentials: Sendable {
             return "Basic " + Base64.encode(registration.clientID + ":" + secret)
         }
     }
+}
+
+/// The HTTP authentication scheme by which a client shows its secret in the header (`client_secret_basic`).
+package enum ClientSecretScheme: String, Hashable, Sendable, CaseIterable {
+    /// RFC 6749 §2.3.1, with the client's id.
+    case basic
+    /// The secret alone (RFC 6750 §2.1), which says by itself whose it is: Stripe.
+    case bearer
 }

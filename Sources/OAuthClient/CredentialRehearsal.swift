@@ -59,7 +59,8 @@ struct CredentialRehearsal: Sendable {
             registration: client.registration,
             method: ClientCredentials.method(client.registration, profile: client.profile, offered: offered),
             encoding: .formEncoded,
-            repeatsClientID: false
+            repeatsClientID: false,
+            scheme: client.profile?.clientSecretScheme ?? .basic
         )
         let isChosen = client.registration.authentication != nil || client.profile?.authentication != nil
         let isEncodingOpen = guess.differsByEncoding && client.basicCredentialEncoding == nil
@@ -103,7 +104,8 @@ struct CredentialRehearsal: Sendable {
             registration: client.registration,
             method: ClientCredentials.method(client.registration, profile: client.profile, offered: offered),
             encoding: .formEncoded,
-            repeatsClientID: false
+            repeatsClientID: false,
+            scheme: client.profile?.clientSecretScheme ?? .basic
         ).differsByEncoding
     }
 }

@@ -30,6 +30,15 @@ enum JSONValue: Equatable, Sendable {
         if case .object(let fields) = self { fields } else { nil }
     }
 
+    /// What stands under a name in an object, or in a place of an array, the first being 0.
+    func member(_ step: String) -> JSONValue? {
+        switch self {
+        case .object(let fields): fields[step]
+        case .array(let elements): Int(step).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
+        case .null, .boolean, .number, .string: nil
+        }
+    }
+
     /// Text, a whole number or a truth value, as text.
     var word: String? {
         switch self {

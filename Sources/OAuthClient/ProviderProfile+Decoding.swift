@@ -10,7 +10,9 @@ extension ProviderProfile: Decodable {
         case refreshEndpoint = "refresh_endpoint"
         case revocationEndpoint = "revocation_endpoint"
         case introspectionEndpoint = "introspection_endpoint"
+        case exchangeEndpoint = "exchange_endpoint"
         case authentication
+        case clientSecretScheme = "client_secret_scheme"
         case assertionAudience = "assertion_audience"
         case refreshParameters = "refresh_parameters"
         case revocationParameters = "revocation_parameters"
@@ -32,7 +34,7 @@ extension ProviderProfile: Decodable {
     /// All keys that a profile may have.
     package static let keys: [String] =
         Key.allCases.map(\.rawValue) + ServerEndpoints.names.map(\.name) + SignInProfile.Key.allCases.map(\.rawValue)
-        + RefreshForm.Key.allCases.map(\.rawValue)
+        + RefreshForm.Key.allCases.map(\.rawValue) + ExchangeForm.Key.allCases.map(\.rawValue)
 
     /// Reads a profile from YAML or JSON.
     ///
@@ -49,12 +51,14 @@ extension ProviderProfile: Decodable {
         refreshEndpoint = try endpoint(fields, Key.refreshEndpoint.rawValue)
         revocationEndpoint = try endpoint(fields, Key.revocationEndpoint.rawValue)
         introspectionEndpoint = try endpoint(fields, Key.introspectionEndpoint.rawValue)
+        exchangeEndpoint = try endpoint(fields, Key.exchangeEndpoint.rawValue)
         for (name, path) in ServerEndpoints.names {
             endpoints[keyPath: path] = try endpoint(fields, name)
         }
         authentication = try fields.converted(Key.authentication.rawValue, "is no authentication method known here") {
             ClientAuthentication(rawValue: $0)
         }
+        clientSecretScheme = try fields.choice(Key.clientSecretScheme.rawValue) ?? .basic
         assertionAudience = try fields.choice(Key.assertionAudience.rawValue)
         refreshParameters = try ProviderProfile.parameters(fields, .refreshParameters)
         revocationParameters = try ProviderProfile.parameters(fields, .revocationParameters)
@@ -78,6 +82,7 @@ extension ProviderProfile: Decodable {
         }
         signIn = try SignInProfile(fields)
         refreshForm = try RefreshForm(fields)
+        exchangeForm = try ExchangeForm(fields)
         try readHeaders(fields)
         try readLimits(fields)
     }

@@ -68,6 +68,7 @@ extension ProviderProfile {
         case "refresh_endpoint": refreshEndpoint = endpoint
         case "revocation_endpoint": revocationEndpoint = endpoint
         case "introspection_endpoint": introspectionEndpoint = endpoint
+        case "exchange_endpoint": exchangeEndpoint = endpoint
         default:
             guard let path = ServerEndpoints.names.first(where: { $0.name == key })?.path else { return false }
             endpoints[keyPath: path] = endpoint

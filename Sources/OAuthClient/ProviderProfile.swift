@@ -27,6 +27,9 @@ package struct ProviderProfile: Hashable, Sendable {
     package var refreshEndpoint: Endpoint?
     /// RFC 7009; goes before the published one, as the others do.
     package var revocationEndpoint: Endpoint?
+    /// Where the access token of a sign-in is exchanged for one that lasts; nil exchanges none (Instagram has one).
+    package var exchangeEndpoint: Endpoint?
+    package var exchangeForm = ExchangeForm()
     /// RFC 7662: asked how long an access token lives whose answer does not say it (Salesforce). Nil asks nobody.
     package var introspectionEndpoint: Endpoint?
     package var endpoints: ServerEndpoints
@@ -34,6 +37,8 @@ package struct ProviderProfile: Hashable, Sendable {
     package var bodyFormat: BodyFormat
     /// Used if the account's registration says nothing.
     package var authentication: ClientAuthentication?
+    /// How the client secret stands in the `Authorization` header of clients that show it there.
+    package var clientSecretScheme = ClientSecretScheme.basic
     /// What client assertions name as their audience; nil tries the issuer first, then the token endpoint.
     package var assertionAudience: AssertionAudience?
     package var refreshForm = RefreshForm()

@@ -38,15 +38,8 @@ extension RefreshForm {
     /// - Throws: `DecodingError` at the key whose value cannot be used.
     init(_ fields: StrictFields) throws {
         credential = try fields.choice(Key.credential.rawValue) ?? .refreshToken
-        grantType = try Self.word(fields, .grantType) ?? Self.standard
-        parameter = try Self.word(fields, .parameter) ?? Self.standard
-        guard parameter != "grant_type", parameter != "client_id" else {
-            throw fields.error(Key.parameter.rawValue, "has a name that the request itself uses: \(parameter)")
-        }
+        grantType = try fields.word(Key.grantType.rawValue) ?? Self.standard
+        parameter = try fields.credentialParameter(Key.parameter.rawValue) ?? Self.standard
         method = try fields.choice(Key.method.rawValue) ?? .post
-    }
-
-    private static func word(_ fields: StrictFields, _ key: Key) throws -> String? {
-        try fields.converted(key.rawValue, "is no word") { $0.isWord ? $0 : nil }
     }
 }

@@ -85,9 +85,9 @@ struct TokenResponseDecoder {
     private func locate(_ fields: [String: JSONValue]) -> [String: JSONValue]? {
         let paths = (profile?.tokenPath.map { [$0] } ?? []) + [[]] + Self.nests.map { [$0] }
         for path in paths {
-            var place: [String: JSONValue]? = fields
-            for step in path { place = place?[step]?.fields }
-            if let place, text(Self.accessTokenNames, in: place) != nil { return place }
+            var place: JSONValue? = .object(fields)
+            for step in path { place = place?.member(step) }
+            if let place = place?.fields, text(Self.accessTokenNames, in: place) != nil { return place }
         }
         return nil
     }

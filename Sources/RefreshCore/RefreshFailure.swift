@@ -57,6 +57,8 @@ package struct FailureDetail: Hashable, Sendable {
     package var providerCode: String?
     /// Identifies the attempt in our journal and, where the provider takes it, in the provider's.
     package var correlationID: String?
+    /// The other account that is at fault: one whose token this one's is derived from. Nil if none is.
+    package var source: AccountName?
 
     package init(
         summary: String,
@@ -65,7 +67,8 @@ package struct FailureDetail: Hashable, Sendable {
         oauthErrorDescription: String? = nil,
         subError: String? = nil,
         providerCode: String? = nil,
-        correlationID: String? = nil
+        correlationID: String? = nil,
+        source: AccountName? = nil
     ) {
         self.summary = summary
         self.httpStatus = httpStatus
@@ -74,5 +77,6 @@ package struct FailureDetail: Hashable, Sendable {
         self.subError = subError
         self.providerCode = providerCode
         self.correlationID = correlationID
+        self.source = source
     }
 }

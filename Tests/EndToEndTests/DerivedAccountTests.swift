@@ -76,6 +76,24 @@ struct DerivedAccountTests {
         }
     }
 
+    @Test func `an actor's token goes with the subject's, and the one that needs its person is named`() async throws {
+        try await withStage { stage, issuer, url, _ in
+            let actor = try await issuer.issueGrant(clientID: "app", subject: "deputy", scope: "read write")
+            try await stage.add("deputy", issuer: url, grant: actor)
+            let added = try await derive(stage, url, ["--actor-account", "deputy"])
+            #expect(added.end == .exited(0), "\(added)")
+            let token = try await stage.acquire("wiki")
+            let header = ["Authorization: Bearer \(token.accessToken)"]
+            let user = try await RawWeb.get(url + "/userinfo", headers: header)
+            #expect(user.body.contains(#""act":"deputy""#), "\(user.body)")
+            let shown = try await stage.authctl("account", "show", "wiki")
+            #expect(shown.output.contains("acting for it   deputy, by its access_token\n"), "\(shown)")
+            #expect(try await stage.authctl("logout", "deputy").end == .exited(0))
+            let refreshed = try await stage.authctl("refresh", "wiki")
+            #expect(refreshed.end == .exited(3) && refreshed.errors.contains("authctl login deputy"), "\(refreshed)")
+        }
+    }
+
     @Test func `a source without a token at hand obtains one first`() async throws {
         try await withStage { stage, issuer, url, _ in
             #expect(try await stage.authctl("logout", "work").end == .exited(0))

@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import Crypto
 import DemoIssuer
 import TestSupport
 import Testing
@@ -207,6 +208,39 @@ struct RegistrationTests {
             #expect(try await stage.authctl("refresh", "work").end == .exited(0))
             #expect(await issuer.entries().last?.outcome == .issued)
             #expect(try await stage.authctl("logout", "work", "--forget").output.contains("is deregistered"))
+        }
+    }
+
+    /// A new key of the client's, in a file.
+    private func keyFile(_ stage: DaemonStage) throws -> String {
+        try stage.folder.write(P256.Signing.PrivateKey().pemRepresentation, to: "client-key.pem")
+    }
+
+    @Test func `a client with a key registers its public half, and proves itself with it`() async throws {
+        try await withStage { stage, issuer, url in
+            let key = try keyFile(stage)
+            let added = try await register(stage, at: url, ["--client-key-file", key])
+            #expect(added.end == .exited(0), "\(added)")
+            _ = try await signIn(stage)
+            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+            let shown = try await stage.authctl("account", "show", "work")
+            #expect(shown.output.contains("client auth     private_key_jwt\n"), "\(shown)")
+            #expect(await issuer.entries().last?.outcome == .rotated)
+            // Another key is not the client's.
+            let other = try stage.folder.write(P256.Signing.PrivateKey().pemRepresentation, to: "other-key.pem")
+            #expect(try await stage.authctl("account", "edit", "work", "--client-key-file", other).end == .exited(0))
+            #expect(try await stage.authctl("refresh", "work").end == .exited(78))
+            #expect(await issuer.entries().last?.outcome == .clientRefused)
+        }
+    }
+
+    @Test func `a client whose assertions bring its tokens registers the key that signs them`() async throws {
+        try await withStage { stage, issuer, url in
+            let options = ["--grant", "jwt-bearer", "--client-key-file", try keyFile(stage), "--scope", "deploy"]
+            let added = try await register(stage, at: url, options)
+            #expect(added.end == .exited(0), "\(added)")
+            try await stage.acquire("work")
+            #expect(await issuer.entries().map(\.outcome) == [.registered, .issued])
         }
     }
 

@@ -10,7 +10,8 @@ struct RedactionTests {
         "CodeExchange.swift": 2,
         "ClientGrant.swift": 3, "DeviceAuthorization.swift": 1, "OAuthClient+EndSession.swift": 2,
         "OAuthClient+Authorization.swift": 1, "OAuthClient+Registration.swift": 1, "HTTPClients.swift": 1,
-        "OAuthClient.swift": 1, "OAuthClient+Introspection.swift": 1, "Revocation.swift": 1,
+        "OAuthClient.swift": 1, "OAuthClient+Introspection.swift": 1, "OAuthClient+LastingTokens.swift": 1,
+        "Revocation.swift": 1,
     ]
 
     @Test func `secrets are opened only where a request is written, the refresh token in one place`() throws {

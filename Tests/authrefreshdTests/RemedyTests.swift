@@ -25,4 +25,33 @@ import Testing
         let detail = FailureDetail(summary: "refused", httpStatus: status, oauthError: code)
         #expect(try detail.remedy(for: #require(AccountName("work"))) == remedy)
     }
+
+    @Test(
+        arguments: [
+            (nil, nil, nil, "authctl account edit wiki --issuer URL, if the address is wrong;"),
+            (nil, nil, 404, "authctl account edit wiki --issuer URL"),
+            ("bot", nil, nil, "authctl status bot"), ("work", nil, nil, "authctl status work"),
+            // A source of before, by a name that is nobody's any more.
+            ("gone", nil, nil, "authctl account edit wiki --issuer URL, if the address is wrong;"),
+            (nil, "invalid_request", 400, "authctl refresh work bot"),
+            (nil, "invalid_client", 401, "authctl account edit wiki --client-secret-file FILE"),
+        ] as [(String?, String?, Int?, String)]
+    )
+    func `a derived account's own server is not taken for a source's, nor one source for the other`(
+        source: String?,
+        code: String?,
+        status: Int?,
+        remedy: String
+    ) throws {
+        let account = { (name: String) in SourceToken(account: try #require(AccountName(name))) }
+        let terms = ExchangeTerms(subject: try account("work"), actor: try account("bot"))
+        let detail = FailureDetail(
+            summary: "refused",
+            httpStatus: status,
+            oauthError: code,
+            source: source.flatMap(AccountName.init)
+        )
+        let advice = try detail.remedy(for: #require(AccountName("wiki")), by: .tokenExchange(terms))
+        #expect(advice.hasPrefix(remedy), "\(advice)")
+    }
 }

@@ -27,10 +27,13 @@ extension OAuthClient {
                 encoding: rehearsed
             )
             let outcome = await obtain(grant, as: client, metadata, check)
+            let encoding = outcome.basicCredentialEncoding ?? rehearsed
+            var known = client
+            known.basicCredentialEncoding = client.basicCredentialEncoding ?? encoding
             return GrantOutcome(
-                result: outcome.result,
+                result: .success(try await lasting(outcome.result.get(), of: known, metadata)),
                 serverDate: outcome.serverDate,
-                basicCredentialEncoding: outcome.basicCredentialEncoding ?? rehearsed
+                basicCredentialEncoding: encoding
             )
         } catch {
             return GrantOutcome(result: .failure(error))
@@ -143,7 +146,7 @@ enum KeptFields {
         var kept: [String: String] = [:]
         for name in names {
             var value: JSONValue? = .object(fields)
-            for step in name.split(separator: ".") { value = value?.fields?[String(step)] }
+            for step in name.split(separator: ".") { value = value?.member(String(step)) }
             let isPlain = { (text: String) in
                 text.utf8.count <= valueLimit && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
             }

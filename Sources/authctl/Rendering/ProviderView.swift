@@ -27,7 +27,12 @@ struct ProviderView {
             ("refreshes by", provider.refreshMethod),
             ("revocation", provider.revocationEndpoint),
             ("introspection", provider.introspectionEndpoint),
+            ("exchanges at", provider.exchangeEndpoint),
+            ("exchange grant", provider.exchangeGrantType),
+            ("token shown as", provider.exchangeTokenParameter),
+            ("exchanges by", provider.exchangeMethod),
             ("client auth", provider.clientAuthentication),
+            ("secret shown as", provider.clientSecretScheme),
             ("assertions for", provider.assertionAudience),
             ("body format", provider.bodyFormat),
         ]

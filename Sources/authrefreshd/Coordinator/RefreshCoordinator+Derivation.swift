@@ -189,6 +189,6 @@ extension RefreshFailure {
     /// What keeps a token from being derived.
     fileprivate init(_ failureClass: FailureClass, _ source: AccountName, _ words: String) {
         let summary = "the account '\(source)', whose token this one is derived from, \(words)"
-        self.init(failureClass, detail: FailureDetail(summary: summary))
+        self.init(failureClass, detail: FailureDetail(summary: summary, source: source))
     }
 }

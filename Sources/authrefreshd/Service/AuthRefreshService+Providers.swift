@@ -65,6 +65,7 @@ extension ProviderDescription {
         tokenEndpoint = profile.text("token_endpoint", profile.tokenEndpoint)
         revocationEndpoint = profile.text("revocation_endpoint", profile.revocationEndpoint)
         clientAuthentication = profile.authentication?.rawValue
+        clientSecretScheme = profile.clientSecretScheme == .basic ? nil : profile.clientSecretScheme.rawValue
         assertionAudience = profile.assertionAudience?.rawValue
         refreshParameters = profile.refreshParameters.isEmpty ? nil : profile.refreshParameters
         revocationParameters = profile.revocationParameters.isEmpty ? nil : profile.revocationParameters
@@ -82,6 +83,7 @@ extension ProviderDescription {
         tokenFields = profile.tokenFields.isEmpty ? nil : profile.tokenFields
         bodyFormat = profile.bodyFormat == .form ? nil : profile.bodyFormat.rawValue
         describe(profile.refreshForm)
+        describe(profile.exchangeForm)
         describeEndpoints(of: profile)
         describe(profile.signIn)
     }
@@ -94,10 +96,17 @@ extension ProviderDescription {
         refreshMethod = other(form.method.rawValue, RefreshForm.Method.post.rawValue)
     }
 
+    private mutating func describe(_ form: ExchangeForm) {
+        exchangeGrantType = form.grantType
+        exchangeTokenParameter = form.parameter == ExchangeForm.standard ? nil : form.parameter
+        exchangeMethod = form.method == .post ? nil : form.method.rawValue
+    }
+
     private mutating func describeEndpoints(of profile: ProviderProfile) {
         let endpoints = profile.endpoints
         refreshEndpoint = profile.text("refresh_endpoint", profile.refreshEndpoint)
         introspectionEndpoint = profile.text("introspection_endpoint", profile.introspectionEndpoint)
+        exchangeEndpoint = profile.text("exchange_endpoint", profile.exchangeEndpoint)
         authorizationEndpoint = profile.text("authorization_endpoint", endpoints.authorization)
         deviceAuthorizationEndpoint = profile.text("device_authorization_endpoint", endpoints.deviceAuthorization)
         pushedAuthorizationRequestEndpoint = profile.text(

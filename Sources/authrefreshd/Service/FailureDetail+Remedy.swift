@@ -11,10 +11,12 @@ extension FailureDetail {
             return
                 "\(edit) --client-key-file FILE, --assertion-subject or --assertion-audience; or set this machine's clock"
         }
-        // RFC 8693 §2.2.2: `invalid_request` is what a server says of the token itself.
-        let isAboutToken = [nil, "invalid_request", "invalid_grant"].contains(oauthError?.lowercased())
-        if isAboutToken, let source = grant?.exchange?.subject.account {
-            return httpStatus == nil ? "authctl status \(source)" : "authctl refresh \(source)"
+        if let exchange = grant?.exchange {
+            if let source = exchange.source(atFaultIn: self) { return "authctl status \(source)" }
+            // RFC 8693 §2.2.2: `invalid_request` is what a server says of the tokens themselves, whichever it means.
+            if ["invalid_request", "invalid_grant"].contains(oauthError?.lowercased()) {
+                return "authctl refresh " + exchange.sources.map(\.account.text).joined(separator: " ")
+            }
         }
         switch oauthError?.lowercased() {
         // RFC 6749 §5.2; GitHub's and Slack's words for it. A server does not tell whether the id or the secret is wrong.
@@ -30,5 +32,12 @@ extension FailureDetail {
         // An answer, but not one of a token endpoint: this is not the server, or not its address.
         guard httpStatus == nil else { return "\(edit) --issuer URL" }
         return "\(edit) --issuer URL, if the address is wrong; else mend this machine's clock, ca_file or proxy"
+    }
+}
+
+extension ExchangeTerms {
+    /// The account that a failure is the fault of; nil if it is not that of an account that the token is derived from.
+    func source(atFaultIn detail: FailureDetail) -> AccountName? {
+        sources.map(\.account).first { $0 == detail.source }
     }
 }

@@ -40,7 +40,10 @@ extension AccountSnapshot {
         case .fresh, .refreshing, .retrying: nil
         case .signedOut where account.registration.serviceGrant != nil: "authctl refresh \(account.name)"
         case .interactionRequired where account.registration.serviceGrant?.exchange != nil:
-            account.registration.serviceGrant?.exchange.map { "authctl login \($0.subject.account)" }
+            account.registration.serviceGrant?.exchange.map { exchange in
+                let source = failure.flatMap { exchange.source(atFaultIn: $0.detail) }
+                return "authctl login \(source ?? exchange.subject.account)"
+            }
         case .interactionRequired, .refreshTokenExpiring, .signedOut:
             "authctl login \(account.name)"
         case .misconfigured: failure?.detail.remedy(for: account.name, by: account.registration.serviceGrant)

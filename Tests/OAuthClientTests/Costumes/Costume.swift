@@ -74,6 +74,8 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
     /// Fields of the redirect that are kept.
     let callback: [String]?
     let code: Exchange
+    /// What follows a code at once; nil where nothing does.
+    let exchange: Exchange?
     let refresh: Exchange?
     let refusals: [Refusal]
     let device: Device?
@@ -85,7 +87,7 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
 
     private enum CodingKeys: CodingKey {
         case source, issuer, variables, metadata, claims, secret, scopes, scopeParameter, scope, authorize, absent,
-            callback, code
+            callback, code, exchange
         case refresh, refusals, device, introspection
     }
 
@@ -129,6 +131,12 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
         return try Issuer(url: origin + path)
     }
 
+    /// The exchange that begins with a request of this `grant_type`; nil if there is none.
+    func exchange(for grant: String) -> Exchange? {
+        if grant == "authorization_code" { return code }
+        return grant == exchange?.fields?["grant_type"] ? exchange : refresh
+    }
+
     var registration: ClientRegistration {
         ClientRegistration(
             clientID: "client",
@@ -148,7 +156,7 @@ struct CostumedProvider: Sendable {
     var script: LoopbackServer.Script {
         { request, _ in
             let origin = request.origin
-            if request.line.hasPrefix("GET") {
+            if request.line.hasPrefix("GET"), request.tokenFields["grant_type"] == nil {
                 guard let document = costume.metadata, request.line.contains("/.well-known/openid-configuration") else {
                     return [LoopbackServer.json(request.line.contains("/.well-known/") ? 404 : 200, signer.keySet)]
                 }
@@ -166,7 +174,7 @@ struct CostumedProvider: Sendable {
             if let refusal {
                 return [answer(refusal.status, refusal.type, refusal.headers, text(refusal.body, origin))]
             }
-            guard let exchange = grant == "authorization_code" ? costume.code : costume.refresh else {
+            guard let exchange = costume.exchange(for: grant) else {
                 return [LoopbackServer.json(400, #"{"error":"unsupported_grant_type"}"#)]
             }
             return [answer(200, exchange.type, nil, text(exchange.body, origin))]
@@ -207,6 +215,7 @@ extension LoopbackServer.Request {
         if header("content-type") == "application/json" {
             return (JSONValue.object(in: Array(body.utf8)) ?? [:]).compactMapValues(\.text)
         }
+        if line.hasPrefix("GET") { return formFields(line.drop { $0 != "?" }.dropFirst()).compactMapValues(\.first) }
         return fields.compactMapValues(\.first)
     }
 }
