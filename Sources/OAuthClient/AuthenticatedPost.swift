@@ -2,8 +2,7 @@ import JOSE
 import NIOHTTP1
 import RefreshCore
 
-/// Posts fields to an endpoint of the authorization server as an authenticated client, and finds out how the server
-/// wants the credentials written.
+/// Posts fields to an endpoint as an authenticated client, and finds out how the server wants the credentials written.
 ///
 /// Another form is tried only after the server refused the client: authentication comes before the grant (RFC 6749
 /// §3.2.1), so the token in the refused request was not spent.

@@ -13,7 +13,8 @@ import Testing
     private static var samples: String {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        return root.appendingPathComponent("etc").path + "/{authrefreshd,provider-profile}.yaml"
+        let names = ["authrefreshd.yaml", "provider-profile.yaml"]
+        return names.map { root.appendingPathComponent("etc/" + $0).path }.joined(separator: " ")
     }
 
     /// What the command prints in a folder with all pages in `pages`.
