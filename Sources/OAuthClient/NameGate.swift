@@ -35,13 +35,26 @@ final class NameGate: Sendable {
 
     /// Returns when `host` may be asked for.
     ///
-    /// - Throws: `nameResolution` if it has no address; `timeLimit` if it is not known before `deadline`.
+    /// - Throws: `nameResolution` if it has no address; `timeLimit` if it is not known before `deadline`, or the caller has given up.
     func pass(_ host: String, before deadline: ContinuousClock.Instant) async throws(TransportFailure) {
         let now = ContinuousClock.now
         guard !state.withLock({ $0.found[host].map { now - $0 < Self.memory } ?? false }) else { return }
-        let isFound = await withCheckedContinuation { continuation in
-            wait(Waiter(continuation), for: host, within: deadline - now)
+        let waiter = Waiter()
+        let limit = Task {
+            try? await Task.sleep(until: deadline, clock: .continuous)
+            waiter.resume(nil)
         }
+        let isFound = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                waiter.begin(continuation)
+                wait(waiter, for: host)
+            }
+        } onCancel: {
+            waiter.resume(nil)
+        }
+        // With it goes its timer; a look-up that hangs is not to gather those who have given up.
+        limit.cancel()
+        if isFound == nil { state.withLock { $0.waiters[host]?.removeAll { $0 === waiter } } }
         guard let isFound else { throw TransportFailure(cause: .timeLimit, wasSent: false) }
         guard isFound else { throw TransportFailure(cause: .nameResolution, wasSent: false) }
     }
@@ -51,7 +64,12 @@ final class NameGate: Sendable {
         state.withLock { $0.found[host] = nil }
     }
 
-    private func wait(_ waiter: Waiter, for host: String, within limit: Duration) {
+    /// How many wait for `host`.
+    func waiting(for host: String) -> Int {
+        state.withLock { $0.waiters[host]?.count ?? 0 }
+    }
+
+    private func wait(_ waiter: Waiter, for host: String) {
         let mayStart = state.withLock { state in
             let isFirst = state.waiters[host] == nil
             state.waiters[host, default: []].append(waiter)
@@ -63,12 +81,10 @@ final class NameGate: Sendable {
             state.lookUps += 1
             return true
         }
-        // Queues of their own, which end with their work: nobody waits behind a name that hangs.
-        let end = DispatchTime.now() + .microseconds(max(0, Int(limit.microseconds)))
-        DispatchQueue(label: "authrefreshd.name-limit").asyncAfter(deadline: end) { waiter.resume(nil) }
         if mayStart { lookUp(host) }
     }
 
+    /// On a queue of its own, which ends with its work: nobody waits behind a name that hangs.
     private func lookUp(_ host: String) {
         DispatchQueue(label: "authrefreshd.name").async { [self] in answer(host, isFound(host)) }
     }
@@ -95,15 +111,41 @@ final class NameGate: Sendable {
     }
 }
 
-/// One request that waits; it goes on once, with what comes first: the answer, or nil when its time is over.
+/// One request that waits; it goes on once, with what comes first: the answer, or nil when its time is over or it is not wanted any more.
 private final class Waiter: Sendable {
-    private let continuation: Mutex<CheckedContinuation<Bool?, Never>?>
+    private enum State {
+        case begins
+        case waits(CheckedContinuation<Bool?, Never>)
+        case ended(Bool?)
+    }
 
-    init(_ continuation: CheckedContinuation<Bool?, Never>) {
-        self.continuation = Mutex(continuation)
+    private let state = Mutex(State.begins)
+
+    /// An end that came first holds.
+    func begin(_ continuation: CheckedContinuation<Bool?, Never>) {
+        let end: Bool?? = state.withLock { state in
+            switch state {
+            case .begins, .waits:
+                state = .waits(continuation)
+                return nil
+            case .ended(let isFound): return .some(isFound)
+            }
+        }
+        if let end { continuation.resume(returning: end) }
     }
 
     func resume(_ isFound: Bool?) {
-        continuation.withLock { $0.take() }?.resume(returning: isFound)
+        let continuation: CheckedContinuation<Bool?, Never>? = state.withLock { state in
+            switch state {
+            case .begins:
+                state = .ended(isFound)
+                return nil
+            case .waits(let continuation):
+                state = .ended(isFound)
+                return continuation
+            case .ended: return nil
+            }
+        }
+        continuation?.resume(returning: isFound)
     }
 }

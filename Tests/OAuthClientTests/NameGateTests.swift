@@ -49,6 +49,18 @@ struct NameGateTests {
         #expect(await failure(gate, "hangs.example", within: Self.late) == nil)
     }
 
+    @Test func `whoever gives up goes at once, and leaves nothing behind at a name that hangs`() async {
+        let resolver = Resolver()
+        let gate = NameGate(isFound: resolver.find)
+        let task = Task { await failure(gate, "hangs.example", within: Self.late) }
+        task.cancel()
+        #expect(await task.value == .timeLimit)
+        #expect(await failure(gate, "hangs.example", within: .milliseconds(1)) == .timeLimit)
+        #expect(gate.waiting(for: "hangs.example") == 0)
+        resolver.letGo()
+        #expect(await failure(gate, "hangs.example", within: Self.late) == nil)
+    }
+
     @Test func `a name that was found is not looked up again until it is forgotten`() async {
         let resolver = Resolver()
         let gate = NameGate(isFound: resolver.find)

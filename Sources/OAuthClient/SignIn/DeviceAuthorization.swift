@@ -16,7 +16,7 @@ package struct DeviceAuthorizationRequest: Sendable {
 
     /// Parameters of authorization requests that make sense without a browser. A server must pass over others (RFC 6749 §3.1), but
     /// Google does not.
-    private static let extras: Set = ["audience", "resource", "authorization_details", "claims", "acr_values"]
+    private static let extras: Set = ["audience", "resource", "claims", "acr_values"]
 
     var fields: [(name: String, value: String)] {
         let (profile, registration) = (client.profile, client.registration)
@@ -29,6 +29,8 @@ package struct DeviceAuthorizationRequest: Sendable {
         return [("client_id", registration.clientID)]
             + (scopes.isEmpty ? [] : [(profile?.signIn.scopeParameter ?? "scope", scope)])
             + extra.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+            // RFC 9396 §4: wherever scopes are asked for.
+            + (registration.authorizationDetails.map { [("authorization_details", $0)] } ?? [])
     }
 }
 

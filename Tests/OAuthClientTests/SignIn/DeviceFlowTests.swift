@@ -50,6 +50,12 @@ struct DeviceFlowTests {
         #expect(sent?.fields == ["client_id": ["client"], "scope": ["openid mail"]])
     }
 
+    @Test func `what is asked for in detail is asked for here as well`() throws {
+        var request = try request("https://as.example")
+        request.client.registration.authorizationDetails = #"[{"type":"accounts"}]"#
+        #expect(request.fields.contains { $0 == ("authorization_details", #"[{"type":"accounts"}]"#) })
+    }
+
     @Test func `Google's names, absent numbers and absurd ones are understood`() async throws {
         let (google, _) = try await authorize(
             200,

@@ -50,6 +50,15 @@ struct PushedRequestTests {
 
     private static let accepted = LoopbackServer.json(201, #"{"request_uri":"urn:example:1","expires_in":60}"#)
 
+    @Test func `what is asked for in detail is pushed with the rest, and stands in no URL`() async throws {
+        var registration = Self.secretClient
+        registration.authorizationDetails = #"[{"type":"accounts"}]"#
+        let (result, pushed) = try await push(Self.accepted, by: registration)
+        #expect(try result.get().parameters == ["client_id": ["client"], "request_uri": ["urn:example:1"]])
+        let fields = formFields(try #require(pushed.first).body)
+        #expect(fields["authorization_details"] == [#"[{"type":"accounts"}]"#])
+    }
+
     @Test func `a client that proves itself pushes, and only the reference is in the URL`() async throws {
         let (result, pushed) = try await push(Self.accepted)
         let url = try result.get()

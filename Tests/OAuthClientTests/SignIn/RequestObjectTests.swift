@@ -11,6 +11,7 @@ struct RequestObjectTests {
 
     private static func registration(key: Secret?) -> ClientRegistration {
         var registration = ClientRegistration(clientID: "client")
+        registration.authorizationDetails = #"[{"type":"accounts","actions":["read"]}]"#
         registration.clientKey = key
         registration.clientKeyID = "k1"
         return registration
@@ -55,7 +56,13 @@ struct RequestObjectTests {
         let signature = try P256.Signing.ECDSASignature(rawRepresentation: decoded[2])
         #expect(Self.key.publicKey.isValidSignature(signature, for: Data((parts[0] + "." + parts[1]).utf8)))
         let object = try JSONSerialization.jsonObject(with: decoded[1]) as? [String: Any]
-        return (object ?? [:]).compactMapValues { $0 as? String }
+        return (object ?? [:]).compactMapValues { value in
+            if let text = value as? String { return text }
+            let list = (value as? [Any]).flatMap {
+                try? JSONSerialization.data(withJSONObject: $0, options: .sortedKeys)
+            }
+            return list.map { String(decoding: $0, as: UTF8.self) }
+        }
     }
 
     @Test func `the request is signed, and nothing that matters stands beside it`() async throws {
@@ -67,6 +74,8 @@ struct RequestObjectTests {
         #expect(claims["state"] == "state-1")
         #expect(claims["code_challenge"] == exampleChallenge)
         #expect(claims["scope"] == "openid mail")
+        // RFC 9396 §3: JSON, and no text of it.
+        #expect(claims["authorization_details"] == #"[{"actions":["read"],"type":"accounts"}]"#)
     }
 
     @Test func `it is pushed where the server wants that, too`() async throws {
