@@ -59,7 +59,7 @@ install_desktop_entry() {
 # The pages of all our commands, of this version and of those before it.
 remove_manual() {
     rm -f "$(man_dir)"/man1/authctl.1 "$(man_dir)"/man1/authctl-*.1 "$(man_dir)"/man1/authrefreshd.1 \
-        "$(man_dir)"/man5/authrefreshd.yaml.5
+        "$(man_dir)"/man5/{authrefreshd,provider-profile}.yaml.5
 }
 
 # Finds the user manager also from a shell that came by su or ssh without its variables.
