@@ -66,6 +66,8 @@ let package = Package(
         .executable(name: "authdemo", targets: ["authdemo"]),
         .executable(name: "authbench", targets: ["authbench"]),
         .executable(name: "authmanual", targets: ["authmanual"]),
+        // For LD_PRELOAD, by `authtorture`.
+        .library(name: "ShiftedClock", type: .dynamic, targets: ["CShiftedClock"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -256,20 +258,23 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: strict
         ),
+        // Clocks that a test moves under a daemon; never linked, only preloaded.
+        .target(name: "CShiftedClock", path: "Tests/CShiftedClock"),
         // Asks before every operation of SQLite on its files.
         .target(name: "CRecordingVFS", path: "Tests/CRecordingVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
         // Every fault that a server, a network or a machine can have, on a real daemon: what `Tests/torture` runs.
         .executableTarget(
             name: "authtorture",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "CRecordingVFS", "DemoIssuer", "RefreshCore", "TestSupport",
+                "AccountStorage", "AuthRefreshInterface", "CRecordingVFS", "DemoIssuer", "RefreshCore", "Systemd",
+                "TestSupport", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             path: "Tests/Torture",
-            exclude: ["Parts"],
+            exclude: ["Parts", "in-own-network"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -49,6 +49,15 @@ extension AccountStore {
         }
     }
 
+    /// The latest deadline of all; nil if there is none.
+    package func lastDeadline() throws(StoreError) -> Timestamp? {
+        try read { db in
+            let sql = "SELECT max(deadline_usec) FROM account WHERE deadline_usec IS NOT NULL"
+            let stored = try Int64.fetchOne(db.cachedStatement(sql: sql))
+            return stored.map { Timestamp(microseconds: $0) + scheduleOffset }
+        }
+    }
+
     /// The accounts whose refresh token is being spent, in the order of their numbers; at start-up, those of the daemon before.
     package func leased(after id: AccountID = AccountID(0), limit: Int) throws(StoreError) -> [AccountID] {
         try read { db in try ids(.leased, after: id, limit: limit, in: db) }

@@ -41,6 +41,9 @@ struct HTTPExchange: Sendable {
         )
         let name = clients.nameToLookUp(for: request.endpoint)
         if let name { try await names.pass(name, before: deadline) }
+        // A machine that slept since the exchange began has used up its time: the client would still send, and hear no answer.
+        let remaining = ContinuousClock.now.duration(to: deadline)
+        guard remaining > .zero else { throw TransportFailure(cause: .timeLimit, wasSent: false) }
         let bodyWasTaken = BodyWasTaken()
         do {
             var message = try HTTPClient.Request(
@@ -61,7 +64,7 @@ struct HTTPExchange: Sendable {
                 eventLoop: .delegate(on: clients.eventLoop),
                 // One limit over connecting, sending, waiting and reading: a server that drips its answer keeps within
                 // every shorter one.
-                deadline: .now() + TimeAmount(ContinuousClock.now.duration(to: deadline))
+                deadline: .now() + TimeAmount(remaining)
             )
             return try await withTaskCancellationHandler {
                 try await exchange.get()

@@ -55,7 +55,8 @@ extension Daemon {
         _ happened: AsyncStream<Happening>.Continuation
     ) throws(DaemonError) -> VarlinkServer {
         var serverConfiguration = VarlinkServerConfiguration(endpoint: try endpoint())
-        serverConfiguration.limits = CallerLimits.server
+        serverConfiguration.limits = CallerLimits.server(connections: configuration.file.maxConnections)
+        DescriptorLimit.raise(to: serverConfiguration.limits.connectionsMax + CallerLimits.otherDescriptors)
         serverConfiguration.observe = { event in
             changeLog.record(event)
             if let areLacking = event.areDescriptorsLacking { happened.yield(.descriptors(areLacking: areLacking)) }

@@ -16,7 +16,7 @@ struct ManyCallersTests {
             let old = try await stage.acquire("work")
 
             // The daemon stands still until the token has ended, and finds the deadline and all callers together.
-            daemon.signal(SIGSTOP)
+            try await daemon.freeze()
             await issuer.setPolicy(GrantPolicy(accessTokenLifetime: .seconds(3600)))
             let before = await issuer.lastSequence
             let outcomes = try await withThrowingTaskGroup(of: CommandOutcome.self) { group in
@@ -24,7 +24,7 @@ struct ManyCallersTests {
                     group.addTask { try await stage.authctl("token", "work", "--min-validity", "1s") }
                 }
                 try await Task.sleep(until: .ending(old.expiresAtUSec))
-                daemon.signal(SIGCONT)
+                daemon.thaw()
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             let tokens = Set(outcomes.map(\.output))

@@ -34,6 +34,22 @@ struct TransportTests {
         #expect(outcome.failure?.detail.summary == "the server's name could not be resolved")
     }
 
+    @Test func `without time left for an answer nothing is sent, even on an open connection`() async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+        try await withServer({ _, _ in [.send(answer)] }) { server in
+            try await withClient { client in
+                let endpoint = try #require(Endpoint(server.origin + "/token"))
+                let request = HTTPExchange.Request(endpoint: endpoint, headers: [:], body: Array("a=b".utf8))
+                _ = try await client.exchange.send(request, before: .now + .seconds(10))
+                let failure = await #expect(throws: TransportFailure.self) {
+                    try await client.exchange.send(request, before: .now)
+                }
+                #expect(failure?.wasSent == false)
+            }
+            #expect(server.requests.count == 1)
+        }
+    }
+
     @Test func `a reset after the request is unanswered`() async throws {
         let (failure, requests) = try await failure { _, _ in [.reset] }
         #expect(failure.failureClass == .unanswered)

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A real `authrefreshd`, as it was built.
 package final class DaemonProcess: Sendable {
     private let program: Program
@@ -42,6 +44,21 @@ package final class DaemonProcess: Sendable {
 
     package func signal(_ number: Int32) {
         program.signal(number)
+    }
+
+    /// SIGSTOP, and the standstill that follows: until then it goes on with what it has begun.
+    package func freeze() async throws {
+        program.signal(SIGSTOP)
+        try await onOwnThread { [pid] in
+            guard waitid(P_PID, id_t(pid), nil, WSTOPPED) == 0 else {
+                throw TestFault.system("waitid", errno: errno)
+            }
+        }
+    }
+
+    /// Lets it go on after `freeze`.
+    package func thaw() {
+        program.signal(SIGCONT)
     }
 
     /// SIGTERM, and the end that follows.

@@ -22,6 +22,7 @@ struct ConfigurationFileTests {
             max_concurrent_refreshes: 3
             max_refreshes_per_second: 2.5
             max_accounts: 7
+            max_connections: 2000
             store_key: secret-service
             """
         )
@@ -30,6 +31,7 @@ struct ConfigurationFileTests {
         #expect(read.caFile == "/etc/ca.pem")
         #expect(read.issuerLimits == IssuerGate.Limits(concurrent: 3, perSecond: 2.5))
         #expect(read.maxAccounts == 7)
+        #expect(read.maxConnections == 2000)
         #expect(read.storeKey == .secretService)
     }
 
@@ -37,7 +39,7 @@ struct ConfigurationFileTests {
         ("log_level: loud\n", 1, "log_level"), ("\nrequest_timeout: 41s\n", 2, "request_timeout"),
         ("request_timeout: 0s\n", 1, "request_timeout"), ("ca_file: relative.pem\n", 1, "ca_file"),
         ("store_key: keyring\n", 1, "store_key"), ("max_accounts: 0\n", 1, "max_accounts"),
-        ("max_accounts: [1]\n", 1, "max_accounts"),
+        ("max_accounts: [1]\n", 1, "max_accounts"), ("max_connections: 15\n", 1, "max_connections"),
         ("# x\n# y\nmax_concurrent_refreshes: 0\n", 3, "max_concurrent_refreshes"),
         ("max_refreshes_per_second: 0\n", 1, "max_refreshes_per_second"),
         ("max_accounts: 1\nmax_acounts: 2\n", 2, "max_acounts"),

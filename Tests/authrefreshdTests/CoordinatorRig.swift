@@ -71,6 +71,19 @@ final class CoordinatorRig: Sendable {
         await coordinator.wake()
     }
 
+    /// Sets the wall clock, and tells nobody.
+    func stepClock(by time: Duration) async {
+        clock.step(by: time)
+        await coordinator.wake()
+    }
+
+    /// Boots the machine under the coordinator, whose wall clock has lost this much.
+    func reboot(losing time: Duration) async {
+        clock.reboot()
+        clock.step(by: .zero - time)
+        await coordinator.wake()
+    }
+
     /// Does something on the coordinator's queue, in one turn with nothing else.
     func inside<Result: Sendable>(
         _ body: @Sendable (isolated RefreshCoordinator) throws -> Result
@@ -102,10 +115,28 @@ extension StoreKeyring {
 
 /// Both clocks of the machine, ahead by as much as a test wants.
 final class CoordinatorClock: Sendable {
-    private let ahead = Mutex(Duration.zero)
+    private struct Ahead {
+        var wall = Duration.zero
+        var boot = Duration.zero
+        var boots: Int64 = 0
+    }
+
+    private let ahead = Mutex(Ahead())
 
     func pass(_ time: Duration) {
-        ahead.withLock { $0 += time }
+        ahead.withLock { ahead in
+            ahead.wall += time
+            ahead.boot += time
+        }
+    }
+
+    func step(by time: Duration) {
+        ahead.withLock { $0.wall += time }
+    }
+
+    /// Begins another boot, without a word about the time.
+    func reboot() {
+        ahead.withLock { $0.boots += 1 }
     }
 
     func timebase() throws -> Timebase {
@@ -114,8 +145,11 @@ final class CoordinatorClock: Sendable {
             now: { [self] in
                 let ahead = ahead.withLock { $0 }
                 let now = system.now()
-                let boot = BootTime(bootID: now.boot.bootID, microseconds: now.boot.microseconds + ahead.microseconds)
-                return Moment(wall: now.wall + ahead, boot: boot)
+                let boot = BootTime(
+                    bootID: now.boot.bootID &+ ahead.boots,
+                    microseconds: now.boot.microseconds + ahead.boot.microseconds
+                )
+                return Moment(wall: now.wall + ahead.wall, boot: boot)
             },
             jitter: { 0.5 }
         )

@@ -39,7 +39,7 @@ struct LimitsPageTests {
             "derivedAccountsMax": text(CallerLimits.derivedAccountsMax),
             "derivationsMax": text(CallerLimits.derivationsMax),
             "errandsMax": text(CallerLimits.errandsMax),
-            "subscribersMax": text(CallerLimits.subscribersMax),
+            "subscribersMax": text(CoordinatorSettings().maxSubscribers),
             "tokenSetsMax": text(TokenSet.maximum),
             "tokenSetBytesMax": text(TokenSet.longestText),
             "findingsMax": text(CallerLimits.findingsMax),

@@ -13,6 +13,8 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
     var issuerLimits = IssuerGate.Limits()
     /// How many accounts may be added.
     var maxAccounts = CallerLimits.accountsMax
+    /// How many callers may be connected; 16 to 65,536.
+    var maxConnections = CallerLimits.connectionsMax
     /// Where the store's key is kept, unless it is a systemd credential.
     var storeKey = StoreKeyHome.file
 
@@ -30,6 +32,7 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         if next.logLevel != logLevel { keys.append(.logLevel) }
         if next.requestTimeout != requestTimeout { keys.append(.requestTimeout) }
         if next.caFile != caFile { keys.append(.caFile) }
+        if next.maxConnections != maxConnections { keys.append(.maxConnections) }
         return keys.map(\.rawValue)
     }
 
@@ -40,6 +43,7 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         case maxConcurrentRefreshes = "max_concurrent_refreshes"
         case maxRefreshesPerSecond = "max_refreshes_per_second"
         case maxAccounts = "max_accounts"
+        case maxConnections = "max_connections"
         case storeKey = "store_key"
     }
 
@@ -62,6 +66,10 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         guard perSecond > 0 else { throw fields.error(Key.maxRefreshesPerSecond.rawValue, "must be more than 0") }
         issuerLimits = IssuerGate.Limits(concurrent: concurrent, perSecond: perSecond)
         maxAccounts = try fields.optional(Key.maxAccounts.rawValue) ?? maxAccounts
+        maxConnections = try fields.optional(Key.maxConnections.rawValue) ?? maxConnections
+        guard (16...65_536).contains(maxConnections) else {
+            throw fields.error(Key.maxConnections.rawValue, "must be from 16 to 65536")
+        }
         let homes = StoreKeyHome.allCases.map(\.rawValue).joined(separator: ", ")
         storeKey =
             try fields.converted(Key.storeKey.rawValue, "must be one of \(homes)", StoreKeyHome.init(rawValue:))

@@ -16,6 +16,7 @@ struct LoadedConfiguration: Sendable {
             profiles: try ProviderProfiles(folders: paths.profileFolders),
             issuerLimits: file.issuerLimits,
             maxAccounts: file.maxAccounts,
+            maxSubscribers: CallerLimits.subscribersMax(connections: file.maxConnections),
             usesSecretService: file.storeKey == .secretService
         )
     }

@@ -6,6 +6,7 @@ struct CoordinatorSettings: Sendable {
     var profiles = ProviderProfiles()
     var issuerLimits = IssuerGate.Limits()
     var maxAccounts = CallerLimits.accountsMax
+    var maxSubscribers = CallerLimits.subscribersMax(connections: CallerLimits.connectionsMax)
     /// Whether the store's key is to be kept in the Secret Service.
     var usesSecretService = false
 

@@ -7,11 +7,7 @@ extension RefreshCoordinator {
     /// The wall clock was stepped, or the machine slept: the kernel reports both alike.
     func clockStepped() {
         if suspendDrift.hasSlept() { noteResume() }
-        do {
-            try reconcileClock()
-        } catch {
-            storeFailed(error, with: [], at: timebase.now())
-        }
+        // What there is to do about a step, the turn does.
         wake()
     }
 
@@ -40,17 +36,35 @@ extension RefreshCoordinator {
     /// Keeps the stored deadlines true to the time that really passes.
     ///
     /// Deadlines are wall-clock times. After a step backward they would all come too late by the size of the step, so they move with
-    /// it. After a step forward some come too early; their accounts decide by both clocks what is due.
-    func reconcileClock() throws(StoreError) {
-        let offset = ClockOffset(at: timebase.now())
-        if let known = try store.clockOffset(), known.bootID == offset.bootID {
-            let step = offset.wallMinusBoot - known.wallMinusBoot
-            // NTP slews by milliseconds all the time; a second is a step.
-            guard step > .seconds(1) || step < .seconds(-1) else { return }
+    /// it. After a step forward some come too early; their accounts decide by both clocks what is due. Either may have mended what
+    /// looked like a misconfiguration: certificates are judged by the wall clock.
+    ///
+    /// Looked at in every turn: where the kernel tells of no steps, a timer that fires by the old time is enough to notice one.
+    func reconcileClock(at now: Moment) throws(StoreError) {
+        let offset = ClockOffset(at: now)
+        if clockOffset == nil { clockOffset = try store.clockOffset() }
+        guard let known = clockOffset else { return try recordClock(offset, shiftingBy: .zero) }
+        if let step = offset.step(since: known) {
             changeLog.clockStepped(by: step)
-            if step < .zero { return try store.shiftDeadlines(by: step, clock: offset) }
+            if isOnline { connectivityCursor = AccountID(0) }
+            try recordClock(offset, shiftingBy: min(step, .zero))
+        } else if let behind = offset.timeLost(since: known, at: now.wall) {
+            changeLog.clockStepped(by: behind)
+            // How long the machine was off is unknown. All accounts decide by what they have whether it is from the future.
+            let last = try store.lastDeadline()
+            try recordClock(offset, shiftingBy: min(behind, last.map { now.wall - $0 } ?? .zero))
+        } else if known.bootID != offset.bootID {
+            try recordClock(offset, shiftingBy: .zero)
         }
-        try store.recordClockOffset(offset)
+    }
+
+    private func recordClock(_ offset: ClockOffset, shiftingBy shift: Duration) throws(StoreError) {
+        if shift < .zero {
+            try store.shiftDeadlines(by: shift, clock: offset)
+        } else {
+            try store.recordClockOffset(offset)
+        }
+        clockOffset = offset
     }
 
     /// Notes how far the server's clock is from ours, if that has changed.
@@ -71,5 +85,22 @@ extension RefreshCoordinator {
         if clockSkews.count >= 1_000 { clockSkews = [:] }
         clockSkews[issuer] = .some(stored)
         return stored
+    }
+}
+
+extension ClockOffset {
+    /// How far the wall clock was stepped since `known` was noted; nil if it was not, or not in the same boot.
+    fileprivate func step(since known: ClockOffset) -> Duration? {
+        let step = wallMinusBoot - known.wallMinusBoot
+        // NTP slews by milliseconds all the time, and a leap second moves nothing that matters.
+        let isStep = step > .milliseconds(1_500) || step < .milliseconds(-1_500)
+        return bootID == known.bootID && isStep ? step : nil
+    }
+
+    /// How far `wall` is before the beginning of an earlier boot, at least, below zero; nil if it is not. A machine whose clock has no
+    /// battery begins in 1970.
+    fileprivate func timeLost(since known: ClockOffset, at wall: Timestamp) -> Duration? {
+        let behind = wall - (Timestamp(microseconds: 0) + known.wallMinusBoot)
+        return bootID != known.bootID && behind < .zero ? behind : nil
     }
 }

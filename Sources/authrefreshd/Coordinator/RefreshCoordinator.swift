@@ -62,6 +62,8 @@ actor RefreshCoordinator {
     /// What keeps an eye on the machine.
     var watches: [any AnyObject] = []
     var suspendDrift = SuspendDrift()
+    /// What the store has of the clocks; nil until it is asked for.
+    var clockOffset: ClockOffset?
     /// How far the issuers' clocks are ahead of ours, as far as asked for; nil for one that has not told.
     var clockSkews: [IssuerID: Duration?] = [:]
     /// Whether the machine has a route.
@@ -121,7 +123,7 @@ actor RefreshCoordinator {
         }
         if let machine { (watches, isOnline) = machine.begin(on: queue) }
         watchStore()
-        try reconcileClock()
+        try reconcileClock(at: timebase.now())
         _ = try store.takeBack(limit: Self.batchSize)
         // Whoever held the leases in the store is dead: the store's lock says so.
         for account in try store.leased(limit: .max) {
@@ -178,6 +180,7 @@ actor RefreshCoordinator {
         var arrivals = inbox
         inbox = []
         do {
+            if trouble?.remaining(at: now) ?? .zero == .zero { try reconcileClock(at: now) }
             let due = try dueArrivals(at: now)
             arrivals += due
             // There may be more: callers have their turn in between.

@@ -16,7 +16,7 @@ struct Subscribers {
     private var unsent: [Int: [VarlinkReply]] = [:]
 
     var isEmpty: Bool { subscribers.isEmpty }
-    var isFull: Bool { subscribers.count >= CallerLimits.subscribersMax }
+    var count: Int { subscribers.count }
 
     /// - Returns: the number to remove it by.
     mutating func add(_ subscriber: Subscriber) -> Int {

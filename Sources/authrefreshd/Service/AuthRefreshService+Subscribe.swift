@@ -9,8 +9,9 @@ extension AuthRefreshService {
     {
         let asked = try call.decodeParameters(as: Subscribe.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
-        guard !coordinator.subscribers.isFull else {
-            throw VarlinkError(LimitExceededError(.subscribers, maximum: CallerLimits.subscribersMax))
+        let maximum = coordinator.settings.maxSubscribers
+        guard coordinator.subscribers.count < maximum else {
+            throw VarlinkError(LimitExceededError(.subscribers, maximum: maximum))
         }
         let present = try snapshots(asked.accounts, on: coordinator)
         let now = coordinator.timebase.now().wall.microseconds

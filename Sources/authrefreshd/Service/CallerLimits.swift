@@ -14,6 +14,20 @@ enum CallerLimits {
         return limits
     }
 
+    /// Callers that may be connected, unless the configuration says otherwise.
+    static let connectionsMax = server.connectionsMax
+
+    /// Those of the socket with room for so many callers; one in sixteen places is kept for other users than the one who has most.
+    static func server(connections: Int) -> ServerLimits {
+        var limits = server
+        limits.connectionsMax = connections
+        limits.connectionsPerUIDMax = connections - connections / 16
+        return limits
+    }
+
+    /// Descriptors for all but callers: the store, requests, watches.
+    static let otherDescriptors = 512
+
     /// Accounts kept, unless the configuration says otherwise: a million is what the store is measured with.
     static let accountsMax = 1_000_000
 
@@ -33,8 +47,11 @@ enum CallerLimits {
     /// Bytes of a refresh token or client secret that is brought in; the largest seen has 16 KiB.
     static let secretBytesMax = 64 << 10
 
-    /// Subscribers at once: each costs a descriptor and a copy of every change. A desktop has a handful.
-    static let subscribersMax = 256
+    /// Subscribers at once: each costs a descriptor and a copy of every change. A desktop has a handful; half of the connections
+    /// stay for those who ask.
+    static func subscribersMax(connections: Int) -> Int {
+        connections / 2
+    }
 
     /// Sign-ins under way at once: each has two listening sockets and waits for one person, who can do one thing at a time.
     static let signInsMax = 32

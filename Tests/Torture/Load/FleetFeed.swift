@@ -1,0 +1,134 @@
+internal import AuthRefreshInterface
+internal import Synchronization
+internal import TestSupport
+internal import VarlinkClient
+
+/// A subscriber, and what it concludes from what it is told: that no change is missing, and that no account was ever without a token.
+final class FleetFeed: Sendable {
+    /// What is known of one account.
+    fileprivate struct Known {
+        var generation: Int64
+        var expiresAt: Int64?
+        var nextAttemptAt: Int64?
+    }
+
+    fileprivate struct State {
+        var accounts: [String: Known] = [:]
+        var isReady = false
+        var isCounting = false
+        var refreshes = 0
+        /// µs between the time that was announced for a refresh and its beginning.
+        var lateness: [Int64] = []
+        var surprises: [String] = []
+        /// The error that it was refused with, or lost by.
+        var error: String?
+    }
+
+    /// Surprises that are kept: the first ones say what is wrong.
+    fileprivate static let surprisesMax = 5
+
+    private let state = Mutex(State())
+    private let progress = EventLog<Int>()
+
+    /// Subscribes on a thread of its own, until the daemon ends.
+    ///
+    /// - Parameter accounts: nil for all.
+    init(_ stage: DaemonStage, accounts: [String]? = nil) {
+        let names = accounts.map { JSONText.array($0) }
+        let parameters = names.map { "{\"accounts\":\($0)}" } ?? "{}"
+        Task { [self, socket = stage.socket] in
+            try? await onOwnThread { self.follow(socket, parameters) }
+            progress.end()
+        }
+    }
+
+    /// Waits until the present state has come, or none can come any more.
+    func ready() async {
+        _ = try? await progress.first("the present state", within: .seconds(60)) { _ in true }
+    }
+
+    /// Waits until every account it was shown has a token.
+    func allFresh(within limit: Duration) async throws {
+        try await progress.first("a token for each account", within: limit) { $0 == 0 }
+    }
+
+    /// From now on lateness and surprises count.
+    func begin() {
+        state.withLock { state in
+            state.isCounting = true
+            (state.refreshes, state.lateness, state.surprises) = (0, [], [])
+        }
+    }
+
+    /// No more is counted: what follows is the daemon's end.
+    func end() {
+        state.withLock { $0.isCounting = false }
+    }
+
+    var refreshes: Int { state.withLock { $0.refreshes } }
+    /// In ascending order, µs.
+    var lateness: [Int64] { state.withLock { $0.lateness.sorted() } }
+    var surprises: [String] { state.withLock { $0.surprises } }
+    var isReady: Bool { state.withLock { $0.isReady } }
+    /// What it was refused with; nil if it was not.
+    var error: String? { state.withLock { $0.error } }
+
+    private func follow(_ socket: String, _ parameters: String) {
+        do {
+            var connection = try VarlinkConnection(path: socket)
+            try connection.callMore(Method.subscribe.rawValue, parameters: parameters) { reply in
+                guard reply.error == nil else {
+                    state.withLock { $0.error = "\(reply.error ?? "") \(reply.parameters.text)" }
+                    return false
+                }
+                take(reply.parameters)
+                return true
+            }
+        } catch {
+            state.withLock { state in
+                if state.isCounting { state.error = "\(error)" }
+            }
+        }
+    }
+
+    private func take(_ change: JSONText) {
+        let event = change["event"]?.string ?? ""
+        let at = change["atUSec"]?.integer ?? 0
+        let statuses = change["accounts"]?.elements ?? []
+        let left = state.withLock { state -> Int? in
+            for status in statuses { state.take(event, status, at: at) }
+            if event == "ready" { state.isReady = true }
+            guard !state.isCounting, state.isReady else { return nil }
+            return state.accounts.values.count { $0.expiresAt == nil }
+        }
+        if let left { progress.append(left) }
+    }
+}
+
+extension FleetFeed.State {
+    fileprivate mutating func take(_ event: String, _ status: JSONText, at: Int64) {
+        guard let name = status["account"]?.string, let generation = status["generation"]?.integer else { return }
+        let before = accounts[name]
+        accounts[name] = FleetFeed.Known(
+            generation: generation,
+            expiresAt: status["expiresAtUSec"]?.integer,
+            nextAttemptAt: status["nextAttemptAtUSec"]?.integer ?? before?.nextAttemptAt
+        )
+        guard isCounting, let before else { return }
+        switch event {
+        case "refresh-started":
+            if let due = before.nextAttemptAt { lateness.append(at - due) }
+        case "token-refreshed":
+            refreshes += 1
+            if generation != before.generation + 1 {
+                surprise("\(name): generation \(generation) came after \(before.generation)")
+            }
+            if let end = before.expiresAt, end < at { surprise("\(name): no token for \((at - end) / 1000) ms") }
+        default: surprise("\(name): \(event)")
+        }
+    }
+
+    private mutating func surprise(_ text: String) {
+        if surprises.count < FleetFeed.surprisesMax { surprises.append(text) }
+    }
+}

@@ -1,0 +1,61 @@
+internal import Foundation
+internal import Glibc
+internal import TestSupport
+
+/// The clocks of one daemon, which a test moves while it runs (`Tests/CShiftedClock`).
+struct ShiftedClock: Sendable {
+    /// How far ahead of the machine's they are.
+    struct Shift: Sendable, Equatable {
+        var wall = Duration.zero
+        var boot = Duration.zero
+        var monotonic = Duration.zero
+
+        /// As `CShiftedClock` takes it: ns.
+        fileprivate var line: String {
+            [wall, boot, monotonic].map { "\($0.components.seconds * 1_000_000_000 + $0.components.attoseconds / 1_000_000_000)" }
+                .joined(separator: " ")
+        }
+    }
+
+    private let socket: String
+
+    init(in folder: TemporaryFolder) {
+        socket = folder.path + "/clock"
+    }
+
+    /// What the daemon is started with.
+    ///
+    /// - Parameter bootID: a file that stands for the kernel's; nil for the kernel's.
+    func environment(_ start: Shift = Shift(), bootID: String? = nil) -> [String: String] {
+        var environment = [
+            "LD_PRELOAD": Program.products + "/libShiftedClock.so", "SHIFTED_CLOCK": socket,
+            "SHIFTED_CLOCK_START": start.line,
+        ]
+        environment["SHIFTED_CLOCK_BOOT_ID"] = bootID
+        return environment
+    }
+
+    /// Moves the clocks; when it returns, the daemon's timers know.
+    func move(to shift: Shift) async throws {
+        try await onOwnThread { [socket] in try Self.send(shift.line, to: socket) }
+    }
+
+    private static func send(_ line: String, to path: String) throws(TestFault) {
+        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+        let result = unsafe withUnsafePointer(to: address) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else { throw .system("connect \(path)", errno: errno) }
+        let bytes = Array(line.utf8)
+        var answer: UInt8 = 0
+        guard unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count,
+            unsafe recv(descriptor, &answer, 1, 0) == 1
+        else { throw .ended(waitingFor: "the daemon's clock") }
+    }
+}

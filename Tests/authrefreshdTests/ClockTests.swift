@@ -1,0 +1,64 @@
+import DemoIssuer
+import RefreshCore
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// Clocks that are set, or have lost the time, under a coordinator that nobody tells.
+struct ClockTests {
+    /// An account with an hour's token, due after forty minutes.
+    private func withFreshAccount(
+        _ body: (_ rig: CoordinatorRig, _ issuer: DemoIssuer, _ account: AccountID) async throws -> Void
+    ) async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig()
+            try await rig.start()
+            let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
+            _ = await rig.waitForToken(of: id)
+            try await body(rig, issuer, id)
+            await rig.stop()
+        }
+    }
+
+    @Test func `a clock that is set back is noticed in the next turn, and delays nothing`() async throws {
+        try await withFreshAccount { rig, issuer, _ in
+            await rig.stepClock(by: .seconds(-86_400))
+            try await rig.log.first("the step") { $0.contains("the wall clock was stepped") }
+            let sequence = await issuer.lastSequence
+            await rig.pass(.seconds(39 * 60))
+            #expect(await issuer.counters.tokenRequests == 1)
+            await rig.pass(.seconds(2 * 60))
+            _ = try await issuer.waitForRequest(after: sequence) { $0.outcome == .rotated }
+        }
+    }
+
+    @Test func `a boot that lost the time has all accounts asked for again, and not when the clock is there again`()
+        async throws
+    {
+        try await withFreshAccount { rig, issuer, id in
+            let sequence = await issuer.lastSequence
+            await rig.reboot(losing: .seconds(20_000 * 86_400))
+            _ = try await issuer.waitForRequest(after: sequence) { $0.outcome == .rotated }
+            _ = await rig.waitForToken(of: id)
+            #expect(try await rig.state(of: "work")?.state.generation == Generation(3))
+            await rig.pass(.seconds(39 * 60))
+            #expect(await issuer.counters.tokenRequests == 2)
+        }
+    }
+
+    @Test func `what a wrong clock made a misconfiguration is tried again when the clock is set`() async throws {
+        try await withFreshAccount { rig, issuer, id in
+            // A server's certificate that is not trusted has the same effect.
+            try await issuer.script(.answer(CannedAnswer(status: 404, headers: [:], body: "")))
+            let failed = await issuer.lastSequence
+            await rig.pass(.seconds(41 * 60))
+            _ = try await issuer.waitForRequest(after: failed) { $0.path == "/token" }
+            try await rig.log.first("the failure") { $0.contains("the server refuses how it is asked") }
+            let sequence = await issuer.lastSequence
+            await rig.stepClock(by: .seconds(-10))
+            _ = try await issuer.waitForRequest(after: sequence) { $0.outcome == .rotated }
+            _ = id
+        }
+    }
+}
