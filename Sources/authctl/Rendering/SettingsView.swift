@@ -56,9 +56,16 @@ struct SettingsView {
             ]
             lines += [("signed in as", status.subject.map(PlainText.line))]
             lines += NamedLines.members("kept", status.keptFields)
+            lines += [("in detail", detailsNote(granted: status.keptFields?["authorization_details"]))]
             lines += (status.tokenSets ?? []).map { ("token set", tokenSet($0)) }
         }
         return NamedLines.text(lines)
+    }
+
+    /// Nil if the grant is as it was asked for, or the server does not say (RFC 9396 §7). Both texts are the daemon's, written alike.
+    private func detailsNote(granted: String?) -> String? {
+        guard let asked = settings?.authorizationDetails, let granted, granted != asked else { return nil }
+        return "what was granted is not what was asked for"
     }
 
     /// `work, by its access_token`.
