@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccountStorage
 
-/// What is left of a key in a process's memory after it was made, stored, read and let go of.
+/// What is left of a secret, and of a key, in a process's memory after it was made, stored, read and let go of.
 ///
 /// Each looks in a process of its own: the memory of this one belongs to other tests too, which run at the same time.
 struct KeyMemoryTests {
@@ -24,6 +24,20 @@ struct KeyMemoryTests {
             #expect(digits.count == 65)
             // The first bytes of what was freed are the allocator's.
             #expect(try digits.copiesElsewhere(of: 20..<52) == 0)
+        }
+    }
+
+    @Test func `nothing of a secret is left where it was freed`() async throws {
+        let path = folder.file("token")
+        try Data("a refresh token that was made up for this test of memory".utf8).write(to: URL(fileURLWithPath: path))
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let page = try MemoryPage(contentsOf: path)
+            var secret: Secret? = page.secret()
+            // The first bytes of what was freed are the allocator's.
+            #expect(try page.copiesElsewhere(of: 20..<52) == 1)
+            #expect(secret?.count == page.count)
+            secret = nil
+            #expect(try page.copiesElsewhere(of: 20..<52) == 0)
         }
     }
 
@@ -55,6 +69,14 @@ struct KeyMemoryTests {
     }
 
     deinit { unsafe munmap(start, Self.size) }
+
+    /// The same bytes as a secret, with no copy on the way.
+    func secret() -> Secret {
+        Secret(capacity: count) { place in
+            unsafe place.copyMemory(from: UnsafeRawBufferPointer(start: start, count: count))
+            return count
+        }
+    }
 
     private static func map() -> UnsafeMutableRawPointer? {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS

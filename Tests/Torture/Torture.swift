@@ -15,7 +15,7 @@ struct Torture: AsyncParsableCommand {
             """,
         subcommands: [
             FaultsCommand.self, PeersCommand.self, DisksCommand.self, CrashesCommand.self, SecretsCommand.self,
-            SurroundingsCommand.self, LoadCommand.self, TimeCommand.self, SoakCommand.self,
+            SurroundingsCommand.self, IntrudersCommand.self, LoadCommand.self, TimeCommand.self, SoakCommand.self,
         ]
     )
 

@@ -53,7 +53,8 @@ extension Surrounding {
         told: Told(log: "the socket's path had vanished and is back"),
         // Callers come when it is back.
         breakDown: {
-            try await $0.shell("rm -rf '\($0.stage.folder.path)/run/authrefreshd'")
+            // The daemon may have made it anew before the removal is through.
+            try await $0.shell("rm -rf '\($0.stage.folder.path)/run/authrefreshd' 2> /dev/null; true")
             try await $0.daemon.errors.first("the socket") { $0.contains("had vanished and is back") }
         },
         mend: { _ in }

@@ -33,7 +33,14 @@ struct SurroundingsCommand: AsyncParsableCommand {
                 }
             }
         }
-        Torture.say("\n" + MarkdownTable.render(SurroundingTrial.header, table))
+        if only.map("memory limit reached".contains) ?? true {
+            for _ in 0..<max(1, rounds) {
+                let (surprises, hasEnded) = try await MemoryTrial.run()
+                let end = hasEnded ? "the daemon ended" : "the daemon went on"
+                checks.add("memory limit reached: \(end), and its successor has lost nothing", surprises: surprises)
+            }
+        }
+        if !table.isEmpty { Torture.say("\n" + MarkdownTable.render(SurroundingTrial.header, table)) }
         if !checks.haveAllPassed { throw ExitCode(1) }
     }
 }
