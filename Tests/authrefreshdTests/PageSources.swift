@@ -10,6 +10,12 @@ enum PageSources {
         return try String(contentsOf: page, encoding: .utf8)
     }
 
+    /// The parts of `Tests/torture`, as one calls them.
+    static func tortures() throws -> Set<String> {
+        let script = try String(contentsOf: root.appending(path: "Tests/torture"), encoding: .utf8)
+        return Set(script.matches(of: /\n +"([a-z]+) *\|/).map { "Tests/torture \($0.1)" })
+    }
+
     /// All tests in Swift, by name.
     static func tests() throws -> Set<String> {
         let files = FileManager.default.enumerator(
