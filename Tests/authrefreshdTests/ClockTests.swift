@@ -46,4 +46,20 @@ struct ClockTests {
             #expect(await issuer.counters.tokenRequests == 2)
         }
     }
+
+    @Test func `what a wrong clock made a misconfiguration is tried again when the clock is set`() async throws {
+        try await withFreshAccount { rig, issuer, _ in
+            // A server's certificate that is not trusted has the same effect.
+            try await issuer.script(.answer(CannedAnswer(status: 404, headers: [:], body: "")))
+            let failed = await issuer.lastSequence
+            await rig.pass(.seconds(41 * 60))
+            _ = try await issuer.waitForRequest(after: failed) { $0.path == "/token" }
+            try await rig.log.first("the failure") { $0.contains("the server refuses how it is asked") }
+            let sequence = await issuer.lastSequence
+            await rig.stepClock(by: .seconds(-10))
+            try await rig.log.first("the step") { $0.contains("the wall clock was stepped") }
+            await rig.pass(.seconds(3))
+            _ = try await issuer.waitForRequest(after: sequence) { $0.outcome == .rotated }
+        }
+    }
 }
