@@ -24,7 +24,11 @@ final class VirtualDaemon: Sendable {
     let url: String
     let daemon: DaemonProcess
     let logFile: String
+    /// How long an attempt may take, µs.
+    private static let lease: Int64 = 45_000_000
+
     private let clock: ShiftedClock
+    private let changes: LastChanges
     private let time: VirtualTime
 
     /// What the server tells the time by.
@@ -50,6 +54,7 @@ final class VirtualDaemon: Sendable {
         logFile = stage.folder.path + "/log"
         daemon = try stage.spawn(environment: clock.environment(), logFile: logFile)
         try await daemon.ready()
+        changes = LastChanges(stage)
     }
 
     func stop() async throws {
@@ -94,8 +99,7 @@ final class VirtualDaemon: Sendable {
             statuses = try await stage.statuses()
             let now = time.now
             let next = statuses.compactMap(\.nextAttemptAtUSec).min()
-            // One that tries again after a failure is shown as retrying; the failure comes back when the attempt has ended.
-            let isIdle = statuses.allSatisfy { $0.state != "refreshing" && ($0.state != "retrying" || $0.failure != nil) }
+            let isIdle = statuses.allSatisfy(isIdle)
             guard isIdle, next.map({ $0 > now }) ?? true else {
                 // The states are what tells: a subscriber would hear of the refresh, and not of what is due next.
                 try await Task.sleep(for: .milliseconds(1))
@@ -105,6 +109,16 @@ final class VirtualDaemon: Sendable {
         }
         let left = statuses.map { "\($0.account) \($0.state) \($0.nextAttemptAtUSec ?? 0)" }
         throw TestFault.timedOut(waitingFor: "what is due at \(time.now): \(left.joined(separator: ", "))")
+    }
+
+    /// Whether no request for it is under way. One that tries again is shown as retrying, as between its attempts: what it waits for is
+    /// then the end of its lease, and the last that was told of it is the attempt's beginning.
+    private func isIdle(_ status: AccountStatus) -> Bool {
+        guard status.state == "retrying" else { return status.state != "refreshing" }
+        guard let told = changes[status.account], let next = status.nextAttemptAtUSec else { return false }
+        if told.nextAttemptAt == next { return told.event != "refresh-started" }
+        // Moved by a step of the clock, of which subscribers are not told; or told in a moment.
+        return next - time.now > Self.lease
     }
 
     private func move(_ change: (inout Time) -> Void) async throws {
