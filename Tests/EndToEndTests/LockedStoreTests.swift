@@ -34,7 +34,7 @@ struct LockedStoreTests {
         #expect(try await daemon.ended() == .exited(0))
         // Well below the 10 s that the bus is given.
         #expect(ContinuousClock.now - began < .seconds(5))
-        #expect(stage.notify.messages.all.contains { $0.contains("STOPPING=1") })
+        try await stage.notify.messages.first("its last word") { $0.contains("STOPPING=1") }
         #expect(!stage.notify.messages.all.contains { $0.contains("READY=1") })
     }
 
