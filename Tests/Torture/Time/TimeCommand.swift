@@ -16,7 +16,7 @@ struct TimeCommand: AsyncParsableCommand {
     var only: String?
 
     /// Daemons side by side: more would measure the machine.
-    private static let width = 10
+    private static let width = 18
     private static let firstPort = 21_000
 
     func run() async throws {
