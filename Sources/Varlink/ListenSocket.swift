@@ -53,7 +53,10 @@ struct ListenSocket {
         guard let address = UnixAddress(path: path) else {
             throw .pathTooLong(path: path, limit: UnixAddress.pathBytesMax)
         }
-        let lock = try FolderLock(Folder.make(of: path))
+        let folder = try Folder.make(of: path)
+        try Folder.check(folder)
+        try Folder.check(Folder.parent(of: folder))
+        let lock = try FolderLock(folder)
         defer { lock.release() }
         try removeStaleSocket(at: path, address)
         let descriptor = try makeSocket()
@@ -115,6 +118,19 @@ enum Folder {
         }
         return folder
     }
+
+    /// - Throws: `folderOpenToOthers` if it belongs to neither us nor root, or everybody may take away in it what others have made.
+    static func check(_ folder: String) throws(VarlinkServerError) {
+        var status = stat()
+        guard unsafe stat(folder, &status) == 0 else { throw .cannotMakeFolder(path: folder, errno: errno) }
+        let isOpen = status.st_mode & S_IWOTH != 0 && status.st_mode & S_ISVTX == 0
+        guard !isOpen, [geteuid(), 0, unmappedUser].contains(status.st_uid) else {
+            throw .folderOpenToOthers(path: folder, owner: status.st_uid)
+        }
+    }
+
+    /// How the kernel shows users, root among them, who have no number in the user namespace that we are in (`PrivateUsers=`).
+    private static let unmappedUser: uid_t = 65_534
 
     /// `path` without its last component: "." for a bare name, "/" at the top.
     static func parent(of path: String) -> String {

@@ -12,6 +12,8 @@ package enum VarlinkServerError: Error, Equatable, Sendable {
     case folderBusy(path: String)
     /// The folder cannot be made or opened.
     case cannotMakeFolder(path: String, errno: Int32)
+    /// The folder is another user's, or everybody may write in it: they could put a socket of their own in ours' place.
+    case folderOpenToOthers(path: String, owner: UInt32)
     case cannotBind(path: String, errno: Int32)
     /// The descriptor that was passed is no listening Unix stream socket.
     case notAListenSocket(descriptor: Int32)
@@ -31,6 +33,10 @@ extension VarlinkServerError: CustomStringConvertible {
             "'\(path)' is longer than the \(limit) bytes that a socket's path may have"
         case .folderBusy(let path): "another process is binding a socket in '\(path)' right now"
         case .cannotMakeFolder(let path, let errno): "the folder '\(path)' cannot be used: \(Self.reason(errno))"
+        case .folderOpenToOthers(let path, let owner):
+            owner == geteuid()
+                ? "everybody may write in the folder '\(path)', a socket there is not safe"
+                : "the folder '\(path)' is of the user with the uid \(owner), a socket there is not safe"
         case .cannotBind(let path, let errno): "'\(path)' cannot be bound: \(Self.reason(errno))"
         case .notAListenSocket(let descriptor): "descriptor \(descriptor) is no listening Unix stream socket"
         case .cannotAccept(let errno): "no connection can be taken: \(Self.reason(errno))"

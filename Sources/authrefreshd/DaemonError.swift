@@ -51,7 +51,7 @@ extension DaemonError: CustomStringConvertible {
             case .diskFull, .inputOutput: 75
             default: 78
             }
-        case .socket(.notASocket), .socket(.pathTooLong), .socket(.notAListenSocket): 78
+        case .socket(.notASocket), .socket(.pathTooLong), .socket(.notAListenSocket), .socket(.folderOpenToOthers): 78
         case .socket: 69
         case .system: 71
         }

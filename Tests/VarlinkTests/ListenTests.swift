@@ -113,6 +113,24 @@ extension SocketTests {
             await served.server.shutdown()
         }
 
+        @Test(.enabled(if: geteuid() == 0, "needs root, to give folders away"))
+        func `a folder that others may change is no place for a socket, nor is one within it`() throws {
+            let folder = ServedFolder.freshFolder()
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            for path in [folder + "/socket", folder + "/authrefreshd/socket"] {
+                for (owner, mode) in [(12_345, 0o700), (0, 0o777)] as [(uid_t, mode_t)] {
+                    #expect(unsafe chown(folder, owner, 0) == 0 && chmod(folder, mode) == 0)
+                    #expect(throws: VarlinkServerError.folderOpenToOthers(path: folder, owner: owner)) {
+                        try ListenSocket.bound(to: path, backlog: 1)
+                    }
+                }
+                // Like /tmp: others may add to it, and take nothing away.
+                #expect(unsafe chmod(folder, 0o1777) == 0)
+                try ListenSocket.bound(to: path, backlog: 1).abandon()
+            }
+        }
+
         @Test func `a passed socket is served like a bound one, and stays at the end`() async throws {
             let path = ServedFolder.freshFolder() + "/socket"
             let passed = try ListenSocket.bound(to: path, backlog: 8)
