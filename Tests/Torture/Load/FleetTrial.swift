@@ -61,7 +61,10 @@ struct FleetTrial {
         var surprises = outcome.surprises
         if outcome.answered > places { surprises.append("\(outcome.answered) were let in") }
         if count > places, outcome.refused == 0 { surprises.append("none was refused") }
-        checks.add("of \(count) connections as many are let in as may be, and the others are told", surprises: surprises)
+        checks.add(
+            "of \(count) connections as many are let in as may be, and the others are told",
+            surprises: surprises
+        )
         // A daemon sees a connection end when it comes to it.
         let end = ContinuousClock.now + .seconds(30)
         var left = try ProcessState(of: daemon.pid).descriptors

@@ -12,8 +12,10 @@ struct ShiftedClock: Sendable {
 
         /// As `CShiftedClock` takes it: ns.
         fileprivate var line: String {
-            [wall, boot, monotonic].map { "\($0.components.seconds * 1_000_000_000 + $0.components.attoseconds / 1_000_000_000)" }
-                .joined(separator: " ")
+            [wall, boot, monotonic].map {
+                "\($0.components.seconds * 1_000_000_000 + $0.components.attoseconds / 1_000_000_000)"
+            }
+            .joined(separator: " ")
         }
     }
 

@@ -48,9 +48,12 @@ extension TimeScenario {
 
     private static var steps: [TimeScenario] {
         [
-            step("the wall clock is set an hour ahead", by: hour), step("the wall clock is set an hour back", by: .zero - hour),
-            step("the wall clock is set a year ahead", by: year), step("the wall clock is set a year back", by: .zero - year),
-            step("the wall clock is set to 1970", by: ahead("1970-01-01T00:01:00Z")), step("the wall clock is set to 2040", by: ahead("2040-01-19T03:14:07Z")),
+            step("the wall clock is set an hour ahead", by: hour),
+            step("the wall clock is set an hour back", by: .zero - hour),
+            step("the wall clock is set a year ahead", by: year),
+            step("the wall clock is set a year back", by: .zero - year),
+            step("the wall clock is set to 1970", by: ahead("1970-01-01T00:01:00Z")),
+            step("the wall clock is set to 2040", by: ahead("2040-01-19T03:14:07Z")),
             TimeScenario(
                 name: "the wall clock is set a year ahead, and a second later right again",
                 expectation: .inTime,
@@ -94,7 +97,8 @@ extension TimeScenario {
 
     private static var sleeps: [TimeScenario] {
         [
-            sleep("the machine sleeps for ten minutes", .seconds(600)), sleep("the machine sleeps for eight hours", .seconds(28_800)),
+            sleep("the machine sleeps for ten minutes", .seconds(600)),
+            sleep("the machine sleeps for eight hours", .seconds(28_800)),
             sleep("the machine sleeps for three months", .seconds(90 * 86_400)),
             // Its own boot-time clock has stood still; the wall clock is set right when it goes on.
             TimeScenario(
