@@ -27,6 +27,9 @@ final class NameGate: Sendable {
 
     private let state = Mutex(State())
     private let isFound: @Sendable (String) -> Bool
+    /// Where limits end. Not Task.sleep, whose timer stays when it is cancelled, and is on a queue that libdispatch looks after every
+    /// second (`Decisions/Tasks-run-on-a-queue-of-our-own`).
+    private let limits = DispatchQueue(label: "authrefreshd.name-limits")
 
     /// - Parameter isFound: whether a name has an address; blocks for as long as that takes.
     init(isFound: @escaping @Sendable (String) -> Bool = NameGate.hasAddress) {
@@ -40,20 +43,16 @@ final class NameGate: Sendable {
         let now = ContinuousClock.now
         guard !state.withLock({ $0.found[host].map { now - $0 < Self.memory } ?? false }) else { return }
         let waiter = Waiter()
-        let limit = Task {
-            try? await Task.sleep(until: deadline, clock: .continuous)
-            waiter.resume(nil)
-        }
+        let limit = limit(of: waiter, after: now.duration(to: deadline))
         let isFound = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                waiter.begin(continuation)
-                wait(waiter, for: host)
+                if waiter.begin(continuation) { wait(waiter, for: host) }
             }
         } onCancel: {
             waiter.resume(nil)
         }
-        // With it goes its timer; a look-up that hangs is not to gather those who have given up.
         limit.cancel()
+        // A look-up that hangs is not to gather those who have given up.
         if isFound == nil { state.withLock { $0.waiters[host]?.removeAll { $0 === waiter } } }
         guard let isFound else { throw TransportFailure(cause: .timeLimit, wasSent: false) }
         guard isFound else { throw TransportFailure(cause: .nameResolution, wasSent: false) }
@@ -69,8 +68,19 @@ final class NameGate: Sendable {
         state.withLock { $0.waiters[host]?.count ?? 0 }
     }
 
+    /// Ends `waiter` after `time`, unless it is cancelled.
+    private func limit(of waiter: Waiter, after time: Duration) -> any DispatchSourceTimer {
+        let timer = DispatchSource.makeTimerSource(queue: limits)
+        timer.schedule(deadline: .now() + max(0, time / .seconds(1)))
+        timer.setEventHandler { waiter.resume(nil) }
+        timer.activate()
+        return timer
+    }
+
     private func wait(_ waiter: Waiter, for host: String) {
         let mayStart = state.withLock { state in
+            // Who has gone meanwhile has taken itself off already.
+            guard !waiter.isOver else { return false }
             let isFirst = state.waiters[host] == nil
             state.waiters[host, default: []].append(waiter)
             guard isFirst else { return false }
@@ -121,8 +131,12 @@ private final class Waiter: Sendable {
 
     private let state = Mutex(State.begins)
 
-    /// An end that came first holds.
-    func begin(_ continuation: CheckedContinuation<Bool?, Never>) {
+    var isOver: Bool {
+        state.withLock { if case .ended = $0 { true } else { false } }
+    }
+
+    /// - Returns: whether it waits; an end that came first holds.
+    func begin(_ continuation: CheckedContinuation<Bool?, Never>) -> Bool {
         let end: Bool?? = state.withLock { state in
             switch state {
             case .begins, .waits:
@@ -131,7 +145,9 @@ private final class Waiter: Sendable {
             case .ended(let isFound): return .some(isFound)
             }
         }
-        if let end { continuation.resume(returning: end) }
+        guard let end else { return true }
+        continuation.resume(returning: end)
+        return false
     }
 
     func resume(_ isFound: Bool?) {

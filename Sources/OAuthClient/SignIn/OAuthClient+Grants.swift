@@ -31,7 +31,7 @@ extension OAuthClient {
             var known = client
             known.basicCredentialEncoding = client.basicCredentialEncoding ?? encoding
             return GrantOutcome(
-                result: .success(try await lasting(outcome.result.get(), of: known, metadata)),
+                result: await lasting(outcome.result, of: known, metadata),
                 serverDate: outcome.serverDate,
                 basicCredentialEncoding: encoding
             )

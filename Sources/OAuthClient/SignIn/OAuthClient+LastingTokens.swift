@@ -26,13 +26,33 @@ extension OAuthClient {
         else {
             throw client.failure(conclusion, hiding: [grant.tokens.accessToken.secret], now: configuration.now())
         }
+        // What only the first answer has goes on being true.
         tokens.idToken = grant.tokens.idToken
+        tokens.scopes = tokens.scopes ?? grant.tokens.scopes
+        if tokens.refreshToken == nil, let refreshToken = grant.tokens.refreshToken {
+            tokens.refreshToken = refreshToken
+            tokens.issuance.isRotated = grant.tokens.issuance.isRotated
+            tokens.issuance.refreshTokenLifetime = grant.tokens.issuance.refreshTokenLifetime
+        }
         let kept = KeptFields.read(profile.tokenFields, in: body.fields)
         return ObtainedGrant(
             tokens: tokens,
             subject: grant.subject,
             keptFields: grant.keptFields.merging(kept) { _, new in new }
         )
+    }
+
+    /// The same for what came of the code; a failure stays one.
+    func lasting(
+        _ result: Result<ObtainedGrant, RefreshFailure>,
+        of client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata
+    ) async -> Result<ObtainedGrant, RefreshFailure> {
+        do throws(RefreshFailure) {
+            return .success(try await lasting(try result.get(), of: client, metadata))
+        } catch {
+            return .failure(error)
+        }
     }
 
     private func decoder(for profile: ProviderProfile, at now: Timestamp) -> TokenResponseDecoder {

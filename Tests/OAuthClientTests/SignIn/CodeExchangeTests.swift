@@ -75,6 +75,34 @@ struct CodeExchangeTests {
         }
     }
 
+    @Test func `a server that refuses the code has told its clock all the same`() async throws {
+        let date = ["date": "Sat, 21 Nov 2026 10:00:00 GMT"]
+        let seen = try await exchange { request, _ in
+            guard request.line == "POST /token" else { return nil }
+            return LoopbackServer.answer(400, date, #"{"error":"invalid_grant"}"#)
+        }
+        #expect(seen.outcome.failure != nil)
+        #expect(seen.outcome.serverDate == Timestamp(microseconds: 1_795_255_200_000_000))
+    }
+
+    @Test func `what the tokens of a second exchange do not replace goes on`() async throws {
+        let seen = try await exchange(change: { request in
+            var profile = ProviderProfile(name: "p")
+            profile.exchangeEndpoint = Endpoint(request.client.issuer.url + "/lasting")
+            request.client.profile = profile
+        }) { request, signer in
+            switch request.line {
+            case "POST /token": try Self.grant(request.origin, signer)
+            case "POST /lasting": LoopbackServer.json(200, #"{"access_token":"a2","expires_in":7200}"#)
+            default: nil
+            }
+        }
+        let tokens = try seen.outcome.result.get().tokens
+        #expect(tokens.accessToken.secret == Secret("a2"))
+        #expect(tokens.issuance.lifetime == .seconds(7200))
+        #expect(tokens.refreshToken?.secret == Secret("r1") && tokens.issuance.isRotated)
+    }
+
     @Test func `how the server wants the secret written is found out with a made-up code`() async throws {
         let registration = ClientRegistration(clientID: "client", clientSecret: Secret("s%cret"), scopes: ["openid"])
         let raw = "Basic " + Base64.encode("client:s%cret")
