@@ -93,7 +93,7 @@ struct AuthenticatedPost: Sendable {
     }
 
     private var isMethodChosen: Bool {
-        registration.authentication != nil || profile?.authentication != nil
+        registration.authentication != nil || profile?.authentication != nil || profile?.clientSecretScheme == .bearer
     }
 
     /// In the order in which they are tried: the raw secret, `client_id` in the body too, the secret in the body.
@@ -104,7 +104,8 @@ struct AuthenticatedPost: Sendable {
             other.audience = credentials.audience == .issuer ? .tokenEndpoint : .issuer
             return [other]
         }
-        guard credentials.method == .clientSecretBasic else { return [] }
+        // A scheme that somebody chose has one form: in another the secret would be shown as it never was to be.
+        guard credentials.method == .clientSecretBasic, credentials.scheme == .basic else { return [] }
         var alternatives: [ClientCredentials] = []
         if knownEncoding == nil, credentials.differsByEncoding {
             var raw = credentials

@@ -66,7 +66,7 @@ struct CredentialRehearsal: Sendable {
         let isEncodingOpen = guess.differsByEncoding && client.basicCredentialEncoding == nil
         let isOpen =
             switch guess.method {
-            case .clientSecretBasic: !isChosen || isEncodingOpen
+            case .clientSecretBasic: guess.scheme == .basic && (!isChosen || isEncodingOpen)
             case .clientSecretJWT, .privateKeyJWT: client.profile?.assertionAudience == nil
             case .none, .clientSecretPost, .tlsClientAuth, .selfSignedTLSClientAuth: false
             }

@@ -116,6 +116,22 @@ extension ClientAuthenticationTests {
         }
     }
 
+    @Test func `a secret that is shown as a bearer token is shown in no other form`() async throws {
+        let refuse: LoopbackServer.Script = { _, _ in [LoopbackServer.json(401, #"{"error":"invalid_client"}"#)] }
+        var profile = ProviderProfile(name: "test")
+        profile.clientSecretScheme = .bearer
+        try await withServer(refuse) { server in
+            try await withClient { client in
+                let registration = Self.registration(nil, secret: "plain")
+                _ = await client.refresh(
+                    try refreshRequest(to: server.origin, registration: registration, profile: profile)
+                )
+            }
+            #expect(server.requests.map { $0.header("authorization") } == ["Bearer plain"])
+            #expect(server.requests.allSatisfy { !$0.body.contains("client_secret") })
+        }
+    }
+
     @Test func `a server that was only busy teaches nothing about client_id`() async throws {
         let answers = [
             LoopbackServer.json(401, #"{"error":"invalid_client"}"#), LoopbackServer.answer(503),
