@@ -110,15 +110,50 @@ struct ProviderSettingsTests {
         #expect(refusal.contains(key))
     }
 
-    @Test func `a profile that takes the settings no more leads nowhere else`() throws {
-        let account = try account(["token_endpoint": "https://as.example/{realm}/token"])
-        var settings = CoordinatorSettings(
-            profiles: try profiles("name: p\ntoken_endpoint: https://as.example/token\n")
-        )
+    @Test(arguments: ["p", nil])
+    func `a profile that takes the settings no more leads nowhere, and is looked at once`(provider: String?) throws {
+        let account = try account(["token_endpoint": "https://as.example/{realm}/token"], provider: provider)
+        let yaml = "name: p\ntoken_endpoint: https://as.example/token\nrevocation_endpoint: https://as.example/revoke\n"
+        var settings = CoordinatorSettings(profiles: try profiles(yaml))
         // The variable is gone from the profile.
-        let profile = settings.profile(for: account)
-        #expect(profile?.tokenEndpoint?.url == "https://as.example/token")
-        #expect(profile?.templates.isEmpty == true)
+        let found = settings.profile(for: account)
+        let profile = try #require(found)
+        #expect(profile.tokenEndpoint?.host.hasSuffix(".invalid") == true)
+        #expect(profile.revocationEndpoint == nil)
+        #expect(profile == CoordinatorSettings.leadingNowhere)
+        #expect(settings.adapted == [ProfileChoice(account): profile])
+    }
+
+    @Test(arguments: [
+        UpdateAccount.Parameters(account: "work", provider: "q"),
+        UpdateAccount.Parameters(account: "work", issuer: "https://other.example"),
+        UpdateAccount.Parameters(account: "work", clear: ["provider"]),
+        UpdateAccount.Parameters(account: "work", clear: ["provider"], issuer: "https://other.example"),
+    ])
+    func `settings said for one server are not kept for another`(change: UpdateAccount.Parameters) throws {
+        let folder = try TemporaryFolder()
+        for name in ["p", "q"] { try folder.write("name: \(name)\n", to: "a/\(name).yaml") }
+        let reader = SettingsReader(profiles: try ProviderProfiles(folders: [folder.path + "/a"]))
+        let account = try account(["token_endpoint": "https://as.example/token", "pkce": "none"])
+        #expect(try reader.account(account, changedBy: change).providerSettings.isEmpty)
+        var renewed = change
+        renewed.providerSettings = ["pkce": "none"]
+        #expect(try reader.account(account, changedBy: renewed).providerSettings == ["pkce": "none"])
+        let same = UpdateAccount.Parameters(account: "work", issuer: "https://as.example.org", leadTimeSec: 60)
+        #expect(try reader.account(account, changedBy: same).providerSettings == account.providerSettings)
+    }
+
+    @Test func `settings are measured before they are read`() throws {
+        let reader = SettingsReader(profiles: try profiles("name: p\n"))
+        let long = "[" + String(repeating: "a", count: CallerLimits.settingsBytesMax) + "[["
+        let change = UpdateAccount.Parameters(account: "work", providerSettings: ["scopes": long])
+        let account = try account([:])
+        let edited = #expect(throws: VarlinkError.self) { try reader.account(account, changedBy: change) }
+        #expect(edited?.name == LimitExceededError.name)
+        let added = #expect(throws: VarlinkError.self) {
+            try reader.draft(settings(["scopes": long]), clientSecret: nil)
+        }
+        #expect(added?.name == LimitExceededError.name)
     }
 
     @Test func `the policy of an account goes by its settings too`() throws {
@@ -143,12 +178,12 @@ struct ProviderSettingsTests {
         #expect(try secret(["jwks_uri": "https://elsewhere.example/keys"]) == nil)
     }
 
-    private func account(_ own: [String: String]) throws -> Account {
+    private func account(_ own: [String: String], provider: String? = "p") throws -> Account {
         Account(
             id: AccountID(1),
             name: try #require(AccountName("work")),
             issuer: try Issuer(url: "https://as.example.org"),
-            provider: "p",
+            provider: provider,
             providerSettings: own,
             registration: ClientRegistration(clientID: "app", clientSecret: Secret("s"))
         )

@@ -11,6 +11,9 @@ struct AccountEditCommand: ParsableCommand {
             setting: issuer, provider, provider-setting, client-secret, client-auth, assertion-subject, assertion-audience, assertion-lifetime, scope, \
             param, authorization-parameter, authorization-details, redirect-uri, redirect-port, redirect-scheme, post-logout-redirect-uri, lead-time, rotation-grace, refresh-token-lifetime, allow-unit, allow-executable.
 
+            Provider settings are for one server: they are emptied if --issuer, --provider or --set leads to another one, unless \
+            --provider-setting gives new ones.
+
             An account with allowed units or executables can be edited and exported by those alone, and its tokens \
             are theirs alone; without, every process of yours may.
 

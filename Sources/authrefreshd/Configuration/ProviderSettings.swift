@@ -31,9 +31,15 @@ enum ProviderSettings {
         }
     }
 
+    private static let unfit =
+        "has brackets that do not close or are too deep, or texts with & * ! # ? ' \" in them and no quotes around them"
+
     /// A text stands for itself, whatever YAML would make of its characters: a comma is a comma. Lists and mappings have brackets.
     private static func node(_ value: String, for key: String) throws(ProviderSettingFault) -> Node {
         guard value.first == "[" || value.first == "{" else { return Node(value, Tag(.str)) }
+        guard PlainFlowText.isPlain(value) else {
+            throw ProviderSettingFault(key: key, reason: "\"\(key)\" \(unfit)")
+        }
         guard let node = try? Yams.compose(yaml: value) else {
             throw ProviderSettingFault(key: key, reason: "\"\(key)\" has brackets, and is neither a list nor a mapping")
         }

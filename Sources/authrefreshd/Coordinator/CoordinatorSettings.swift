@@ -10,8 +10,15 @@ struct CoordinatorSettings: Sendable {
     /// Whether the store's key is to be kept in the Secret Service.
     var usesSecretService = false
 
-    /// Profiles with settings of accounts in them, each read once; a bounded memory.
+    /// Profiles with settings of accounts in them, or what stands for those that cannot be, each read once; a bounded memory.
     private(set) var adapted: [ProfileChoice: ProviderProfile] = [:]
+    /// Where accounts are whose settings their profile takes no more: not at the addresses that they mean to leave. The top level domain
+    /// `.invalid` is nobody's (RFC 6761 §6.4), and the name says in the journal what is wrong. A profile with a token endpoint has no
+    /// others beside its own, so nothing is looked up.
+    static let leadingNowhere = ProviderProfile(
+        name: "account",
+        tokenEndpoint: Endpoint("https://provider-settings-cannot-be-used.invalid/")
+    )
     /// Beyond it all are forgotten: accounts with settings of their own are few, and share them.
     private static let adaptedLimit = 256
 
@@ -32,8 +39,7 @@ struct CoordinatorSettings: Sendable {
         let profile = profiles.profile(provider: choice.provider, issuer: choice.issuer)
         guard !choice.settings.isEmpty else { return profile }
         if let known = adapted[choice] { return known }
-        // The same goes for settings that the profile takes no more.
-        guard let own = try? profiles.profile(profile, with: choice.settings) else { return profile?.unfilled }
+        let own = (try? profiles.profile(profile, with: choice.settings)) ?? Self.leadingNowhere
         if adapted.count >= Self.adaptedLimit { adapted = [:] }
         adapted[choice] = own
         return own

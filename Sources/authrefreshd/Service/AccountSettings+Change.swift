@@ -3,13 +3,17 @@ internal import AuthRefreshInterface
 /// Changing an account's settings, field by field.
 extension AccountSettings {
     /// Takes over what `change` says; what it leaves out stays.
+    ///
+    /// Provider settings that were said for one server are not said for another: their addresses would be told what that one gives.
     mutating func apply(_ change: UpdateAccount.Parameters) {
+        let before = self
         // The issuer was made of them.
         if change.variables != nil { issuer = nil }
         variables = change.variables ?? variables
-        providerSettings = change.providerSettings ?? providerSettings
         issuer = change.issuer ?? issuer
         provider = change.provider ?? provider
+        let isElsewhere = issuer != before.issuer || provider != before.provider || variables != before.variables
+        providerSettings = change.providerSettings ?? (isElsewhere ? nil : providerSettings)
         clientId = change.clientId ?? clientId
         clientAuthentication = change.clientAuthentication ?? clientAuthentication
         clientKeyId = change.clientKeyId ?? clientKeyId
@@ -37,7 +41,7 @@ extension AccountSettings {
     /// - Returns: false for one that cannot be empty, or is none.
     mutating func clear(_ field: String) -> Bool {
         switch field {
-        case "provider": (provider, variables) = (nil, nil)
+        case "provider": (provider, variables, providerSettings) = (nil, nil, nil)
         case "providerSettings": providerSettings = nil
         case "clientAuthentication": clientAuthentication = nil
         case "clientKeyId": clientKeyId = nil

@@ -17,9 +17,7 @@ struct SettingsReader {
         clientKey: String? = nil,
         dpopKey: Secret? = nil
     ) throws(VarlinkError) -> NewAccount {
-        guard settings.byteCount <= CallerLimits.settingsBytesMax else {
-            throw VarlinkError(LimitExceededError(.settingsBytes, maximum: CallerLimits.settingsBytesMax))
-        }
+        try checkSize(of: settings)
         guard let name = AccountName(settings.name) else {
             throw invalid(
                 "name",
@@ -54,6 +52,7 @@ struct SettingsReader {
             }
         }
         settings.apply(change)
+        try checkSize(of: settings)
         let isMoved = try choice(settings).isElsewhere(than: ProfileChoice(account))
         // The secret is known to the server it was made for; another one must not see it, nor what the key signs.
         var draft = try draft(
@@ -80,6 +79,13 @@ struct SettingsReader {
             policy: draft.policy,
             allowedCallers: draft.allowedCallers
         )
+    }
+
+    /// Goes before all reading: what is read can be no larger.
+    private func checkSize(of settings: AccountSettings) throws(VarlinkError) {
+        guard settings.byteCount <= CallerLimits.settingsBytesMax else {
+            throw VarlinkError(LimitExceededError(.settingsBytes, maximum: CallerLimits.settingsBytesMax))
+        }
     }
 
     private func policy(_ settings: AccountSettings) throws(VarlinkError) -> RefreshPolicy {

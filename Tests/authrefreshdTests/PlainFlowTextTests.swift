@@ -1,0 +1,41 @@
+import Testing
+import Yams
+
+@testable import authrefreshd
+
+/// What callers write in brackets.
+struct PlainFlowTextTests {
+    /// Each level names the one before ten times; more of them, and no memory is enough.
+    private static let bomb =
+        "{a: [&a [1,1,1,1,1,1,1,1,1,1], &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]], ? *b : x}"
+
+    @Test(arguments: [
+        "[]", "{}", "[openid, offline_access]", "{Origin: \"http://localhost\"}",
+        "{access_type: offline, prompt: consent}",
+        "[\"*/*\", '&a', 'it''s', \"a \\\" & b\"]", "{\"a\":\"b\",'c':'d'}", "[[a, b], {c: [d]}]",
+        "[a:b, https://as.example/x]",
+        "[ü, 日本] ",
+    ])
+    func `lists and mappings of texts are plain, and YAML composes them`(text: String) throws {
+        #expect(PlainFlowText.isPlain(text))
+        #expect(try Yams.compose(yaml: text) != nil)
+    }
+
+    @Test(arguments: [
+        bomb, "[&a b]", "[*a]", "[!!str a]", "{? a : b}", "{[a]: b}", "{{a: b} : c}", "[a\n]", "[a, # 'b\n, &c d, ']",
+        // Quotes that YAML takes for a part of the text hide nothing.
+        "[it's, &a b, 's]", "[a:'b, &c d, ']", "{a:'b, &c d, ': e}", "['a' 'b']", "[a, \u{85}'b]",
+        "[[[[[a]]]]]", "[a", "a]", "[a]]", "[a] b", "[a][b]", "['a", "a", "",
+    ])
+    func `what YAML could make more of is not plain`(text: String) {
+        #expect(!PlainFlowText.isPlain(text))
+    }
+
+    @Test func `an account cannot say a bomb, and is told at once`() {
+        let fault = #expect(throws: ProviderSettingFault.self) {
+            try ProviderSettings.profile(["headers": Self.bomb], over: "name: p\n")
+        }
+        #expect(fault?.key == "headers")
+        #expect(fault?.reason.contains("quotes around them") == true)
+    }
+}
