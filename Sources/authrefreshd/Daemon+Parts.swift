@@ -56,7 +56,9 @@ extension Daemon {
     ) throws(DaemonError) -> VarlinkServer {
         var serverConfiguration = VarlinkServerConfiguration(endpoint: try endpoint())
         serverConfiguration.limits = CallerLimits.server(connections: configuration.file.maxConnections)
-        DescriptorLimit.raise(to: serverConfiguration.limits.connectionsMax + CallerLimits.otherDescriptors)
+        let descriptors = serverConfiguration.limits.connectionsMax + CallerLimits.otherDescriptors
+        let granted = DescriptorLimit.raise(to: descriptors)
+        if granted < descriptors { changeLog.descriptorsLimited(to: granted, of: descriptors) }
         serverConfiguration.observe = { event in
             changeLog.record(event)
             if let areLacking = event.areDescriptorsLacking { happened.yield(.descriptors(areLacking: areLacking)) }

@@ -150,7 +150,7 @@ struct Daemon {
     mutating func reload(_ changeLog: ChangeLog, _ take: (CoordinatorSettings?) async -> Void) async {
         do {
             // Looked for anew: the file may have been made since the start.
-            configuration = try LoadedConfiguration(paths: try Self.paths(options))
+            configuration = try LoadedConfiguration(paths: try Self.paths(options), startedWith: startedWith)
             await take(configuration.settings)
             let waiting = startedWith.keysAwaitingRestart(in: configuration.file)
             var note: Logger.Metadata = [:]

@@ -1,4 +1,6 @@
+import ArgumentParser
 import RefreshCore
+import TestSupport
 import Testing
 
 @testable import authrefreshd
@@ -33,6 +35,19 @@ struct ConfigurationFileTests {
         #expect(read.maxAccounts == 7)
         #expect(read.maxConnections == 2000)
         #expect(read.storeKey == .secretService)
+    }
+
+    @Test func `the number of subscribers goes by the callers that the socket was set up for`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("max_connections: 2000\n", to: "c.yaml")
+        let options = try DaemonOptions.parse(["--config", folder.path + "/c.yaml"])
+        let environment = ["HOME": folder.path, "XDG_RUNTIME_DIR": folder.path]
+        let paths = try DaemonPaths(options: options, environment: environment) { $0.hasSuffix("/c.yaml") }
+        #expect(try LoadedConfiguration(paths: paths).settings.maxSubscribers == 1000)
+        let atStart = try configuration("max_connections: 100\n")
+        let reloaded = try LoadedConfiguration(paths: paths, startedWith: atStart)
+        #expect(reloaded.settings.maxSubscribers == 50)
+        #expect(reloaded.file.maxConnections == 2000)
     }
 
     @Test(arguments: [

@@ -5,8 +5,9 @@ struct LoadedConfiguration: Sendable {
     let file: DaemonConfiguration
     let settings: CoordinatorSettings
 
+    /// - Parameter startedWith: the file that the socket was set up by; nil at the start.
     /// - Throws: the first thing that is wrong in any of the files.
-    init(paths: DaemonPaths) throws(ConfigurationError) {
+    init(paths: DaemonPaths, startedWith: DaemonConfiguration? = nil) throws(ConfigurationError) {
         if let path = paths.configuration {
             file = try ConfigurationFile.decode(DaemonConfiguration.self, at: path)
         } else {
@@ -16,7 +17,8 @@ struct LoadedConfiguration: Sendable {
             profiles: try ProviderProfiles(folders: paths.profileFolders),
             issuerLimits: file.issuerLimits,
             maxAccounts: file.maxAccounts,
-            maxSubscribers: CallerLimits.subscribersMax(connections: file.maxConnections),
+            // As many callers as at the start may be connected, whatever the file says now.
+            maxSubscribers: CallerLimits.subscribersMax(connections: (startedWith ?? file).maxConnections),
             usesSecretService: file.storeKey == .secretService
         )
     }

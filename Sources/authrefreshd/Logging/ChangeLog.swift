@@ -85,6 +85,11 @@ struct ChangeLog: Sendable {
         write(.machineUnwatched, [JournalKey.error: "\(error)", JournalKey.detail: "\(consequence)"])
     }
 
+    /// Fewer descriptors can be open than the configured number of callers may take.
+    func descriptorsLimited(to granted: Int, of wanted: Int) {
+        write(.descriptorsLimited, [JournalKey.detail: "\(granted) of \(wanted)"])
+    }
+
     func clockStepped(by step: Duration) {
         write(.clockStepped, [JournalKey.detail: "\(step)"])
     }

@@ -45,6 +45,7 @@ enum JournalEvent: CaseIterable {
     case socketLost
     case socketRestored
     case socketReturned
+    case descriptorsLimited
     case descriptorsExhausted
     case descriptorsReturned
     case keyGone
@@ -96,6 +97,7 @@ enum JournalEvent: CaseIterable {
         case .socketLost: MessageID(0xcc62_50b2_b8bc_4a95, 0xbce1_9320_ae5c_a778)
         case .socketRestored: MessageID(0xdea6_ecec_f009_4931, 0xba28_73f5_aaf1_80ec)
         case .socketReturned: MessageID(0x4c75_dde2_4858_437f, 0xb53f_43f8_6a09_4d9c)
+        case .descriptorsLimited: MessageID(0x8d41_6b0f_2ce7_4a95, 0xb3d8_07f1_5a69_ce24)
         case .descriptorsExhausted: MessageID(0xec37_1a6c_dfc5_47b8, 0xa8b2_beb9_bc15_4b51)
         case .descriptorsReturned: MessageID(0x5bce_f685_9e85_4511, 0x8a2a_a6ad_5cdc_f9b4)
         case .keyGone: MessageID(0xdfe5_de4c_e47e_41ec, 0x8faa_a5c6_4ee8_d469)
@@ -117,7 +119,7 @@ enum JournalEvent: CaseIterable {
             .signInFailed,
             .refreshTokenExpiring, .clientSecretEnding, .clockStepped, .networkDown, .staleAnswerDropped,
             .decisionRefused, .peerRefused,
-            .oldKeyKept, .storeLocked, .machineUnwatched:
+            .oldKeyKept, .storeLocked, .machineUnwatched, .descriptorsLimited:
             .warning
         case .configurationRejected, .storeUnwritable, .accountDamaged, .rekeyStopped, .socketLost,
             .descriptorsExhausted, .keyGone:
@@ -167,6 +169,7 @@ enum JournalEvent: CaseIterable {
         case .socketLost: "the socket's path has vanished, and cannot be bound now"
         case .socketRestored: "the socket's path had vanished and is back"
         case .socketReturned: "the socket's path has vanished, the service manager makes it anew"
+        case .descriptorsLimited: "fewer descriptors can be open than max_connections takes"
         case .descriptorsExhausted: "no descriptor is left for a caller, callers wait"
         case .descriptorsReturned: "there are descriptors for callers again"
         case .keyGone: "the store's key is gone, the next daemon cannot open the store; this one works on"
