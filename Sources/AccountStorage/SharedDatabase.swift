@@ -17,6 +17,15 @@ final class SharedDatabase: Sendable {
         statement = Mutex(try queue.writeWithoutTransaction { db in try TokenStatement(db) })
     }
 
+    deinit {
+        // A database that is let go unclosed, within the questions' transaction, would tell GRDB of that transaction's end when GRDB's
+        // part of it is gone.
+        statement.withLock { statement in
+            statement?.endReading()
+            statement = nil
+        }
+    }
+
     /// Does `body` with the database, after whoever is in it.
     func enter<Result>(_ body: (DatabaseQueue) throws -> Result) rethrows -> Result {
         try statement.withLock { statement in

@@ -47,6 +47,15 @@ struct TokenReaderTests {
         #expect(reader.token(of: "c") == nil)
     }
 
+    @Test func `a store may be let go while questions share a transaction`() throws {
+        _ = try store.add(account("a"))
+        try store.close()
+        for _ in 0..<50 {
+            let again = try folder.open()
+            #expect(again.tokenReader.token(of: "a") != nil)
+        }
+    }
+
     @Test func `a token that replaces another is found at once`() throws {
         let id = try store.add(account("a")).account.id
         var later = Sample.accessTokenTimes
