@@ -267,13 +267,18 @@ struct RegistrationTests {
     @Test func `a registration moves to another machine with its account`() async throws {
         try await withStage(secretLifetime: .seconds(86_400)) { stage, issuer, url in
             #expect(try await register(stage, at: url, ["--client-auth", "client_secret_basic"]).end == .exited(0))
+            let feed = try await ChangeFeed(stage)
             _ = try await signIn(stage)
+            // The sign-in is the occasion to renew the secret; the one before is worth nothing elsewhere.
+            try await feed.next("account-updated", of: "work")
             let exported = try await stage.authctl("account", "export", "work")
             #expect(exported.output.contains("demo-registration-"), "\(exported.errors)")
             let other = try DaemonStage()
             let daemon = try await other.start()
+            let otherFeed = try await ChangeFeed(other)
             let imported = try await other.authctl(["account", "import", "-"], input: exported.output)
             #expect(imported.end == .exited(0), "\(imported)")
+            try await otherFeed.next("account-updated", of: "work")
             #expect(try await other.status("work").clientSecretExpiresAtUSec != nil)
             let out = try await other.authctl("logout", "work", "--forget")
             #expect(out.end == .exited(0), "\(out)")

@@ -80,15 +80,19 @@ extension OAuthClient {
     }
 
     /// The body of the answer that `isSuccess` takes.
+    ///
+    /// - Parameter limit: how long it may take; nil for as long as any request.
     func reply(
         to message: HTTPExchange.Request,
         of client: RequestingClient,
         hiding secret: Secret?,
+        within limit: Duration? = nil,
         isSuccess: (Answer, AnswerBody) -> Bool
     ) async throws(RefreshFailure) -> AnswerBody {
         let conclusion: AuthenticatedPost.Conclusion
         do throws(TransportFailure) {
-            let answer = try await exchange.send(message, before: ContinuousClock.now + configuration.totalTimeout)
+            let limit = limit ?? configuration.totalTimeout
+            let answer = try await exchange.send(message, before: ContinuousClock.now + limit)
             let body = AnswerBody(answer)
             if isSuccess(answer, body) { return body }
             let signal = FailureSignal(answer, body, from: message.endpoint, workedBefore: false)

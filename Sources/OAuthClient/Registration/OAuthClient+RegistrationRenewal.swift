@@ -13,10 +13,15 @@ package struct RegistrationRenewal: Sendable {
 extension OAuthClient {
     /// Has the server give a client another secret before the present one ends: what it knows of the client is read and sent back
     /// (RFC 7592 §2.1, §2.2), which is when servers renew secrets.
+    ///
+    /// - Parameter keep: stores the registration as reading has made it, before anything else is sent with what is new in it; false
+    ///   ends the renewal there.
+    /// - Returns: nil if `keep` has ended it, which has all there is to store.
     @concurrent package func renew(
         _ management: RegistrationManagement,
-        of client: RequestingClient
-    ) async -> RegistrationRenewal {
+        of client: RequestingClient,
+        keep: @Sendable (ClientRegistration) async -> Bool
+    ) async -> RegistrationRenewal? {
         var registration = client.registration
         guard let end = registration.clientSecretExpiresAt else {
             return RegistrationRenewal(registration: registration, failure: nil)
@@ -26,12 +31,18 @@ extension OAuthClient {
             new.clientSecretExpiresAt.map { $0 > end || $0 == end && new.clientSecret != before } ?? true
         }
         do throws(RefreshFailure) {
-            let known = try await answer(to: nil, management, of: client)
+            let known = try await answer(to: nil, management, of: client, within: configuration.totalTimeout / 4)
             registration.renewed(by: known, at: client.issuer)
             if isRenewed(registration) { return RegistrationRenewal(registration: registration, failure: nil) }
+            guard await keep(registration) else { return nil }
             var document = known.fields.filter { !Self.serversOwn.contains($0.key) }
             document["client_id"] = .string(registration.clientID)
-            let renewed = try await answer(to: document, registration.management ?? management, of: client)
+            let renewed = try await answer(
+                to: document,
+                registration.management ?? management,
+                of: client,
+                within: configuration.totalTimeout * 3 / 4
+            )
             registration.renewed(by: renewed, at: client.issuer)
             guard isRenewed(registration) else {
                 throw client.misconfigured("the server keeps the client's registration, and its secret ends as before")
@@ -48,11 +59,15 @@ extension OAuthClient {
         "client_id_issued_at",
     ]
 
-    /// - Parameter document: what the registration is to become; nil only reads it.
+    /// - Parameters:
+    ///   - document: what the registration is to become; nil only reads it.
+    ///   - limit: for both together what any request may take, which is less than the end of the daemon may (`TimeoutStopSec=`): what
+    ///     a killed daemon was told is lost.
     private func answer(
         to document: [String: JSONValue]?,
         _ management: RegistrationManagement,
-        of client: RequestingClient
+        of client: RequestingClient,
+        within limit: Duration
     ) async throws(RefreshFailure) -> AnswerBody {
         guard let endpoint = Endpoint(management.uri) else {
             throw client.misconfigured("the address of the client's registration is none")
@@ -64,7 +79,7 @@ extension OAuthClient {
             body: document.map { JSONValue.object($0).bytes },
             caFile: client.profile?.caFile
         )
-        return try await reply(to: message, of: client, hiding: management.accessToken) {
+        return try await reply(to: message, of: client, hiding: management.accessToken, within: limit) {
             (200...299).contains($0.status) && $1.fields["client_id"]?.text == client.registration.clientID
         }
     }

@@ -66,6 +66,7 @@ extension RefreshCoordinator {
         tokenSetFailures.forget(account)
         stepUps[account] = nil
         clientSecretCare[account] = nil
+        unsavedRegistrations[account] = nil
         answerWaiters(of: account, with: .removed)
         tell(.cancelled(by: .removed), to: account, at: timebase.now())
         let now = timebase.now()

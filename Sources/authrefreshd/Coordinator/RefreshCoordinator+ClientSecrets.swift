@@ -4,27 +4,40 @@ internal import RefreshCore
 
 /// Client secrets that end (RFC 7591 §3.2.1): renewed where the client may do that by itself (RFC 7592), and announced where not.
 extension RefreshCoordinator {
+    /// Renewals at a time: each takes one errand from those of people, and nobody waits for it.
+    private static let renewalsAtOnce = 2
+
     /// Does what is due about the client secret of `account`. To be called when the account was at its server: nobody else knows when a
     /// secret is refused.
     func tendClientSecret(of account: AccountID) {
         let now = timebase.now()
-        guard !isStopping, clientSecretCare[account].map({ $0.nextAt <= now.wall }) ?? true,
-            exchanges[account] == nil, signIns[account] == nil,
-            let record = try? entry(of: account)?.record(), record.account.registration.isSecretEnding(at: now.wall),
+        guard mayTendClientSecret(of: account, at: now.wall), let record = try? entry(of: account)?.record(),
+            record.account.registration.isSecretEnding(at: now.wall),
             let end = record.account.registration.clientSecretExpiresAt
         else { return }
         let failed = clientSecretCare[account]?.failed ?? false
-        clientSecretCare[account] = ClientSecretCare(until: end, at: now.wall, failed: failed)
         guard let management = record.account.registration.management else {
+            clientSecretCare[account] = ClientSecretCare(until: end, at: now.wall, failed: failed)
             return announce(.clientSecretEnding(nil), of: record, at: now)
         }
-        guard beginErrand() else { return }
+        clientSecretCare[account] = ClientSecretCare(soonAfter: now.wall, failed: failed)
+        guard renewals.count < Self.renewalsAtOnce, beginErrand() else { return }
+        renewals[account] = record.account.registration
         let client = requestingClient(of: record.account, correlationID: Self.newCorrelationID())
         Task {
-            let renewal = await self.client.renew(management, of: client)
-            take(renewal, for: record, correlationID: client.correlationID)
+            let renewal = await self.client.renew(management, of: client) { [self] read in
+                await keepRead(read, of: account, correlationID: client.correlationID)
+            }
+            if let renewal { take(renewal, for: account, correlationID: client.correlationID) }
+            renewals[account] = nil
             errandEnded()
         }
+    }
+
+    /// What a renewal brings has to be stored before it is used: none is begun while the store fails, or when the daemon ends.
+    private func mayTendClientSecret(of account: AccountID, at now: Timestamp) -> Bool {
+        !isStopping && trouble == nil && renewals[account] == nil && exchanges[account] == nil
+            && signIns[account] == nil && clientSecretCare[account].map { $0.nextAt <= now } ?? true
     }
 
     /// Whether a person has to bring another secret: it ends soon, and the daemon cannot renew it, or could not.
@@ -33,36 +46,28 @@ extension RefreshCoordinator {
         return account.registration.management == nil || clientSecretCare[account.id]?.failed == true
     }
 
-    /// Stores what the server has made of the registration. What cannot be stored is lost with nothing but time: the server tells its
-    /// present secret to whoever asks again (RFC 7592 §2.1).
-    private func take(_ renewal: RegistrationRenewal, for asked: Record, correlationID: String) {
+    /// Stores what reading the registration brought, before it is used: a server may take nothing else from then on (RFC 7592 §2.1).
+    ///
+    /// - Returns: whether the renewal may go on to change the registration.
+    private func keepRead(_ read: ClientRegistration, of account: AccountID, correlationID: String) -> Bool {
+        guard keep(read, of: account, isRenewal: false, correlationID: correlationID) else { return false }
+        return !isStopping && trouble == nil && ((try? store.entry(account)) ?? nil) != nil
+    }
+
+    /// Takes over what a renewal has come to.
+    private func take(_ renewal: RegistrationRenewal, for account: AccountID, correlationID: String) {
         let now = timebase.now()
-        do throws(StoreError) {
-            guard let record = try entry(of: asked.account.id)?.record() else { return }
-            var account = record.account
-            // Somebody brought another client or another secret meanwhile.
-            let known = asked.account.registration
-            guard account.registration.clientID == known.clientID,
-                account.registration.clientSecret == known.clientSecret
-            else { return }
-            if renewal.registration != known {
-                account.registration.clientSecret = renewal.registration.clientSecret
-                account.registration.clientSecretExpiresAt = renewal.registration.clientSecretExpiresAt
-                account.registration.management = renewal.registration.management
-                try store.update(account)
-                // What was refused for the old secret's sake goes on with the new one.
-                try decideNow(Arrival(account: account.id, event: .accountUpdated), at: now)
-                wake()
-            }
-            guard let after = try entry(of: account.id)?.record() else { return }
-            clientSecretCare[account.id] = renewal.registration.clientSecretExpiresAt.map { end in
-                ClientSecretCare(until: end, at: now.wall, failed: renewal.failure != nil)
-            }
-            let news = renewal.failure.map(Announcement.clientSecretEnding) ?? .clientSecretRenewed
-            announce(news, of: after, at: now, correlationID: correlationID)
-        } catch {
-            changeLog.storeFailed(error)
+        let renewed = renewal.registration
+        _ = keep(renewed, of: account, isRenewal: renewal.failure == nil, correlationID: correlationID)
+        guard let record = try? entry(of: account)?.record() else { return }
+        clientSecretCare[account] = renewed.clientSecretExpiresAt.map { end in
+            ClientSecretCare(until: end, at: now.wall, failed: renewal.failure != nil)
         }
+        // Whoever brought another secret meanwhile needs to know nothing about the old one.
+        guard let failure = renewal.failure, record.account.registration.clientSecret == renewed.clientSecret else {
+            return
+        }
+        announce(.clientSecretEnding(failure), of: record, at: now, correlationID: correlationID)
     }
 }
 
@@ -84,6 +89,13 @@ struct ClientSecretCare {
 
     /// The shortest time between two attempts: whoever is refused is not to be asked by every refresh.
     private static let pause = Duration.seconds(3600)
+
+    /// To look again soon: nothing was found out.
+    init(soonAfter now: Timestamp, failed: Bool) {
+        // Longer than a renewal takes, shorter than any refresh period.
+        nextAt = now + .seconds(60)
+        self.failed = failed
+    }
 
     /// To look again when half of what is left has passed.
     init(until end: Timestamp, at now: Timestamp, failed: Bool) {

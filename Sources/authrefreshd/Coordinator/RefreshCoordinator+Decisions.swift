@@ -18,6 +18,7 @@ extension RefreshCoordinator {
         let outcome: (committed: [Decision], refused: [AccountID: StoreError])
         do throws(StoreError) {
             try setAside(damaged, at: now)
+            try storeRegistrations(at: now)
             outcome = try commit(all)
         } catch {
             // They may carry the only refresh tokens that the server still takes.

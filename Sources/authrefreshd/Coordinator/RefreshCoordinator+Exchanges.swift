@@ -20,10 +20,11 @@ struct Exchange {
 extension RefreshCoordinator {
     /// As whom a request of `account` is made.
     func requestingClient(of account: Account, correlationID: String) -> RequestingClient {
-        RequestingClient(
+        let registration = account.registration
+        return RequestingClient(
             issuer: account.issuer,
             profile: settings.profile(for: account),
-            registration: account.registration,
+            registration: unsavedRegistrations[account.id]?.applied(to: registration) ?? registration,
             basicCredentialEncoding: account.basicCredentialEncoding,
             correlationID: correlationID
         )
@@ -138,7 +139,8 @@ extension RefreshCoordinator {
                 idToken: response.idToken,
                 scopes: response.scopes
             )
-        case .failure(let failure):
+        case .failure(let said):
+            let failure = isOutdated(said, of: record.account) ? said.worthAnotherTry : said
             if set == nil, let lack = lackingSource(of: record.account, after: failure) {
                 event = .sourceLacking(lease.generation, lack)
             } else {
@@ -159,10 +161,27 @@ extension RefreshCoordinator {
         if record.account.registration.clientSecretExpiresAt != nil { tendClientSecret(of: account) }
     }
 
+    /// Whether the server has refused the client for a secret that is no longer the one of `account`, as which it was asked.
+    private func isOutdated(_ failure: RefreshFailure, of account: Account) -> Bool {
+        guard failure.failureClass == .misconfigured, let now = try? store.entry(account.id)?.record() else {
+            return false
+        }
+        return now.account.registration.clientSecret != account.registration.clientSecret
+    }
+
     /// A lease whose refresh token cannot be had is a failure like one the server reports, but nothing was spent.
     private func fail(_ lease: Lease, for set: TokenSet?, of account: AccountID, _ summary: String) {
         let failure = RefreshFailure(.misconfigured, detail: FailureDetail(summary: summary))
         submit(.failed(lease.generation, failure, for: set), for: account)
+    }
+}
+
+extension RefreshFailure {
+    /// The same, as one that passes by itself: the next request is another one.
+    fileprivate var worthAnotherTry: RefreshFailure {
+        var failure = self
+        failure.failureClass = .unavailable
+        return failure
     }
 }
 

@@ -103,8 +103,8 @@ extension RefreshCoordinator {
     /// An answer that cannot be stored is tried again and again: it may hold the only refresh token that the server still takes. How
     /// long that may take is for the service manager to say (`TimeoutStopSec=`).
     func finishStopping() {
-        guard isStopping, exchanges.isEmpty, signIns.isEmpty, unsaved.isEmpty, errands == 0, !hasArrivals,
-            let continuation = stopped
+        guard isStopping, exchanges.isEmpty, signIns.isEmpty, unsaved.isEmpty, unsavedRegistrations.isEmpty,
+            errands == 0, !hasArrivals, let continuation = stopped
         else { return }
         stopped = nil
         // Those at an issuer's gate.

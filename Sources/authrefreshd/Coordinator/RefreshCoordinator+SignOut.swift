@@ -90,7 +90,7 @@ extension RefreshCoordinator {
     /// Has the server delete the client that was registered for this account alone (RFC 7592 §2.3).
     private func deregister(_ management: RegistrationManagement, of account: Account) async -> SignOutReport.Outcome {
         let asking = requestingClient(of: account, correlationID: Self.newCorrelationID())
-        switch await client.deregister(management, of: asking) {
+        switch await client.deregister(asking.registration.management ?? management, of: asking) {
         case .success: return .done
         case .failure(let failure): return .failed(failure.detail)
         }

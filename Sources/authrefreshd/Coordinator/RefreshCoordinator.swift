@@ -88,6 +88,10 @@ actor RefreshCoordinator {
     var diagnoses = 0
     /// What was done about client secrets that end; absent where nothing was yet.
     var clientSecretCare: [AccountID: ClientSecretCare] = [:]
+    /// The renewals of client secrets that are under way: each with the registration as its server has it.
+    var renewals: [AccountID: ClientRegistration] = [:]
+    /// Registrations that could not be stored; they are kept here until they can.
+    var unsavedRegistrations: [AccountID: UnsavedRegistration] = [:]
 
     private var inbox: [Arrival] = []
     private var isTurnScheduled = false

@@ -9,11 +9,14 @@ struct RegistrationRenewalTests {
     private static let end = 2_000_000_000
 
     /// What the server answers to reading and to updating, and what came of it.
-    private func renew(
+    ///
+    /// - Parameter keep: told what reading brought, and whether the errand goes on.
+    private func attempt(
         reading: String,
         updating: String,
-        status: Int = 200
-    ) async throws -> (RegistrationRenewal, [LoopbackServer.Request]) {
+        status: Int = 200,
+        keep: @escaping @Sendable (ClientRegistration) async -> Bool = { _ in true }
+    ) async throws -> (RegistrationRenewal?, [LoopbackServer.Request]) {
         let script: LoopbackServer.Script = { request, _ in
             let isUpdate = request.line.hasPrefix("PUT")
             return [LoopbackServer.json(isUpdate ? status : 200, isUpdate ? updating : reading)]
@@ -28,9 +31,31 @@ struct RegistrationRenewalTests {
                     management: management
                 )
                 let requesting = try requestingClient(at: server.origin, registration: registration)
-                return (await client.renew(management, of: requesting), server.requests)
+                return (await client.renew(management, of: requesting, keep: keep), server.requests)
             }
         }
+    }
+
+    /// The same, of an errand that nothing ends early.
+    private func renew(
+        reading: String,
+        updating: String,
+        status: Int = 200
+    ) async throws -> (RegistrationRenewal, [LoopbackServer.Request]) {
+        let (renewal, sent) = try await attempt(reading: reading, updating: updating, status: status)
+        return (try #require(renewal), sent)
+    }
+
+    @Test func `what reading brought is kept before it is used, and nothing more is sent if it cannot be`() async throws
+    {
+        let reading = #"{"client_id":"c1","registration_access_token":"rat-2"}"#
+        let (renewal, sent) = try await attempt(reading: reading, updating: "{}") { read in
+            #expect(read.clientSecret == Secret("s1"))
+            #expect(read.management?.accessToken == Secret("rat-2"))
+            return false
+        }
+        #expect(renewal == nil)
+        #expect(sent.map(\.line) == ["GET /register/c1"])
     }
 
     private static let known = """

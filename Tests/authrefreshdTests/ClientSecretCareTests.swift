@@ -1,0 +1,184 @@
+import AccountStorage
+import DemoIssuer
+import Glibc
+import OAuthClient
+import RefreshCore
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// Client secrets that end, and what their servers have made of them.
+struct ClientSecretCareTests {
+    private static let management = RegistrationManagement(
+        uri: "http://127.0.0.1:9/register/app",
+        accessToken: Secret("t1")
+    )
+
+    /// A registration whose secret ends within the hour.
+    private static func registration(secret: String, isManaged: Bool = true) throws -> ClientRegistration {
+        let now = try Timebase.system().now().wall
+        return ClientRegistration(
+            clientID: "app",
+            authentication: .clientSecretPost,
+            clientSecret: Secret(secret),
+            clientSecretExpiresAt: now + .seconds(3600),
+            management: isManaged ? management : nil
+        )
+    }
+
+    private static func add(
+        _ registration: ClientRegistration,
+        to rig: CoordinatorRig,
+        named name: String = "work",
+        url: String = "http://127.0.0.1:9",
+        grant: String? = nil
+    ) async throws -> Account {
+        let account = NewAccount(
+            name: try #require(AccountName(name)),
+            issuer: try Issuer(url: url),
+            registration: registration,
+            createdAt: Timestamp(microseconds: 0)
+        )
+        return try await rig.coordinator.add(account, grant: grant.map { RefreshToken(Secret($0)) }).account
+    }
+
+    /// What the server has made of `registration`: another secret, another token, a later end.
+    private static func renewed(_ registration: ClientRegistration) -> ClientRegistration {
+        var renewed = registration
+        renewed.clientSecret = Secret("s2")
+        renewed.clientSecretExpiresAt = registration.clientSecretExpiresAt.map { $0 + .seconds(86_400) }
+        renewed.management?.accessToken = Secret("t2")
+        return renewed
+    }
+
+    /// Has a renewal of `account` bring what cannot be stored, because the store's file is elsewhere.
+    private static func keepWithoutStore(_ account: Account, in rig: CoordinatorRig) async -> Bool {
+        await rig.inside { coordinator in
+            _ = unsafe rename(coordinator.store.path, coordinator.store.path + ".away")
+            coordinator.renewals[account.id] = account.registration
+            defer { coordinator.renewals[account.id] = nil }
+            let new = renewed(account.registration)
+            return coordinator.keep(new, of: account.id, isRenewal: true, correlationID: "c1")
+        }
+    }
+
+    private static func putStoreBack(of rig: CoordinatorRig) async {
+        await rig.inside { _ = unsafe rename($0.store.path + ".away", $0.store.path) }
+        await rig.pass(StoreTrouble.retryInterval + .seconds(1))
+    }
+
+    private static func stored(_ account: Account, in rig: CoordinatorRig) async throws -> ClientRegistration? {
+        try await rig.inside { try $0.store.record(account.id)?.account.registration }
+    }
+
+    @Test func `a renewed secret that cannot be stored is used, and stored when that is possible again`() async throws {
+        let rig = try CoordinatorRig()
+        try await rig.start()
+        let account = try await Self.add(Self.registration(secret: "s1"), to: rig)
+        #expect(await Self.keepWithoutStore(account, in: rig) == false)
+        let used = await rig.inside { $0.requestingClient(of: account, correlationID: "c2").registration }
+        #expect(used.clientSecret == Secret("s2") && used.management?.accessToken == Secret("t2"))
+        #expect(await rig.inside { $0.trouble != nil && $0.unsavedRegistrations.count == 1 })
+
+        await Self.putStoreBack(of: rig)
+        #expect(await rig.inside { $0.trouble == nil && $0.unsavedRegistrations.isEmpty })
+        #expect(try await Self.stored(account, in: rig) == used)
+        await rig.stop()
+    }
+
+    @Test func `the end waits until a renewed secret is stored`() async throws {
+        let rig = try CoordinatorRig()
+        try await rig.start()
+        let account = try await Self.add(Self.registration(secret: "s1"), to: rig)
+        #expect(await Self.keepWithoutStore(account, in: rig) == false)
+        async let end: Void = rig.stop()
+        await rig.inside { $0.finishStopping() }
+        #expect(await rig.inside { !$0.isOver && $0.unsavedRegistrations.count == 1 })
+        await Self.putStoreBack(of: rig)
+        await end
+        #expect(await rig.inside { $0.isOver && $0.unsavedRegistrations.isEmpty })
+    }
+
+    @Test func `a secret that a person has brought meanwhile stays, beside the registration's new token`() async throws
+    {
+        let rig = try CoordinatorRig()
+        try await rig.start()
+        var account = try await Self.add(Self.registration(secret: "s1"), to: rig)
+        let asked = account.registration
+        account.registration.clientSecret = Secret("person's")
+        account.registration.clientSecretExpiresAt = nil
+        let (edited, id) = (account, account.id)
+        try await rig.inside { coordinator in
+            _ = try coordinator.update(edited)
+            coordinator.renewals[id] = asked
+            _ = coordinator.keep(Self.renewed(asked), of: id, isRenewal: true, correlationID: "c1")
+            coordinator.renewals[id] = nil
+        }
+        let stored = try #require(try await Self.stored(account, in: rig))
+        #expect(stored.clientSecret == Secret("person's") && stored.clientSecretExpiresAt == nil)
+        #expect(stored.management?.accessToken == Secret("t2"))
+        await rig.stop()
+    }
+
+    @Test func `a renewal that finds no room is tried again soon, and takes none from people`() async throws {
+        let rig = try CoordinatorRig()
+        try await rig.start()
+        let account = try await Self.add(Self.registration(secret: "s1"), to: rig)
+        await rig.inside { coordinator in
+            coordinator.renewals = [AccountID(71): account.registration, AccountID(72): account.registration]
+            coordinator.tendClientSecret(of: account.id)
+            #expect(coordinator.errands == 0 && coordinator.renewals.count == 2)
+            let soon = coordinator.timebase.now().wall + .seconds(61)
+            #expect(coordinator.clientSecretCare[account.id].map { $0.nextAt < soon } == true)
+            coordinator.renewals = [:]
+        }
+        await rig.stop()
+    }
+
+    @Test func `no renewal begins while the store fails, or when the daemon ends`() async throws {
+        let rig = try CoordinatorRig()
+        try await rig.start()
+        let account = try await Self.add(Self.registration(secret: "s1"), to: rig)
+        await rig.inside { coordinator in
+            let now = coordinator.timebase.now()
+            coordinator.trouble = StoreTrouble(error: .diskFull(path: coordinator.store.path), since: now)
+            coordinator.tendClientSecret(of: account.id)
+            coordinator.trouble = nil
+            coordinator.isStopping = true
+            coordinator.tendClientSecret(of: account.id)
+            coordinator.isStopping = false
+            #expect(coordinator.renewals.isEmpty && coordinator.errands == 0)
+            #expect(coordinator.clientSecretCare[account.id] == nil)
+        }
+        await rig.stop()
+    }
+
+    @Test func `a refusal of the secret before the present one is no misconfiguration`() async throws {
+        let client = DemoClient(id: "app", authentication: .post(secret: "s2"))
+        try await withIssuer(clients: [client]) { issuer, url in
+            let rig = try CoordinatorRig()
+            try await rig.start()
+            try await issuer.script(.delayBefore(.milliseconds(500)))
+            let grant = try await issuer.issueGrant(clientID: "app").refreshToken
+            let before = try Self.registration(secret: "s1", isManaged: false)
+            let account = try await Self.add(before, to: rig, url: url, grant: grant)
+            async let first = rig.waitForToken(of: account.id)
+            let after = try await rig.inside { coordinator in
+                var account = account
+                #expect(coordinator.exchanges[account.id] != nil)
+                account.registration.clientSecret = Secret("s2")
+                return try coordinator.update(account)
+            }
+            #expect(after != nil)
+            guard case .backingOff(let backOff)? = await first.snapshot?.state.phase else {
+                Issue.record("the old secret was taken")
+                return
+            }
+            #expect(backOff.kind == .transient && backOff.delay <= .seconds(2))
+            await rig.pass(.seconds(3))
+            #expect(await rig.waitForToken(of: account.id).snapshot?.shown == .fresh)
+            await rig.stop()
+        }
+    }
+}
