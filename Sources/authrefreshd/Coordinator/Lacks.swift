@@ -30,6 +30,8 @@ extension RefreshCoordinator {
         let place = await BlockingCall.result(within: Diagnosis.fileLimit) {
             Result { () throws(StoreKeyError) in try keyring.locate(identifier) }
         }
+        // A change of the key that began or ended meanwhile has taken away the one that was looked for; it looks after the new one itself.
+        guard rekeying == nil, store.keyIdentifier == identifier else { return }
         switch place {
         case .success: keyFound()
         case .failure(let error) where !error.isPassing:

@@ -1,0 +1,45 @@
+import AccountStorage
+import Dispatch
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// What the daemon finds it lacks.
+struct LacksTests {
+    /// Looks for the key of a store where it is not.
+    ///
+    /// - Parameter meanwhile: done on the coordinator's queue while it waits for what the keyring says.
+    private func missingKey(_ meanwhile: @escaping @Sendable (isolated RefreshCoordinator) -> Void) async throws -> Bool
+    {
+        let rig = try CoordinatorRig()
+        let elsewhere = try TemporaryFolder()
+        try await rig.start()
+        let coordinator = rig.coordinator
+        let keyring = StoreKeyring(
+            source: StoreKeySource(credentialsDirectory: nil, stateDirectory: elsewhere.path),
+            secretService: SecretServiceKeys(
+                load: {
+                    coordinator.queue.sync { coordinator.assumeIsolated(meanwhile) }
+                    return []
+                },
+                add: { _, _ in },
+                removeOthers: { _ in }
+            ),
+            usesSecretService: true
+        )
+        await rig.inside { $0.keyring = keyring }
+        await coordinator.checkKey()
+        let isMissing = await rig.inside { $0.lacks.key != nil }
+        await rig.stop()
+        return isMissing
+    }
+
+    @Test func `a key that is where nobody finds it is lacking`() async throws {
+        #expect(try await missingKey { _ in })
+    }
+
+    @Test func `a key that is changed while it is looked for is not said to be gone`() async throws {
+        #expect(try await !missingKey { $0.rekeying = Rekeying() })
+    }
+}
