@@ -1,3 +1,4 @@
+import AccountStorage
 import DemoIssuer
 import RefreshCore
 import TestSupport
@@ -60,6 +61,46 @@ struct ClockTests {
             try await rig.log.first("the step") { $0.contains("the wall clock was stepped") }
             await rig.pass(.seconds(3))
             _ = try await issuer.waitForRequest(after: sequence) { $0.outcome == .rotated }
+        }
+    }
+
+    @Test func `a step that cannot be noted is told once it can, and then once`() async throws {
+        try await withFreshAccount { rig, _, _ in
+            let isStep = { @Sendable (line: String) in line.contains("the wall clock was stepped") }
+            try rig.setStoreIsThere(false)
+            await rig.stepClock(by: .seconds(-86_400))
+            for _ in 0..<3 { await rig.pass(StoreTrouble.retryInterval) }
+            #expect(await rig.inside { $0.trouble != nil })
+            #expect(!rig.log.all.contains(where: isStep))
+            try rig.setStoreIsThere(true)
+            await rig.pass(StoreTrouble.retryInterval)
+            try await rig.log.first("the step", where: isStep)
+            await rig.pass(StoreTrouble.retryInterval)
+            #expect(await rig.inside { $0.trouble == nil })
+            #expect(rig.log.all.count(where: isStep) == 1)
+        }
+    }
+
+    @Test func `an answer that comes with a step that cannot be noted is kept, and told to those who wait`()
+        async throws
+    {
+        try await withFreshAccount { rig, issuer, id in
+            try await issuer.script(.delayAfter(.seconds(2)))
+            let sequence = await issuer.lastSequence
+            await rig.pass(.seconds(41 * 60))
+            _ = try await issuer.waitForRequest(after: sequence) { $0.path == "/token" }
+            try await rig.inside { coordinator in
+                try rig.setStoreIsThere(false)
+                rig.clock.step(by: .seconds(-86_400))
+                var answer = Arrival(
+                    account: id,
+                    event: .tokensIssued(Generation(2), Issuance(lifetime: .seconds(3_600)))
+                )
+                answer.tokens = StoredTokens(accessToken: AccessToken(Secret("late")))
+                coordinator.submit(answer)
+            }
+            #expect(await rig.inside { $0.trouble != nil && $0.unsaved[id] != nil && !$0.hasArrivals })
+            try rig.setStoreIsThere(true)
         }
     }
 }

@@ -1,5 +1,6 @@
 import AccountStorage
 import DemoIssuer
+import Foundation
 import Logging
 import OAuthClient
 import RefreshCore
@@ -16,7 +17,7 @@ final class CoordinatorRig: Sendable {
     let log = EventLog<String>()
     private let folder: TemporaryFolder
     private let client: OAuthClient
-    private let clock = CoordinatorClock()
+    let clock = CoordinatorClock()
 
     init(limits: IssuerGate.Limits = IssuerGate.Limits()) throws {
         folder = try TemporaryFolder()
@@ -82,6 +83,12 @@ final class CoordinatorRig: Sendable {
         clock.reboot()
         clock.step(by: .zero - time)
         await coordinator.wake()
+    }
+
+    /// Takes the store's file away from under the coordinator, or puts it back.
+    func setStoreIsThere(_ isThere: Bool) throws {
+        let (path, aside) = (folder.path + "/accounts.sqlite", folder.path + "/aside")
+        try FileManager.default.moveItem(atPath: isThere ? aside : path, toPath: isThere ? path : aside)
     }
 
     /// Does something on the coordinator's queue, in one turn with nothing else.

@@ -39,20 +39,23 @@ extension RefreshCoordinator {
     /// it. After a step forward some come too early; their accounts decide by both clocks what is due. Either may have mended what
     /// looked like a misconfiguration: certificates are judged by the wall clock.
     ///
-    /// Looked at in every turn: where the kernel tells of no steps, a timer that fires by the old time is enough to notice one.
+    /// Looked at in every turn: where the kernel tells of no steps, a timer that fires by the old time is enough to notice one. A step is
+    /// told once it is noted, or each try at a store that cannot be written would tell it again.
+    ///
+    /// - Throws: `StoreError` if it could not be noted; the next turn tries again.
     func reconcileClock(at now: Moment) throws(StoreError) {
         let offset = ClockOffset(at: now)
         if clockOffset == nil { clockOffset = try store.clockOffset() }
         guard let known = clockOffset else { return try recordClock(offset, shiftingBy: .zero) }
         if let step = offset.step(since: known) {
+            try recordClock(offset, shiftingBy: min(step, .zero))
             changeLog.clockStepped(by: step)
             if isOnline { connectivityCursor = AccountID(0) }
-            try recordClock(offset, shiftingBy: min(step, .zero))
         } else if let behind = offset.timeLost(since: known, at: now.wall) {
-            changeLog.clockStepped(by: behind)
             // How long the machine was off is unknown. All accounts decide by what they have whether it is from the future.
             let last = try store.lastDeadline()
             try recordClock(offset, shiftingBy: min(behind, last.map { now.wall - $0 } ?? .zero))
+            changeLog.clockStepped(by: behind)
         } else if known.bootID != offset.bootID {
             try recordClock(offset, shiftingBy: .zero)
         }
@@ -89,6 +92,9 @@ extension RefreshCoordinator {
 }
 
 extension ClockOffset {
+    /// When that boot began, by its own wall clock.
+    fileprivate var bootedAt: Timestamp { Timestamp(microseconds: 0) + wallMinusBoot }
+
     /// How far the wall clock was stepped since `known` was noted; nil if it was not, or not in the same boot.
     fileprivate func step(since known: ClockOffset) -> Duration? {
         let step = wallMinusBoot - known.wallMinusBoot
@@ -100,7 +106,7 @@ extension ClockOffset {
     /// How far `wall` is before the beginning of an earlier boot, at least, below zero; nil if it is not. A machine whose clock has no
     /// battery begins in 1970.
     fileprivate func timeLost(since known: ClockOffset, at wall: Timestamp) -> Duration? {
-        let behind = wall - (Timestamp(microseconds: 0) + known.wallMinusBoot)
+        let behind = wall - known.bootedAt
         return bootID != known.bootID && behind < .zero ? behind : nil
     }
 }

@@ -183,8 +183,8 @@ actor RefreshCoordinator {
         let now = timebase.now()
         var arrivals = inbox
         inbox = []
+        noteClock(at: now)
         do {
-            if trouble?.remaining(at: now) ?? .zero == .zero { try reconcileClock(at: now) }
             let due = try dueArrivals(at: now)
             arrivals += due
             // There may be more: callers have their turn in between.
@@ -201,6 +201,17 @@ actor RefreshCoordinator {
         gates.forgetIdle(at: now)
         arm(at: now)
         finishStopping()
+    }
+
+    /// Looks at the clocks, unless the store has failed just now. If that cannot be stored, what has arrived is decided on all the same:
+    /// answers of the server are kept, and whoever waits for them gets them.
+    private func noteClock(at now: Moment) {
+        guard trouble?.remaining(at: now) ?? .zero == .zero else { return }
+        do {
+            try reconcileClock(at: now)
+        } catch {
+            storeFailed(error, with: [], at: now)
+        }
     }
 
     /// Arms the timer on the earliest of everything that waits for a time.
