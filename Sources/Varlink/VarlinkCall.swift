@@ -51,34 +51,61 @@ extension VarlinkCall {
         else { return nil }
         var method: String?
         var parameters: JSONValue?
-        var flags = (more: false, oneway: false, upgrade: false)
+        var (seen, flags): (Members, Members) = ([], [])
         for (key, value) in document.root.fields {
             // Also of a member whose value is null a name that is no text is none.
             guard key.isText else { return nil }
+            let member = Members(key)
+            guard !member.isEmpty else { continue }
+            // Which of two was meant, every reader would say otherwise; null is one, too.
+            guard seen.insert(member).inserted else { return nil }
             guard !value.isNull else { continue }
-            if key.spells("method") {
-                guard method == nil, let name = value.string else { return nil }
+            if member == .method {
+                guard let name = value.string else { return nil }
                 method = name
-            } else if key.spells("parameters") {
-                guard parameters == nil, value.isObject else { return nil }
+            } else if member == .parameters {
+                guard value.isObject else { return nil }
                 parameters = value
-            } else if key.spells("more") {
+            } else {
                 guard let flag = value.bool else { return nil }
-                flags.more = flag
-            } else if key.spells("oneway") {
-                guard let flag = value.bool else { return nil }
-                flags.oneway = flag
-            } else if key.spells("upgrade") {
-                guard let flag = value.bool else { return nil }
-                flags.upgrade = flag
+                if flag { flags.insert(member) }
             }
         }
         // A call cannot ask for several replies and for none.
-        guard let method, !(flags.more && flags.oneway) else { return nil }
+        guard let method, !flags.isSuperset(of: [.more, .oneway]) else { return nil }
         self.method = method
         self.parameters = parameters
-        wantsMore = flags.more
-        isOneway = flags.oneway
-        wantsUpgrade = flags.upgrade
+        wantsMore = flags.contains(.more)
+        isOneway = flags.contains(.oneway)
+        wantsUpgrade = flags.contains(.upgrade)
+    }
+}
+
+/// The members of a call that we know.
+private struct Members: OptionSet {
+    let rawValue: UInt8
+    static let method = Members(rawValue: 1)
+    static let parameters = Members(rawValue: 2)
+    static let more = Members(rawValue: 4)
+    static let oneway = Members(rawValue: 8)
+    static let upgrade = Members(rawValue: 16)
+}
+
+extension Members {
+    /// The one that `key` names; empty if it names none.
+    init(_ key: JSONValue) {
+        if key.spells("method") {
+            self = .method
+        } else if key.spells("parameters") {
+            self = .parameters
+        } else if key.spells("more") {
+            self = .more
+        } else if key.spells("oneway") {
+            self = .oneway
+        } else if key.spells("upgrade") {
+            self = .upgrade
+        } else {
+            self = []
+        }
     }
 }

@@ -113,4 +113,13 @@ import Testing
                 == #"{"error":"org.varlink.service.InvalidParameter","parameters":{"parameter":"a\"b"}}"# + "\0"
         )
     }
+
+    @Test(arguments: [
+        #"{"method":"a.B","method":"a.C"}"#, #"{"method":"a.B","method":null}"#, #"{"method":null,"method":"a.B"}"#,
+        #"{"method":"a.B","parameters":{},"parameters":null}"#, #"{"method":"a.B","more":false,"more":true}"#,
+        #"{"method":"a.B","oneway":true,"\u006fneway":false}"#,
+    ])
+    func `a member that is there twice makes no call, whatever its values`(_ message: String) {
+        #expect(VarlinkCall(message: Array(message.utf8), limits: ServerLimits()) == nil)
+    }
 }
