@@ -78,7 +78,7 @@ final class Connection {
             perform(machine.inputClosed())
             if isHungUp, isOpen { peerGone() }
         case .moved: perform(machine.bytesReceived(bytes))
-        case .wouldBlock: settleLater()
+        case .wouldBlock: if hasLookedAgain { settleInterest() } else { settleLater() }
         // A peer that goes away is no fault of ours; whatever else it is, the connection cannot go on.
         case .failed: close()
         }
@@ -117,7 +117,7 @@ final class Connection {
         if isOpen { flush() }
     }
 
-    /// Has the loop watch for what comes next, unless it has come already: most peers hang up when they have read their reply.
+    /// Has the loop watch for what comes next, unless it has come by now: most peers hang up when they have read their reply.
     func settle() {
         if isOpen, !hasLookedAgain, machine.wantsInput, !isInputClosed {
             hasLookedAgain = true

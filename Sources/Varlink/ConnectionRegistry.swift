@@ -22,6 +22,8 @@ final class ConnectionRegistry {
     private(set) var nextCheck: SuspendingClock.Instant?
     /// Those that something has happened to in this turn.
     private var unsettled: [Connection] = []
+    /// Those that something has happened to in the turn before.
+    private var lingering: [Connection] = []
     private var takesCalls = true
     private var isShuttingDown = false
     /// When those that are not done are cut; nil until the end has begun.
@@ -113,15 +115,27 @@ final class ConnectionRegistry {
         unsettled.append(connection)
     }
 
-    /// Ends the turn: first everybody's replies leave, so that peers wake together and have read while we look after the rest.
+    /// Whether the next turn is due at once.
+    var isLingering: Bool { !lingering.isEmpty }
+
+    /// Ends the turn: first everybody's replies leave, so that peers wake together. They are looked after at the end of the next one: by
+    /// then most have read and hung up, and the loop need not watch them at all.
     func settle() {
-        var settled = 0
-        while settled < unsettled.count {
-            let next = settled..<unsettled.count
-            for index in next { unsettled[index].sendReplies() }
-            for index in next { unsettled[index].settle() }
-            settled = next.upperBound
+        let earlier = lingering
+        lingering = []
+        sendReplies()
+        for connection in earlier { connection.settle() }
+        // To what they have sent meanwhile.
+        sendReplies()
+    }
+
+    private func sendReplies() {
+        var sent = 0
+        while sent < unsettled.count {
+            unsettled[sent].sendReplies()
+            sent += 1
         }
+        lingering += unsettled
         unsettled.removeAll(keepingCapacity: true)
     }
 

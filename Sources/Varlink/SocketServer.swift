@@ -84,6 +84,7 @@ actor SocketServer {
         registry.checkDeadlines()
         registry.settle()
         lookForDescriptors()
+        guard !registry.isLingering else { return registry.now }
         return [registry.nextCheck, shortage?.nextLook].compactMap(\.self).min()
     }
 
