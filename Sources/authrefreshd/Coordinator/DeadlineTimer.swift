@@ -32,7 +32,8 @@ final class DeadlineTimer {
             source.schedule(wallDeadline: .distantFuture)
             return
         }
-        let microseconds = max(deadline.microseconds, 0)
+        // Dispatch takes the beginning of 1970 for no time at all.
+        let microseconds = max(deadline.microseconds, 1)
         let time = timespec(
             tv_sec: Int(microseconds / 1_000_000),
             tv_nsec: Int(microseconds % 1_000_000) * 1_000

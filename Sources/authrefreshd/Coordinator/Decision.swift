@@ -23,6 +23,11 @@ struct Decision {
         }
     }
 
+    /// Whether it leaves the account with a deadline that is past at `now`.
+    func isDue(at now: Moment) -> Bool {
+        write?.state.deadline.map { $0 <= now.wall } ?? false
+    }
+
     /// Whether it carries tokens that the server has just issued, and that must not be lost.
     var carriesAnswer: Bool {
         event.isIssuance && arrivedTokens != nil

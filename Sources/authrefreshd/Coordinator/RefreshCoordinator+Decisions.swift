@@ -28,11 +28,9 @@ extension RefreshCoordinator {
             throw error
         }
         unsaved = [:]
-        if trouble != nil {
-            trouble = nil
-            changeLog.storeRecovered()
-            onStatusChange()
-        }
+        if trouble != nil { storeRecovered() }
+        // The timer is for what is ahead. A token that has ended while its answer was on its way, with the machine asleep, is due now.
+        if outcome.committed.contains(where: { $0.isDue(at: now) }) { wake() }
         act(on: outcome.committed, at: now)
         if !outcome.refused.isEmpty {
             let refused = all.filter { outcome.refused[$0.record.account.id] != nil }

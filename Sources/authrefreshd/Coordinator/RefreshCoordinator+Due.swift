@@ -1,35 +1,43 @@
 internal import AccountStorage
 internal import RefreshCore
 
-/// What the store says is due.
+/// What is due, and when there is something to do next.
 extension RefreshCoordinator {
     /// How many accounts are decided on in one turn: one commit for all of them, and callers are answered between turns.
     static let batchSize = 256
 
-    /// The accounts that can be taken up now: those that waited at a gate, those whose deadline has come, and those that a network
-    /// coming up concerns.
-    func dueArrivals(at now: Moment) throws(StoreError) -> [Arrival] {
-        guard !isStopping, trouble == nil else { return [] }
-        var arrivals: [Arrival] = []
+    /// Adds the accounts to `arrivals` that can be taken up now: those that waited at a gate, those whose deadline has come, and those that
+    /// a network coming up concerns.
+    ///
+    /// - Returns: whether there were any.
+    /// - Throws: `StoreError` if the store cannot be read; those that have been found until then are added.
+    func takeDue(into arrivals: inout [Arrival], at now: Moment) throws(StoreError) -> Bool {
+        guard !isStopping, trouble == nil else { return false }
+        let before = arrivals.count
         for issuer in gates.backlogged {
-            arrivals += try backlog(of: issuer, at: now)
+            try takeBacklog(of: issuer, into: &arrivals, at: now)
         }
-        let room = Self.batchSize - arrivals.count
+        let room = Self.batchSize - (arrivals.count - before)
         if room > 0 {
             let due = try store.due(at: now.wall, online: isOnline, excluding: gates.backlogged, limit: room)
             arrivals += due.map { Arrival(account: $0, event: .deadlineReached) }
         }
-        return arrivals + (try connectivityArrivals())
+        arrivals += try connectivityArrivals()
+        return arrivals.count > before
     }
 
-    private func backlog(of issuer: IssuerID, at now: Moment) throws(StoreError) -> [Arrival] {
+    private func takeBacklog(
+        of issuer: IssuerID,
+        into arrivals: inout [Arrival],
+        at now: Moment
+    ) throws(StoreError) {
         let slots = gates.openSlots(for: issuer, at: now)
-        guard slots > 0 else { return [] }
+        guard slots > 0 else { return }
         let waiting = gates.takeWaiting(at: issuer, upTo: slots)
+        arrivals += waiting.map { Arrival(account: $0.account, event: $0.event) }
         let due = try store.due(issuer: issuer, at: now.wall, online: isOnline, limit: slots - waiting.count)
+        arrivals += due.map { Arrival(account: $0, event: .deadlineReached) }
         if waiting.count + due.count < slots { gates.markServed(issuer) }
-        return waiting.map { Arrival(account: $0.account, event: $0.event) }
-            + due.map { Arrival(account: $0, event: .deadlineReached) }
     }
 
     /// The next accounts in the walk over those that back off for want of a network.
@@ -38,5 +46,36 @@ extension RefreshCoordinator {
         let accounts = try store.awaitingConnectivity(after: cursor, limit: Self.batchSize)
         connectivityCursor = accounts.count < Self.batchSize ? nil : accounts.last
         return accounts.map { Arrival(account: $0, event: .connectivityRestored) }
+    }
+
+    /// Arms the timer on the earliest of everything that waits for a time that is ahead. What is past and has not been taken up waits for
+    /// something else: its issuer's gate, a network, the store.
+    func arm(at now: Moment) {
+        guard !isTurnScheduled else { return }
+        var deadlines = [nextStoredDeadline(at: now)]
+        deadlines.append(waiters.values.joined().map { now.wall + $0.remaining(at: now) }.min())
+        deadlines.append(signIns.remaining(at: now).map { now.wall + $0 })
+        if let trouble {
+            deadlines.append(now.wall + trouble.remaining(at: now))
+        } else if !isStopping {
+            deadlines.append(gates.nextOpening(at: now))
+        }
+        let deadline = deadlines.compactMap { $0 }.min()
+        // While requests are under way, firing too early once costs less than arming anew in every turn; their ends bring the next.
+        if !exchanges.isEmpty, let armed = timer?.deadline, armed > now.wall, deadline.map({ $0 > armed }) ?? true {
+            return
+        }
+        timer?.arm(at: deadline)
+    }
+
+    /// Nil if there is none, if nothing may be begun, or if the store cannot tell, which is its trouble then.
+    private func nextStoredDeadline(at now: Moment) -> Timestamp? {
+        guard trouble == nil, !isStopping else { return nil }
+        do {
+            return try store.nextDeadline(after: now.wall, online: isOnline)
+        } catch {
+            storeFailed(error, with: [], at: now)
+            return nil
+        }
     }
 }

@@ -23,6 +23,15 @@ extension RefreshCoordinator {
         onStatusChange()
     }
 
+    /// Ends the trouble with the store.
+    func storeRecovered() {
+        trouble = nil
+        changeLog.storeRecovered()
+        onStatusChange()
+        // What fell due meanwhile, no timer fires for.
+        wake()
+    }
+
     /// Has the store's path watched, so that its removal is noticed before the next refresh is due.
     func watchStore() {
         storeWatch?.cancel()

@@ -94,7 +94,7 @@ actor RefreshCoordinator {
     var unsavedRegistrations: [AccountID: UnsavedRegistration] = [:]
 
     private var inbox: [Arrival] = []
-    private var isTurnScheduled = false
+    private(set) var isTurnScheduled = false
 
     init(
         executor: DispatchQueueExecutor,
@@ -185,10 +185,8 @@ actor RefreshCoordinator {
         inbox = []
         noteClock(at: now)
         do {
-            let due = try dueArrivals(at: now)
-            arrivals += due
             // There may be more: callers have their turn in between.
-            if !due.isEmpty { wake() }
+            if try takeDue(into: &arrivals, at: now) { wake() }
             if !arrivals.isEmpty || trouble?.remaining(at: now) == .zero {
                 try decide(arrivals, at: now)
                 if hasFoundDamage { hasFoundDamage = false }
@@ -212,25 +210,6 @@ actor RefreshCoordinator {
         } catch {
             storeFailed(error, with: [], at: now)
         }
-    }
-
-    /// Arms the timer on the earliest of everything that waits for a time.
-    private func arm(at now: Moment) {
-        guard !isTurnScheduled else { return }
-        var deadlines = [waiters.values.joined().map { now.wall + $0.remaining(at: now) }.min()]
-        deadlines.append(signIns.remaining(at: now).map { now.wall + $0 })
-        if let trouble {
-            deadlines.append(now.wall + trouble.remaining(at: now))
-        } else if !isStopping {
-            deadlines.append(gates.nextOpening(at: now))
-            deadlines.append((try? store.nextDeadline(after: now.wall, online: isOnline)) ?? nil)
-        }
-        let deadline = deadlines.compactMap { $0 }.min()
-        // While requests are under way, firing too early once costs less than arming anew in every turn; their ends bring the next.
-        if !exchanges.isEmpty, let armed = timer?.deadline, armed > now.wall, deadline.map({ $0 > armed }) ?? true {
-            return
-        }
-        timer?.arm(at: deadline)
     }
 }
 

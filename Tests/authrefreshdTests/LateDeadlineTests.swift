@@ -1,0 +1,46 @@
+import AccountStorage
+import DemoIssuer
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// Deadlines that are past when they are written, or when the store can be written again: no timer fires for what is past.
+struct LateDeadlineTests {
+    private func withFreshAccount(
+        _ body: (_ rig: CoordinatorRig, _ issuer: DemoIssuer) async throws -> Void
+    ) async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig()
+            try await rig.start()
+            let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
+            _ = await rig.waitForToken(of: id)
+            try await body(rig, issuer)
+            await rig.stop()
+        }
+    }
+
+    @Test func `an answer whose token has ended on its way is followed by a refresh at once`() async throws {
+        try await withFreshAccount { rig, issuer in
+            try await issuer.script(.delayAfter(.milliseconds(500)))
+            let before = await issuer.lastSequence
+            await rig.pass(.seconds(41 * 60))
+            let served = try await issuer.waitForRequest(after: before) { $0.outcome == .rotated }
+            // The machine sleeps; the answer is what it finds when it wakes.
+            await rig.pass(.seconds(2 * 3_600))
+            _ = try await issuer.waitForRequest(after: served.sequence) { $0.outcome == .rotated }
+        }
+    }
+
+    @Test func `what fell due while the store could not be written is refreshed as soon as it can be`() async throws {
+        try await withFreshAccount { rig, issuer in
+            await rig.inside { coordinator in
+                let full = StoreError.diskFull(path: coordinator.store.path)
+                coordinator.trouble = StoreTrouble(error: full, since: coordinator.timebase.now())
+            }
+            let sequence = await issuer.lastSequence
+            await rig.pass(.seconds(41 * 60))
+            _ = try await issuer.waitForRequest(after: sequence) { $0.outcome == .rotated }
+        }
+    }
+}
