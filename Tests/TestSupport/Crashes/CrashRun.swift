@@ -125,7 +125,7 @@ package struct CrashRun {
             storeFindings: Int(check.found),
             lost: lost,
             unexplained: statuses.filter { !["fresh", "refreshing", "interaction-required"].contains($0.state) }
-                .map(\.account)
+                .map { "\($0.account) is \($0.state) (\($0.failure?.summary ?? "no failure"))" }
         )
     }
 }
