@@ -94,16 +94,8 @@ private final class SilentBus: Sendable {
 
     init(at path: String) throws {
         self.path = path
-        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        let result = unsafe withUnsafePointer(to: address) {
-            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard result == 0, listen(descriptor, 8) == 0 else { throw TestFault.system("listen at \(path)", errno: errno) }
+        descriptor = try UnixSocket.bound(to: path, SOCK_STREAM)
+        guard listen(descriptor, 8) == 0 else { throw TestFault.system("listen at \(path)", errno: errno) }
     }
 
     deinit { close(descriptor) }

@@ -9,29 +9,17 @@ import VarlinkClient
 /// Many programs that want the same token at the same time.
 struct ManyCallersTests {
     @Test func `32 callers on an expired token are answered by one request`() async throws {
-        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(2))) { issuer, url in
+        try await withIssuer(policy: EndedToken.policy) { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
-            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
-            let old = try await stage.acquire("work")
-
-            // The daemon stands still until the token has ended, and finds the deadline and all callers together.
-            try await daemon.freeze()
-            await issuer.setPolicy(GrantPolicy(accessTokenLifetime: .seconds(3600)))
-            let before = await issuer.lastSequence
-            let outcomes = try await withThrowingTaskGroup(of: CommandOutcome.self) { group in
-                for _ in 0..<32 {
-                    group.addTask { try await stage.authctl("token", "work", "--min-validity", "1s") }
-                }
-                try await Task.sleep(until: .ending(old.expiresAtUSec))
-                daemon.thaw()
-                return try await group.reduce(into: []) { $0.append($1) }
+            let token = try await EndedToken(of: daemon, on: stage, issuer, url)
+            let (outcomes, requests) = try await token.answers(to: 32) {
+                try await stage.authctl("token", "work", "--min-validity", "1s")
             }
             let tokens = Set(outcomes.map(\.output))
             #expect(outcomes.filter { $0.end == .exited(0) }.count == 32, "\(Set(outcomes.map(\.errors)))")
             #expect(tokens.count == 1)
-            #expect(!tokens.contains(old.accessToken))
-            let requests = await issuer.entries(after: before).filter { $0.path == "/token" }
+            #expect(!tokens.contains(token.old.accessToken))
             #expect(requests.map(\.outcome) == [.rotated])
             #expect(await issuer.counters.overlaps == 0)
             #expect(await issuer.counters.spentTokenUses == 0)

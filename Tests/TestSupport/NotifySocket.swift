@@ -9,17 +9,7 @@ package final class NotifySocket: Sendable {
 
     package init(at path: String) throws(TestFault) {
         self.path = path
-        let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        descriptor = socket(AF_UNIX, type, 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        let result = unsafe withUnsafePointer(to: address) {
-            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard result == 0 else { throw .system("bind \(path)", errno: errno) }
+        descriptor = try UnixSocket.bound(to: path, SOCK_DGRAM)
         startThread { [descriptor, messages] in
             var bytes = [UInt8](repeating: 0, count: 4096)
             while case let count = unsafe recv(descriptor, &bytes, bytes.count, 0), count > 0 {

@@ -8,17 +8,7 @@ package final class RawConnection: Sendable {
     private let received = Mutex<ArraySlice<UInt8>>([])
 
     package init(_ path: String) throws(TestFault) {
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        descriptor = socket(AF_UNIX, type, 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        let result = unsafe withUnsafePointer(to: address) {
-            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard result == 0 else { throw .system("connect \(path)", errno: errno) }
+        descriptor = try UnixSocket.connected(to: path, SOCK_STREAM)
         var limit = timeval(tv_sec: 30, tv_usec: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }

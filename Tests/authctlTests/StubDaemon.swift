@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// Plays recorded replies over a Unix socket; connections may overlap, the calls come in the order recorded.
 final class StubDaemon: Sendable {
@@ -57,15 +58,8 @@ final class StubDaemon: Sendable {
 
     init(path: String, exchanges: [Exchange]) throws {
         state = Mutex(State(rest: exchanges[...]))
-        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let isBound = unsafe withUnsafePointer(to: &address) {
-            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(listener, $0, size) == 0 }
-        }
-        guard isBound, listen(listener, 8) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        listener = try UnixSocket.bound(to: path, SOCK_STREAM)
+        guard listen(listener, 8) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         startThread { $0.serve() }
     }
 

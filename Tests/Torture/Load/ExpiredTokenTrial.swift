@@ -14,27 +14,17 @@ enum ExpiredTokenTrial {
     /// - Parameter callers: each with a connection of its own.
     static func run(callers: Int) async throws -> Outcome {
         var outcome = Outcome()
-        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(2))) { issuer, url in
+        try await withIssuer(policy: EndedToken.policy) { issuer, url in
             let stage = try DaemonStage()
             // One in sixteen places is for other users.
             try stage.configure("max_connections: \(callers + callers / 8 + 16)\n")
             let daemon = try await stage.start()
-            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
-            let old = try await stage.acquire("work")
-            // The daemon stands still until the token has ended, and finds the deadline and all callers together.
-            try await daemon.freeze()
-            await issuer.setPolicy(GrantPolicy(accessTokenLifetime: .seconds(3600)))
-            let before = await issuer.lastSequence
-            let answers = try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<callers { group.addTask { try await ask(stage.socket) } }
-                try await Task.sleep(until: .ending(old.expiresAtUSec))
-                daemon.thaw()
-                return try await group.reduce(into: []) { $0.append($1) }
-            }
-            outcome.requests = await issuer.entries(after: before).count { $0.path == "/token" }
+            let token = try await EndedToken(of: daemon, on: stage, issuer, url)
+            let (answers, requests) = try await token.answers(to: callers) { try await ask(stage.socket) }
+            outcome.requests = requests.count
             outcome.errors = Set(answers.filter { $0.hasPrefix("error") })
             outcome.tokens = Set(answers).subtracting(outcome.errors)
-            if outcome.tokens.contains(old.accessToken) { outcome.errors.insert("the old token was given out") }
+            if outcome.tokens.contains(token.old.accessToken) { outcome.errors.insert("the old token was given out") }
             try await daemon.terminate()
         }
         return outcome
