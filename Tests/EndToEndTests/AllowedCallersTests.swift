@@ -4,11 +4,14 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import authrefreshd
+
 /// An account with a list of allowed callers, and two executables: `authctl`, and a copy of it that is on the list.
 struct AllowedCallersTests {
     /// `work`, which is fresh and for the copy only.
     private func withList(
-        _ body: (DaemonStage, _ copy: String, DemoIssuer, _ token: AcquireToken.Reply) async throws -> Void
+        _ body: (DaemonStage, _ copy: String, DemoIssuer, _ token: AcquireToken.Reply, DaemonProcess) async throws ->
+            Void
     ) async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
@@ -19,7 +22,7 @@ struct AllowedCallersTests {
             let token = try await stage.acquire("work")
             let edit = try await stage.authctl("account", "edit", "work", "--allow-executable", copy)
             #expect(edit.end == .exited(0), "\(edit.errors)")
-            try await body(stage, copy, issuer, token)
+            try await body(stage, copy, issuer, token, daemon)
             #expect(try await daemon.terminate() == .exited(0))
         }
     }
@@ -31,7 +34,7 @@ struct AllowedCallersTests {
     }
 
     @Test func `a program on the list gets the token, any other is refused and named`() async throws {
-        try await withList { stage, copy, _, token in
+        try await withList { stage, copy, _, token, _ in
             let allowed = try await run(copy, ["token", "work"], stage)
             #expect(allowed.output == token.accessToken, "\(allowed.errors)")
             for command in [
@@ -59,8 +62,87 @@ struct AllowedCallersTests {
         }
     }
 
+    @Test func `a caller outside the list is logged by account, process, executable and unit, and no secret is`()
+        async throws
+    {
+        try await withList { stage, _, _, _, daemon in
+            // What it runs is called as it likes, and must not end the line, nor reach a terminal as a command.
+            let other = stage.folder.path + "/other\u{9B}31m\nprogram"
+            try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: other)
+            for command in [["token", "work"], ["account", "export", "work"]] {
+                let seen = daemon.log.count
+                let caller = try Program(other, command, environment: stage.environment)
+                #expect(try await caller.ended() == .exited(77), "\(caller.errorText)")
+                let line = try await daemon.log.first("the refusal", from: seen) { $0.contains("a caller was refused") }
+                #expect(line.contains("authrefreshd: warning: "), "\(line)")
+                #expect(line.contains("AUTHREFRESH_ACCOUNT=work"), "\(line)")
+                #expect(
+                    line.contains("the caller (pid \(caller.pid)) runs '\(stage.folder.path)/other 31m program' in ")
+                )
+                #expect(line.contains("the unit '") || line.contains("in no unit"), "\(line)")
+                #expect(!line.unicodeScalars.contains { $0.properties.generalCategory == .control }, "\(line)")
+            }
+            // The beginnings of all tokens that the server issues.
+            for secret in ["demo-at-", "demo-rt-"] { #expect(!daemon.logText.contains(secret)) }
+        }
+    }
+
+    @Test func `who is refused again and again fills no log`() async throws {
+        try await withList { stage, _, _, _, daemon in
+            let calls = CallerLimits.refusalLinesMax + 30
+            let answers = try await onOwnThread { [socket = stage.socket] in
+                let caller = try RawConnection(socket)
+                let call = #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work"}}"# + "\0"
+                for _ in 0..<calls { try caller.send(call) }
+                return try (0..<calls).map { _ in try caller.receive() }
+            }
+            #expect(answers.filter { $0.contains(PermissionDeniedError.name) }.count == calls)
+            // What else there is to say is said.
+            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            try await daemon.log.first("the end") { $0.contains("account removed") }
+            #expect(daemon.log.all.filter { $0.contains("a caller was refused") }.count == CallerLimits.refusalLinesMax)
+        }
+    }
+
+    @Test func `outside the list accounts are refused alike, and before anything of theirs is opened`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let first = try await stage.start()
+            let listed = ["valid", "ended", "broken"]
+            for name in listed + ["open"] {
+                let grant = try await issuer.issueGrant(clientID: "app")
+                try await stage.add(name, issuer: url, grant: grant)
+                try await stage.acquire(name)
+                guard name == "ended" else { continue }
+                try await issuer.revokeGrant(grant.family)
+                _ = try await stage.refusal(of: name, as: InteractionRequiredError.self, force: true)
+            }
+            for name in listed {
+                let edit = try await stage.authctl("account", "edit", name, "--allow-unit", "no-such-unit.service")
+                #expect(edit.end == .exited(0), "\(edit.errors)")
+            }
+            #expect(try await first.terminate() == .exited(0))
+            let broken = "SELECT id FROM account WHERE name IN ('broken', 'open')"
+            try await stage.change(store: "UPDATE token SET sealed = zeroblob(64) WHERE account_id IN (\(broken))")
+            let second = try await stage.start()
+            // Whoever opens these tokens finds them broken.
+            _ = try await stage.refusal(of: "open", as: MisconfiguredError.self)
+            for command in [["token"], ["account", "export"]] {
+                var refusals: Set<String> = []
+                for name in listed {
+                    let refused = try await stage.authctl(command + [name])
+                    #expect(refused.end == .exited(77), "\(refused.errors)")
+                    let words = refused.errors.replacing(name, with: "NAME").replacing(/pid [0-9]+/, with: "pid")
+                    refusals.insert(words)
+                }
+                #expect(refusals.count == 1, "\(refusals)")
+            }
+            #expect(try await second.terminate() == .exited(0))
+        }
+    }
+
     @Test func `who is not on the list can look, mend and take away, but not lift it`() async throws {
-        try await withList { stage, copy, issuer, token in
+        try await withList { stage, copy, issuer, _, _ in
             for clear in [["allow-executable"], ["allow-executable", "allow-unit"]] {
                 let arguments = ["account", "edit", "work"] + clear.flatMap { ["--clear", $0] }
                 #expect(try await stage.authctl(arguments).end == .exited(77))
@@ -78,7 +160,7 @@ struct AllowedCallersTests {
     }
 
     @Test func `who is on the list lifts it`() async throws {
-        try await withList { stage, copy, _, token in
+        try await withList { stage, copy, _, token, _ in
             let edit = try await run(copy, ["account", "edit", "work", "--clear", "allow-executable"], stage)
             #expect(edit.end == .exited(0), "\(edit.errors)")
             #expect(try await stage.authctl("token", "work").output == token.accessToken)
@@ -86,7 +168,7 @@ struct AllowedCallersTests {
     }
 
     @Test func `another program in the allowed one's place is another program`() async throws {
-        try await withList { stage, copy, _, _ in
+        try await withList { stage, copy, _, _, _ in
             try FileManager.default.removeItem(atPath: copy)
             try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: copy + ".new")
             try FileManager.default.createSymbolicLink(atPath: copy, withDestinationPath: copy + ".new")

@@ -42,6 +42,8 @@ struct LimitsPageTests {
             "subscribersMax": text(CoordinatorSettings().maxSubscribers),
             "tokenSetsMax": text(TokenSet.maximum),
             "tokenSetBytesMax": text(TokenSet.longestText),
+            "refusalLinesMax": text(CallerLimits.refusalLinesMax),
+            "refusalStretch": text(CallerLimits.refusalStretch),
             "findingsMax": text(CallerLimits.findingsMax),
             "diagnosesMax": text(CallerLimits.diagnosesMax),
             "timeLimit": text(Waiter.timeLimit),

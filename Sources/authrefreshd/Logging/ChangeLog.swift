@@ -6,6 +6,9 @@ internal import Systemd
 /// Writes changes to the log: one line each, constant text, values in fields, no secret.
 struct ChangeLog: Sendable {
     let logger: Logger
+    /// What the socket refuses, and what accounts' lists do: those who use up the one leave the other as it is.
+    let refusalsAtSocket = LineBudget.ofRefusals
+    private let refusalsByLists = LineBudget.ofRefusals
 
     func record(_ announcement: Announcement, of snapshot: AccountSnapshot, correlationID: String?) {
         guard let event = announcement.journalEvent, event.level >= logger.logLevel else { return }
@@ -49,7 +52,15 @@ struct ChangeLog: Sendable {
 
     /// A caller is not on an account's list.
     func denied(_ reason: String, of account: AccountName) {
-        write(.peerRefused, [JournalKey.account: "\(account)", JournalKey.error: "\(reason)"])
+        writeRefusal([JournalKey.account: "\(account)", JournalKey.error: "\(reason)"], within: refusalsByLists)
+    }
+
+    /// Writes that a caller was refused, if there is room for it.
+    func writeRefusal(_ fields: Logger.Metadata, within budget: LineBudget) {
+        guard let leftOut = budget.spend() else { return }
+        var fields = fields
+        if leftOut > 0 { fields[JournalKey.leftOut] = .stringConvertible(leftOut) }
+        write(.peerRefused, fields)
     }
 
     /// A refresh brought an id_token that must not be believed.
@@ -106,6 +117,13 @@ struct ChangeLog: Sendable {
         var fields = fields
         fields[JournalEvent.messageIDKey] = .stringConvertible(event.id)
         logger.log(level: event.level, event.message, metadata: fields)
+    }
+}
+
+extension LineBudget {
+    /// Of lines about callers that were refused.
+    fileprivate static var ofRefusals: LineBudget {
+        LineBudget(linesMax: CallerLimits.refusalLinesMax, stretch: CallerLimits.refusalStretch)
     }
 }
 

@@ -52,8 +52,9 @@ struct JournalLogHandler: LogHandler {
             text += "="
             text += value.description
         }
-        guard text.utf8.contains(where: { $0 < 0x20 }) else { return text }
-        return String(text.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) })
+        // 0xC2 begins U+0080 to U+00BF, the first half of which are control characters as well.
+        guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 }) else { return text }
+        return String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
     }
 }
 

@@ -66,6 +66,11 @@ enum CallerLimits {
     /// Accounts that one subscriber may follow: their present state is sent in one go. Who keeps more follows them by name.
     static let subscribedAccountsMax = 10_000
 
+    /// Lines about refused callers in each `refusalStretch`, for those that the socket refuses and for those that accounts' lists do: who
+    /// it is stands in the first ones. The journal takes 10,000 lines in 30 s of a service, and then drops what comes, of whatever kind.
+    static let refusalLinesMax = 20
+    static let refusalStretch = Duration.seconds(60)
+
     /// Findings that one check of the store tells, and keeps until it is over; more are counted only. A store with so many has
     /// one cause, and one way out.
     static let findingsMax = 1_000
