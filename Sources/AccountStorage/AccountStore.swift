@@ -68,7 +68,7 @@ package final class AccountStore {
         do {
             return try database.enter { try $0.writeWithoutTransaction(body) }
         } catch {
-            throw StoreError(error, path: path)
+            throw StoreError(error, path: path, systemError: database.systemError)
         }
     }
 
@@ -87,7 +87,7 @@ package final class AccountStore {
         do {
             return try database.enter { try $0.write(body) }
         } catch {
-            throw StoreError(error, path: path)
+            throw StoreError(error, path: path, systemError: database.systemError)
         }
     }
 

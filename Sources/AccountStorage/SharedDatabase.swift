@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import RefreshCore
 internal import Synchronization
 
@@ -39,6 +40,23 @@ final class SharedDatabase: Sendable {
     /// The access token of the account of this name; nil if there is none, or if somebody is in the database.
     func tokenIfFree(of name: String, _ sealer: Sealer) -> DatedToken? {
         statement.withLockIfAvailable { statement in statement?.token(of: name, sealer) } ?? nil
+    }
+
+    /// The `errno` of the last operation on the log, or else on the database, that failed; 0 if none has.
+    ///
+    /// `sqlite3_system_errno` does not know: it is not set where a commit fails.
+    var systemError: Int32 {
+        enter { queue in
+            queue.writeWithoutTransaction { db in
+                var log: UnsafeMutablePointer<sqlite3_file>?
+                var code: Int32 = 0
+                let connection = unsafe db.sqliteConnection
+                unsafe sqlite3_file_control(connection, nil, SQLITE_FCNTL_JOURNAL_POINTER, &log)
+                _ = unsafe log?.pointee.pMethods?.pointee.xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &code)
+                if code == 0 { unsafe sqlite3_file_control(connection, nil, SQLITE_FCNTL_LAST_ERRNO, &code) }
+                return code
+            }
+        }
     }
 
     /// Nobody can use it afterwards.

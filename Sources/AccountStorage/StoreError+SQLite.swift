@@ -1,16 +1,38 @@
 import GRDB
+import Glibc
 
 extension StoreError {
     /// The case for whatever came out of a call into SQLite.
     ///
     /// Only codes are taken over: the message of a `DatabaseError` repeats the statement.
-    init(_ error: any Error, path: String) {
+    ///
+    /// - Parameter systemError: the `errno` of the last operation on the files that failed; asked for where SQLite's own code says no
+    ///   more than that they could not be written to.
+    init(_ error: any Error, path: String, systemError: @autoclosure () -> Int32 = 0) {
         if let ours = error as? StoreError {
             self = ours
         } else if let database = error as? DatabaseError {
             self.init(extendedCode: database.extendedResultCode, path: path)
+            if Self.writing.contains(database.extendedResultCode) {
+                self = StoreError(systemError(), path: path) ?? self
+            }
         } else {
             self = .refused(path: path, code: ResultCode.SQLITE_INTERNAL.rawValue)
+        }
+    }
+
+    private static let writing: [ResultCode] = [
+        .SQLITE_IOERR_WRITE, .SQLITE_IOERR_FSYNC, .SQLITE_IOERR_DIR_FSYNC, .SQLITE_IOERR_TRUNCATE,
+    ]
+
+    /// Nil if there is no better word for it than that reading or writing failed.
+    private init?(_ systemError: Int32, path: String) {
+        switch systemError {
+        // A file system that has turned read-only under us after an error, as ext4 does by default; SQLite says IOERR_WRITE.
+        case EROFS: self = .readOnly(path: path)
+        // SQLite knows ENOSPC; a quota is no other.
+        case EDQUOT: self = .diskFull(path: path)
+        default: return nil
         }
     }
 

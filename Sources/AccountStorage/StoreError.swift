@@ -104,7 +104,9 @@ extension StoreError: CustomStringConvertible {
             "put the key \(expected) back, as the credential or the file 'store-key', or start the keyring that has it; no other key opens this store"
         case .gone(let path):
             "put '\(path)' back where it was, with all that was beside it; or restart the daemon to begin with what is there"
-        case .readOnly(let path): "make '\(path)' and its folder writable for this user"
+        case .readOnly(let path):
+            "make '\(path)' and its folder writable for this user; if its file system has turned read-only,"
+                + " journalctl -k says why"
         case .diskFull: "free some space; nothing is lost, the write is repeated"
         case .inputOutput: "look for disk errors in the kernel's log: journalctl -k"
         case .cannotOpen(let path, _): "check that '\(path)' and its folder exist and are accessible to this user"
