@@ -67,6 +67,7 @@ let package = Package(
         .executable(name: "authbench", targets: ["authbench"]),
         .executable(name: "authmanual", targets: ["authmanual"]),
         // For LD_PRELOAD, by `authtorture`.
+        .library(name: "FaultyFiles", type: .dynamic, targets: ["CFaultyFiles"]),
         .library(name: "ShiftedClock", type: .dynamic, targets: ["CShiftedClock"]),
     ],
     dependencies: [
@@ -260,6 +261,8 @@ let package = Package(
         ),
         // Clocks that a test moves under a daemon; never linked, only preloaded.
         .target(name: "CShiftedClock", path: "Tests/CShiftedClock"),
+        // A disk that refuses, and a kill at the right moment; never linked, only preloaded.
+        .target(name: "CFaultyFiles", path: "Tests/CFaultyFiles"),
         // Asks before every operation of SQLite on its files.
         .target(name: "CRecordingVFS", path: "Tests/CRecordingVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
         // Every fault that a server, a network or a machine can have, on a real daemon: what `Tests/torture` runs.

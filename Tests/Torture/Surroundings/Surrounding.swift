@@ -1,3 +1,4 @@
+internal import Glibc
 internal import TestSupport
 
 /// Something around the daemon that goes away under it, and what is to be said of that.
@@ -18,6 +19,10 @@ struct Surrounding: Sendable {
 
     let name: String
     var needsRoot = false
+    /// Why it cannot be arranged on this machine; nil if it can.
+    var obstacle: @Sendable () async -> String? = { nil }
+    /// Whether what is mended needs the daemon out of the way.
+    var endsDaemon = false
     /// Whether what is told remains so until the daemon is started again, though nothing is missing: another way does as well.
     var isSaidForGood = false
     /// The exit statuses that `authctl refresh` may have meanwhile.
@@ -31,7 +36,8 @@ struct Surrounding: Sendable {
 
 extension Surrounding {
     static let all: [Surrounding] = [
-        stateFolder, runtimeFolder, fullDisk, descriptors, systemBus, credentials, journal, standardError,
+        stateFolder, runtimeFolder, fullDisk, readOnlyForAWhile, readOnlyForGood, descriptors, systemBus, credentials,
+        journal, standardError,
     ]
 
     static let stateFolder = Surrounding(
@@ -75,6 +81,56 @@ extension Surrounding {
             try await $0.shell("cat /dev/zero > '\($0.stateFolder)/filler' 2> /dev/null; true")
         },
         mend: { try await $0.shell("rm '\($0.stateFolder)/filler'") }
+    )
+
+    /// What is told of a store that cannot be written to.
+    private static let readOnly = Told(
+        log: "the store cannot be used",
+        manager: "accounts.sqlite' cannot be written to",
+        status: "accounts.sqlite' cannot be written to",
+        doctor: "accounts.sqlite' cannot be written to"
+    )
+
+    /// As a file system of a network does, or one over a device that turns read-only.
+    static let readOnlyForAWhile = Surrounding(
+        name: "writes refused as by a read-only file system",
+        told: {
+            var told = readOnly
+            told.recovery = "the store can be used again"
+            return told
+        }(),
+        prepare: { $0.setVariables($0.files.environment(for: $0.stateFolder)) },
+        breakDown: { try $0.files.give(.refuse(EROFS)) },
+        mend: { try $0.files.withdraw() }
+    )
+
+    /// What the kernel does to a file system in which it has found an error, and what there is to be done then.
+    static let readOnlyForGood = Surrounding(
+        name: "file system turned read-only by the kernel after an error",
+        needsRoot: true,
+        obstacle: {
+            let device = try? await SecretsStage.output("command -v /sbin/mkfs.ext4 && /sbin/losetup -f")
+            return device == nil ? "there is no ext4, or no loop device, here" : nil
+        },
+        endsDaemon: true,
+        told: readOnly,
+        prepare: { stage in
+            let image = "'\(stage.image)'"
+            try await stage.shell("truncate -s 16M \(image) && mkfs.ext4 -q -F \(image)")
+            try await stage.mountState("-o loop,errors=remount-ro \(image)")
+        },
+        breakDown: { stage in
+            let device = "$(basename $(findmnt -no SOURCE '\(stage.stateFolder)'))"
+            try await stage.shell("echo torture > /sys/fs/ext4/\(device)/trigger_fs_error")
+        },
+        mend: { stage in
+            try await stage.endDaemon()
+            try await stage.shell("umount '\(stage.stateFolder)'")
+            // Status 1: errors were corrected.
+            try await stage.shell("e2fsck -fp '\(stage.image)' || test $? = 1")
+            try await stage.mountState("-o loop,errors=remount-ro '\(stage.image)'")
+            try await stage.start()
+        }
     )
 
     static let descriptors = Surrounding(

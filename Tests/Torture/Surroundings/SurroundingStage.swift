@@ -9,6 +9,8 @@ final class SurroundingStage: Sendable {
     let stage: DaemonStage
     let issuer: DemoIssuer
     let url: String
+    /// In force where a row says so.
+    let files: FaultyFiles
     private let state = Mutex(State())
 
     private struct State {
@@ -22,6 +24,7 @@ final class SurroundingStage: Sendable {
 
     init() async throws {
         stage = try DaemonStage()
+        files = FaultyFiles(in: stage.folder)
         issuer = DemoIssuer(configuration: IssuerConfiguration(clients: [DemoClient(id: "app")]))
         url = try await issuer.start()
     }
@@ -37,6 +40,8 @@ final class SurroundingStage: Sendable {
 
     var stateFolder: String { stage.stateDirectory }
     var credentials: String { stage.folder.path + "/credentials" }
+    /// A file system in a file.
+    var image: String { stage.folder.path + "/image" }
 
     /// Shell commands that come before the daemon, in its process.
     func setPrefix(_ prefix: String) {
@@ -45,6 +50,10 @@ final class SurroundingStage: Sendable {
 
     func setVariable(_ name: String, _ value: String) {
         state.withLock { $0.environment[name] = value }
+    }
+
+    func setVariables(_ variables: [String: String]) {
+        for (name, value) in variables { setVariable(name, value) }
     }
 
     /// Starts a daemon, and waits until it is ready.
@@ -72,11 +81,15 @@ final class SurroundingStage: Sendable {
         }
     }
 
-    /// Ends the daemon, and takes away what was put around it.
-    func end() async throws -> ProgramEnd {
+    @discardableResult func endDaemon() async throws -> ProgramEnd {
         let program = try daemon
         program.signal(SIGTERM)
-        let end = try await program.ended()
+        return try await program.ended()
+    }
+
+    /// Ends the daemon, and takes away what was put around it.
+    func end() async throws -> ProgramEnd {
+        let end = try await endDaemon()
         await issuer.shutdown()
         return end
     }

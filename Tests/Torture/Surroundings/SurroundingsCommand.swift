@@ -24,6 +24,10 @@ struct SurroundingsCommand: AsyncParsableCommand {
                     Torture.say("skip \(row.name): it takes root to arrange")
                     continue
                 }
+                if let obstacle = await row.obstacle() {
+                    Torture.say("skip \(row.name): \(obstacle)")
+                    continue
+                }
                 do {
                     let (surprises, cells) = try await SurroundingTrial(row: row).run()
                     checks.add(row.name, surprises: surprises)

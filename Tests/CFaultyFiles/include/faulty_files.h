@@ -1,0 +1,1 @@
+// For LD_PRELOAD: nothing is called by name.
