@@ -5,17 +5,16 @@ internal import TestSupport
 
 /// A change of the store's key, killed on entering each of the system calls by which it writes.
 struct RekeyKills {
-    /// All that changes a file, or makes a change last. A pipe that is written to counts, too, and costs no more than a moment.
-    private static let calls =
-        "write,pwrite64,writev,fsync,fdatasync,ftruncate,rename,renameat,renameat2,unlink,unlinkat,link,linkat,openat"
     /// Some pages of sealed values.
     private static let accounts = 40
 
-    let stage: DaemonStage
-    let token: AcquireToken.Reply
+    private let stage: DaemonStage
+    private let files: FaultyFiles
+    private let token: AcquireToken.Reply
 
     init(issuer: DemoIssuer, url: String) async throws {
         stage = try DaemonStage()
+        files = FaultyFiles(in: stage.folder)
         let daemon = try await stage.start()
         try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
         token = try await stage.acquire("work")
@@ -27,46 +26,41 @@ struct RekeyKills {
         try await daemon.terminate()
     }
 
-    /// How many such calls the thread that makes the most of them makes.
-    func count() async throws -> Int {
-        let file = stage.folder.path + "/calls"
-        let (_, isDone) = try await rekey(["-o", file])
-        guard isDone else { throw TestFault.unreadable("a change of the key that nobody disturbed has failed") }
-        let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
-        let threads = Dictionary(grouping: lines.filter { $0.contains("(") }) { $0.prefix { $0 != " " } }
-        return threads.values.map(\.count).max() ?? 0
+    /// The calls by which a change that nobody disturbs, and the daemon's end after it, write to the state folder; all threads' together.
+    func calls() async throws -> [Substring] {
+        let (end, isDone, calls) = try await rekey(killedAt: .max)
+        guard end == .exited(0), isDone else { throw TestFault.unreadable("a change of the key has failed: \(end)") }
+        return calls
     }
 
-    /// Kills the daemon at the call of this number, and starts the next.
+    /// Kills the daemon as it is about to make the call of this number, and starts the next, which has to be able to change the key, too.
     ///
     /// - Returns: what was not as it must be, and whether the kill came before the end.
     func kill(at number: Int) async throws -> (surprises: [String], wasKilled: Bool) {
-        let (end, isDone) = try await rekey([
-            "-o", "/dev/null", "-e", "inject=\(Self.calls):signal=KILL:when=\(number)",
-        ])
-        var surprises = end == .signalled(9) || isDone ? [] : ["the daemon's end: \(end)"]
+        let (end, isDone, _) = try await rekey(killedAt: number)
+        var surprises = end == .signalled(9) || (end == .exited(0) && isDone) ? [] : ["the daemon's end: \(end)"]
         do {
             let next = try await stage.start()
             surprises += try await losses()
+            try await stage.changeKey()
+            if try await stage.acquire("work") != token { surprises.append("the next change has lost the token") }
             try await next.terminate()
         } catch {
             surprises.append("the store does not open: \(error)")
         }
-        return (surprises, !isDone)
+        return (surprises, end == .signalled(9))
     }
 
-    /// Changes the key under strace.
-    private func rekey(_ options: [String]) async throws -> (end: ProgramEnd, isDone: Bool) {
-        let daemon = try await stage.start()
-        let words = ["-f", "-e", "trace=\(Self.calls)"] + options + ["-p", "\(daemon.pid)"]
-        let strace = try Program("/usr/bin/strace", words, environment: ["PATH": "/usr/bin:/bin"])
-        try await strace.errors.first("strace") { $0.contains("attached") }
-        let reply = try? await stage.ask(.rekeyStore, RekeyStore.Parameters(), for: RekeyStore.Reply.self)
-        // It may have answered, and be killed by what follows.
+    /// Changes the key, and has the daemon end.
+    private func rekey(
+        killedAt number: Int
+    ) async throws -> (end: ProgramEnd, isDone: Bool, calls: [Substring]) {
+        let daemon = try await stage.start(environment: files.environment(for: stage.stateDirectory))
+        try files.give(.kill(at: number))
+        let isDone = (try? await stage.changeKey()) != nil
         daemon.signal(SIGTERM)
         let end = try await daemon.ended(within: .seconds(60))
-        try await strace.ended(within: .seconds(60))
-        return (end, reply != nil && end == .exited(0))
+        return (end, isDone, try files.withdraw())
     }
 
     private func losses() async throws -> [String] {
@@ -78,5 +72,11 @@ struct RekeyKills {
             if grant.clientSecret != "secret-\(number)" { losses.append("the secret of a\(number) is gone") }
         }
         return losses
+    }
+}
+
+extension DaemonStage {
+    fileprivate func changeKey() async throws {
+        _ = try await ask(.rekeyStore, RekeyStore.Parameters(), for: RekeyStore.Reply.self)
     }
 }
