@@ -1,0 +1,105 @@
+internal import AuthRefreshInterface
+internal import DemoIssuer
+internal import TestSupport
+
+/// Whether a refusal tells those who are refused more than that they are: in its words, or by its time.
+struct RefusalTrial {
+    /// A caller of one kind.
+    private struct Row {
+        let who: String
+        let caller: RefusedCaller
+        /// What they ask for, by its description; all of it must be refused alike.
+        let asked: [(what: String, call: String)]
+        let refusal: String
+    }
+
+    /// Far below what work on a token would add: a look at the disk, a server's answer. What is compared is the time below which one in
+    /// ten is, for that is the daemon's work; a machine that is busy with other things adds to the rest as it likes.
+    private static let ratioMax = 1.5
+
+    let stage: DaemonStage
+    /// How often each is asked for.
+    let rounds: Int
+
+    /// Makes the accounts, each in another state, and all for a unit that does not exist only.
+    static func prepare(_ stage: DaemonStage, _ issuer: DemoIssuer, _ url: String) async throws {
+        for name in ["valid", "ended"] {
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await stage.add(name, issuer: url, grant: grant)
+            try await stage.acquire(name)
+            if name == "ended" {
+                try await issuer.revokeGrant(grant.family)
+                _ = try? await stage.acquire(name, force: true)
+            }
+        }
+        try await stage.add("empty", issuer: url)
+        for (name, state) in [("valid", "fresh"), ("ended", "interaction-required"), ("empty", "signed-out")] {
+            let found = try await stage.status(name).state
+            guard found == state else { throw TestFault.unreadable("\(name) is \(found), not \(state)") }
+            let edit = try await stage.authctl("account", "edit", name, "--allow-unit", "no-such-unit.service")
+            guard edit.end == .exited(0) else { throw TestFault.failed(program: "authctl", errors: edit.errors) }
+        }
+    }
+
+    /// - Returns: the rows of the table.
+    func run(_ checks: Checks) async throws -> [[String]] {
+        var cells: [[String]] = []
+        for row in Self.rows {
+            let heard = try await row.caller.hear(row.asked.map(\.call), rounds: rounds, at: stage.socket)
+            let answers = heard.reduce(into: Set<String>()) { $0.formUnion($1.answers) }
+            var surprises = answers.count == 1 ? [] : ["it is told more than one thing: \(answers)"]
+            if !(answers.first ?? "").contains(row.refusal) { surprises.append("it is told: \(answers)") }
+            let times = heard.map(\.tenth)
+            let ratio = (times.max() ?? 0) / max(times.min() ?? 0, 1)
+            if ratio > Self.ratioMax { surprises.append("it takes \(times) µs") }
+            checks.add(
+                "\(row.who) is refused alike, and in like time, whatever there is to refuse",
+                surprises: surprises
+            )
+            for (asked, hearing) in zip(row.asked, heard) {
+                let numbers = [hearing.tenth, hearing.median, hearing.ninetieth].map { "\(Int($0)) µs" }
+                cells.append([row.who, asked.what] + numbers)
+            }
+        }
+        return cells
+    }
+
+    static let header = ["who", "asks for", "10 of 100", "median", "90 of 100"]
+
+    private static var rows: [Row] {
+        let tokens = [
+            ("a token that is valid", token("valid")), ("one of an account that needs a person", token("ended")),
+            ("one of an account that is signed out", token("empty")),
+        ]
+        let others =
+            tokens + [
+                ("one of an account that does not exist", token("nobody")),
+                ("the state of all", #"{"method":"io.authrefresh.GetStatus"}"#), ("nothing, and listens", ""),
+            ]
+        return [
+            Row(
+                who: "another user",
+                caller: RefusedCaller(wrapper: Onlookers.asUser),
+                asked: others,
+                refusal: "PermissionDenied"
+            ),
+            Row(
+                who: "root of another user namespace",
+                caller: RefusedCaller(wrapper: Onlookers.asUser + ["/usr/bin/unshare", "-U", "-r"]),
+                asked: others,
+                refusal: "PermissionDenied"
+            ),
+            // Whether an account is there, and its state, every program of this user may ask.
+            Row(
+                who: "a program outside the list",
+                caller: RefusedCaller(),
+                asked: tokens,
+                refusal: "'NAME' is for the unit 'no-such-unit.service' only"
+            ),
+        ]
+    }
+
+    private static func token(_ account: String) -> String {
+        #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"\#(account)"}}"#
+    }
+}
