@@ -1,5 +1,6 @@
 import AccountStorage
 import DemoIssuer
+import RefreshCore
 import TestSupport
 import Testing
 
@@ -8,20 +9,20 @@ import Testing
 /// Deadlines that are past when they are written, or when the store can be written again: no timer fires for what is past.
 struct LateDeadlineTests {
     private func withFreshAccount(
-        _ body: (_ rig: CoordinatorRig, _ issuer: DemoIssuer) async throws -> Void
+        _ body: (_ rig: CoordinatorRig, _ issuer: DemoIssuer, _ account: AccountID) async throws -> Void
     ) async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig()
             try await rig.start()
             let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
             _ = await rig.waitForToken(of: id)
-            try await body(rig, issuer)
+            try await body(rig, issuer, id)
             await rig.stop()
         }
     }
 
     @Test func `an answer whose token has ended on its way is followed by a refresh at once`() async throws {
-        try await withFreshAccount { rig, issuer in
+        try await withFreshAccount { rig, issuer, _ in
             try await issuer.script(.delayAfter(.milliseconds(500)))
             let before = await issuer.lastSequence
             await rig.pass(.seconds(41 * 60))
@@ -32,8 +33,21 @@ struct LateDeadlineTests {
         }
     }
 
+    @Test func `a caller who waits for an answer whose token has ended on its way gets the next one`() async throws {
+        try await withFreshAccount { rig, issuer, id in
+            try await issuer.script(.delayAfter(.milliseconds(500)))
+            let before = await issuer.lastSequence
+            await rig.pass(.seconds(41 * 60))
+            _ = try await issuer.waitForRequest(after: before) { $0.outcome == .rotated }
+            await rig.pass(.seconds(2 * 3_600))
+            let snapshot = try #require(await rig.waitForToken(of: id).snapshot)
+            #expect(snapshot.holdsAccessToken(for: nil))
+            #expect(snapshot.state.generation == Generation(4))
+        }
+    }
+
     @Test func `what fell due while the store could not be written is refreshed as soon as it can be`() async throws {
-        try await withFreshAccount { rig, issuer in
+        try await withFreshAccount { rig, issuer, _ in
             await rig.inside { coordinator in
                 let full = StoreError.diskFull(path: coordinator.store.path)
                 coordinator.trouble = StoreTrouble(error: full, since: coordinator.timebase.now())

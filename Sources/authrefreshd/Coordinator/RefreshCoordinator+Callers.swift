@@ -112,6 +112,8 @@ extension RefreshCoordinator {
             {
                 return .tokenSetFailed(failure, snapshot)
             }
+            // The next attempt follows at once.
+            if snapshot.state.isRefreshable, waiter.isLeftWanting(by: accessToken, at: snapshot.at) { return nil }
             return waiter.tokenSet == event.tokenSet ? .settled(snapshot) : nil
         }
     }
