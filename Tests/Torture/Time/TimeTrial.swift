@@ -21,6 +21,8 @@ final class TimeTrial: Sendable {
     private let issuer: DemoIssuer
     private let url: String
     private let daemon: Mutex<DaemonProcess>
+    /// When the certificates' refusal came to its end, µs since 1970; nil if there was none.
+    private let refusalEnded = Mutex<Int64?>(nil)
 
     private init(_ scenario: TimeScenario, _ authority: TestAuthority, port: Int) async throws {
         self.scenario = scenario
@@ -91,6 +93,7 @@ final class TimeTrial: Sendable {
             try await Task.sleep(for: .milliseconds(200))
         }
         try await Task.sleep(for: Self.lifetime)
+        refusalEnded.withLock { $0 = Duration.nowUSec }
     }
 
     // MARK: The trial
@@ -113,6 +116,7 @@ final class TimeTrial: Sendable {
             families: grants.map(\.family),
             requests: requests.map { ($0.family ?? 0, $0.timeUSec) },
             began: began,
+            ableSince: refusalEnded.withLock { $0 } ?? began,
             acted: acted,
             ended: ended
         )
