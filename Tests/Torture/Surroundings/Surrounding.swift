@@ -36,8 +36,8 @@ struct Surrounding: Sendable {
 
 extension Surrounding {
     static let all: [Surrounding] = [
-        stateFolder, runtimeFolder, fullDisk, readOnlyForAWhile, readOnlyForGood, descriptors, systemBus, credentials,
-        journal, standardError,
+        stateFolder, runtimeFolder, fullDisk, quota, readOnlyForAWhile, readOnlyForGood, descriptors, systemBus,
+        credentials, journal, standardError,
     ]
 
     static let stateFolder = Surrounding(
@@ -81,6 +81,14 @@ extension Surrounding {
             try await $0.shell("cat /dev/zero > '\($0.stateFolder)/filler' 2> /dev/null; true")
         },
         mend: { try await $0.shell("rm '\($0.stateFolder)/filler'") }
+    )
+
+    static let quota = Surrounding(
+        name: "the user's quota used up",
+        told: fullDisk.told,
+        prepare: { $0.setVariables($0.files.environment(for: $0.stateFolder)) },
+        breakDown: { try $0.files.give(.refuse(EDQUOT)) },
+        mend: { try $0.files.withdraw() }
     )
 
     /// What is told of a store that cannot be written to.
