@@ -31,7 +31,7 @@ struct GrantLedger: Sendable {
         subject: String,
         scope: String,
         at now: Duration,
-        using generator: inout some RandomNumberGenerator
+        using generator: inout SystemRandomNumberGenerator
     ) -> IssuedGrant {
         let token = OpaqueToken(.refresh, using: &generator)
         families.append(
@@ -53,7 +53,7 @@ struct GrantLedger: Sendable {
         subject: String,
         scope: String,
         at now: Duration,
-        using generator: inout some RandomNumberGenerator
+        using generator: inout SystemRandomNumberGenerator
     ) -> IssuedTokens {
         let grant = issueGrant(clientID: clientID, subject: subject, scope: scope, at: now, using: &generator)
         let access = addAccessToken(grant.family, AskedToken(), at: now, using: &generator)
@@ -71,7 +71,7 @@ struct GrantLedger: Sendable {
         scope: String,
         asking asked: AskedToken,
         at now: Duration,
-        using generator: inout some RandomNumberGenerator
+        using generator: inout SystemRandomNumberGenerator
     ) -> RefreshDecision {
         if let wish = asked.scope, !Self.covers(scope, wish) { return .refused(.scopeTooWide) }
         guard asked.audiences.allSatisfy(isKnown), asked.resources.allSatisfy(Self.isResource) else {
@@ -100,7 +100,7 @@ struct GrantLedger: Sendable {
         clientID: String,
         asking asked: AskedToken = AskedToken(),
         at now: Duration,
-        using generator: inout some RandomNumberGenerator
+        using generator: inout SystemRandomNumberGenerator
     ) -> RefreshDecision {
         guard let position = position(ofRefreshToken: text) else { return .refused(.unknownToken) }
         let family = self[position.family]
@@ -217,7 +217,7 @@ struct GrantLedger: Sendable {
     private mutating func rotate(
         _ family: Int,
         at now: Duration,
-        using generator: inout some RandomNumberGenerator
+        using generator: inout SystemRandomNumberGenerator
     ) {
         let token = OpaqueToken(.refresh, using: &generator)
         self[family].spent.append(self[family].refreshToken)
@@ -235,7 +235,7 @@ struct GrantLedger: Sendable {
         _ family: Int,
         _ asked: AskedToken,
         at now: Duration,
-        using generator: inout some RandomNumberGenerator
+        using generator: inout SystemRandomNumberGenerator
     ) -> AccessTokenRecord {
         while let oldest = self[family].access.first,
             self[family].access.count >= Self.accessTokensKept
@@ -260,7 +260,7 @@ struct GrantLedger: Sendable {
         _ family: Int,
         _ asked: AskedToken,
         at now: Duration,
-        using generator: inout some RandomNumberGenerator
+        using generator: inout SystemRandomNumberGenerator
     ) -> IssuedTokens {
         if let last = self[family].access.last, let record = accessTokens[last], now < record.expiresAt,
             record.asked == asked

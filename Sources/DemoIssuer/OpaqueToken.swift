@@ -12,7 +12,7 @@ struct OpaqueToken: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
-    init(_ kind: Kind, using generator: inout some RandomNumberGenerator) {
+    init(_ kind: Kind, using generator: inout SystemRandomNumberGenerator) {
         self.kind = kind
         high = generator.next()
         low = generator.next()

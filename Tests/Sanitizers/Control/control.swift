@@ -1,0 +1,43 @@
+import Synchronization
+
+/// What a sanitizer has to report, each by its name, and what it must not: without this, one that sees nothing would look like
+/// programs without a fault.
+enum Deed: String {
+    /// Tasks that write to the same memory: a race.
+    case race
+    /// The same, each with the Mutex in its hand: none.
+    case turns
+    /// A read of memory that was given back.
+    case freed
+    /// Undefined behaviour of C.
+    case shift
+}
+
+let mutex = Mutex(0)
+
+/// Has four tasks write to the same memory, as often as threads need to meet.
+func writeTogether(_ write: @escaping @Sendable (_ address: UInt) -> Void) async {
+    let number = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+    number.initialize(to: 0)
+    let address = UInt(bitPattern: number)
+    await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<4 { group.addTask { for _ in 0..<20_000 { write(address) } } }
+    }
+    number.deallocate()
+}
+
+@Sendable func increase(_ address: UInt) {
+    UnsafeMutablePointer<Int>(bitPattern: address)?.pointee += 1
+}
+
+switch CommandLine.arguments.last.flatMap(Deed.init(rawValue:)) {
+case .race: await writeTogether(increase)
+case .turns: await writeTogether { address in mutex.withLock { _ in increase(address) } }
+case .freed:
+    let number = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+    number.initialize(to: 1)
+    number.deallocate()
+    print(number.pointee)
+case .shift: print(shifted(1, Int32(CommandLine.arguments.count) + 32))
+case nil: print("usage: control race|turns|freed|shift")
+}
