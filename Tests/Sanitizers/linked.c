@@ -15,7 +15,8 @@
 
 const char *__tsan_default_options(void) {
     // The programs go on, and end as they would: what they did is judged by the tests, and what was reported by who called them.
-    return COMMON ":halt_on_error=0:exitcode=0:second_deadlock_stack=1";
+    // A race whose other side has left the history is not reported: it is to be as long as can be.
+    return COMMON ":history_size=7:halt_on_error=0:exitcode=0:second_deadlock_stack=1";
 }
 
 // A Mutex that is free is taken and given back by compare-and-exchange in the caller's own code, which is compiled for the

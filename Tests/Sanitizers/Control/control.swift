@@ -1,7 +1,7 @@
+import Glibc
 import Synchronization
 
-/// What a sanitizer has to report, each by its name, and what it must not: without this, one that sees nothing would look like
-/// programs without a fault.
+/// What a sanitizer has to report, and what it must not: without this, one that sees nothing would look like programs without a fault.
 enum Deed: String {
     /// Tasks that write to the same memory: a race.
     case race
@@ -14,14 +14,22 @@ enum Deed: String {
 }
 
 let mutex = Mutex(0)
+/// The tasks that have begun. Relaxed, for it is not to bring them into an order.
+let begun = Atomic<Int>(0)
 
-/// Has four tasks write to the same memory, as often as threads need to meet.
+/// Has two tasks write to the same memory, at the same time.
 func writeTogether(_ write: @escaping @Sendable (_ address: UInt) -> Void) async {
     let number = UnsafeMutablePointer<Int>.allocate(capacity: 1)
     number.initialize(to: 0)
     let address = UInt(bitPattern: number)
     await withTaskGroup(of: Void.self) { group in
-        for _ in 0..<4 { group.addTask { for _ in 0..<20_000 { write(address) } } }
+        for _ in 0..<2 {
+            group.addTask {
+                begun.add(1, ordering: .relaxed)
+                while begun.load(ordering: .relaxed) < 2 { sched_yield() }
+                for _ in 0..<100_000 { write(address) }
+            }
+        }
     }
     number.deallocate()
 }
