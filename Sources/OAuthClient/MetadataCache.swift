@@ -51,6 +51,8 @@ final class MetadataCache: Sendable {
         var entries: [Key: Entry] = [:]
         var refusals: [Key: Refusal] = [:]
         var inFlight: [Key: Fetching] = [:]
+        /// Raised whenever failures are forgotten: a fetch that began before knows nothing of what has changed.
+        var circumstances = 0
         /// How clients had to prove themselves where the first guess was refused. Found out again after a restart.
         var learnedForms: [ClientAt: LearnedForm] = [:]
     }
@@ -97,7 +99,7 @@ final class MetadataCache: Sendable {
             }
             if let task = memory.inFlight[key] { return .underWay(task) }
             // A task of its own: a caller that gives up must not take the answer from the others.
-            let task = Task { await self.fetch(key) }
+            let task = Task { [circumstances = memory.circumstances] in await self.fetch(key, in: circumstances) }
             memory.inFlight[key] = task
             return .underWay(task)
         }
@@ -116,6 +118,15 @@ final class MetadataCache: Sendable {
         }
     }
 
+    /// Has what failed fetched again before the next use, and what is being fetched, too: the network or the clock may have changed.
+    func forgetFailures() {
+        memory.withLock { memory in
+            memory.refusals = [:]
+            memory.inFlight = [:]
+            memory.circumstances += 1
+        }
+    }
+
     /// What an earlier request found out; nil if the first guess was right or none was made.
     func learnedForm(of client: ClientAt) -> LearnedForm? {
         memory.withLock { $0.learnedForms[client] }
@@ -129,7 +140,7 @@ final class MetadataCache: Sendable {
         }
     }
 
-    private func fetch(_ key: Key) async -> Result<MetadataFetch.Result, MetadataError> {
+    private func fetch(_ key: Key, in circumstances: Int) async -> Result<MetadataFetch.Result, MetadataError> {
         let result: Result<MetadataFetch.Result, MetadataError>
         do throws(MetadataError) {
             result = .success(try await fetch.run(issuer: key.issuer, profile: key.profile))
@@ -138,7 +149,11 @@ final class MetadataCache: Sendable {
         }
         let now = configuration.uptime()
         memory.withLock { memory in
-            memory.inFlight[key] = nil
+            if memory.circumstances == circumstances {
+                memory.inFlight[key] = nil
+            } else if case .failure = result {
+                return
+            }
             memory.keep(result, for: key, at: now, configuration)
         }
         return result

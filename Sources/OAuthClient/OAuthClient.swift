@@ -26,6 +26,11 @@ package struct OAuthClient: Sendable {
         keySets = KeySetCache(exchange: exchange, configuration: configuration)
     }
 
+    /// Has metadata that could not be had asked for again at the next use: a network has come up, or the clock was set.
+    package func forgetFailures() {
+        cache.forgetFailures()
+    }
+
     /// Spends `request`'s refresh token once and says what came of it, within `totalTimeout`.
     ///
     /// Not to be cancelled once the intent is stored: a cancelled exchange counts as unanswered.

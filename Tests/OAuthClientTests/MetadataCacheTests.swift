@@ -119,6 +119,27 @@ struct MetadataCacheTests {
         }
     }
 
+    @Test func `what failed on another network is asked for again at once, and not in a rush on the same`() async throws
+    {
+        let age = Age()
+        let isDown = Atomic(true)
+        try await withServer({ request, _ in
+            if isDown.load(ordering: .sequentiallyConsistent) { return [LoopbackServer.answer(503)] }
+            return [Self.discovery(request) ?? LoopbackServer.json(200, issuedTokens)]
+        }) { server in
+            let request = try Self.request(server)
+            try await withClient({ $0.uptime = { age.now } }) { client in
+                for _ in 0..<3 { #expect(await client.refresh(request).response == nil) }
+                #expect(lines(server, "GET") == 2)
+                isDown.store(false, ordering: .sequentiallyConsistent)
+                #expect(await client.refresh(request).response == nil)
+                client.forgetFailures()
+                #expect(await client.refresh(request).response != nil)
+                #expect(lines(server, "GET") == 4)
+            }
+        }
+    }
+
     @Test func `an endpoint that stays gone does not make every account look it up`() async throws {
         let age = Age()
         try await withServer({ request, _ in [Self.discovery(request) ?? LoopbackServer.answer(404)] }) { server in

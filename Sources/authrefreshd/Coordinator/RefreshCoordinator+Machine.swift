@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import OAuthClient
 internal import RefreshCore
 internal import Systemd
 
@@ -19,7 +20,7 @@ extension RefreshCoordinator {
     /// Deadlines have passed in the sleep, and connections have died.
     private func noteResume() {
         changeLog.resumed()
-        if isOnline { connectivityCursor = AccountID(0) }
+        retryUnreached()
         wake()
     }
 
@@ -28,9 +29,16 @@ extension RefreshCoordinator {
         guard isOnline != self.isOnline else { return }
         self.isOnline = isOnline
         changeLog.routeChanged(isOnline: isOnline)
-        if isOnline { connectivityCursor = AccountID(0) }
+        retryUnreached()
         onStatusChange()
         wake()
+    }
+
+    /// Has the accounts tried again that may have failed for want of a network, or of the right time.
+    private func retryUnreached() {
+        guard isOnline else { return }
+        client.forgetFailures()
+        connectivityCursor = AccountID(0)
     }
 
     /// Keeps the stored deadlines true to the time that really passes.
@@ -50,7 +58,7 @@ extension RefreshCoordinator {
         if let step = offset.step(since: known) {
             try recordClock(offset, shiftingBy: min(step, .zero))
             changeLog.clockStepped(by: step)
-            if isOnline { connectivityCursor = AccountID(0) }
+            retryUnreached()
         } else if let behind = offset.timeLost(since: known, at: now.wall) {
             // How long the machine was off is unknown. All accounts decide by what they have whether it is from the future.
             let last = try store.lastDeadline()
