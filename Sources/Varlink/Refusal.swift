@@ -1,5 +1,5 @@
 /// Why the server itself ended a connection, or answered in the service's place.
-package enum Refusal: Equatable, Sendable {
+package enum Refusal: Hashable, Sendable {
     /// The peer runs as a user who may not call.
     case peerNotAllowed(uid: UInt32)
     /// The kernel did not say who the peer is.

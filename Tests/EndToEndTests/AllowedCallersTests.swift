@@ -87,9 +87,15 @@ struct AllowedCallersTests {
         }
     }
 
-    @Test func `who is refused again and again fills no log`() async throws {
-        try await withList { stage, _, _, _, daemon in
-            let calls = CallerLimits.refusalLinesMax + 30
+    @Test func `who is refused again and again fills no log, and hides no other refusal`() async throws {
+        try await withList { stage, copy, _, _, daemon in
+            try await withIssuer { issuer, url in
+                try await stage.add("home", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            }
+            let edit = try await stage.authctl("account", "edit", "home", "--allow-executable", copy)
+            #expect(edit.end == .exited(0), "\(edit.errors)")
+            let linesMax = CallerLimits.refusalLinesMax
+            let calls = linesMax + 30
             let answers = try await onOwnThread { [socket = stage.socket] in
                 let caller = try RawConnection(socket)
                 let call = #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work"}}"# + "\0"
@@ -97,10 +103,16 @@ struct AllowedCallersTests {
                 return try (0..<calls).map { _ in try caller.receive() }
             }
             #expect(answers.filter { $0.contains(PermissionDeniedError.name) }.count == calls)
+            #expect(try await stage.authctl("token", "home").end == .exited(77))
             // What else there is to say is said.
             #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
             try await daemon.log.first("the end") { $0.contains("account removed") }
-            #expect(daemon.log.all.filter { $0.contains("a caller was refused") }.count == CallerLimits.refusalLinesMax)
+            let lines = daemon.log.all.filter { $0.contains("a caller was refused") }
+            #expect(lines.count == linesMax + 1)
+            #expect(lines.prefix(linesMax).allSatisfy { $0.contains("AUTHREFRESH_ACCOUNT=work") })
+            let last = try #require(lines.last)
+            #expect(last.contains("AUTHREFRESH_ACCOUNT=home"), "\(last)")
+            #expect(last.contains("AUTHREFRESH_LEFT_OUT=\(calls - linesMax)"), "\(last)")
         }
     }
 

@@ -43,6 +43,7 @@ struct LimitsPageTests {
             "tokenSetsMax": text(TokenSet.maximum),
             "tokenSetBytesMax": text(TokenSet.longestText),
             "refusalLinesMax": text(CallerLimits.refusalLinesMax),
+            "refusalSubjectsMax": text(CallerLimits.refusalSubjectsMax),
             "refusalStretch": text(CallerLimits.refusalStretch),
             "findingsMax": text(CallerLimits.findingsMax),
             "diagnosesMax": text(CallerLimits.diagnosesMax),

@@ -3,14 +3,14 @@ import Testing
 @testable import authrefreshd
 
 struct LineBudgetTests {
-    private let budget = LineBudget(linesMax: 3, stretch: .seconds(60))
+    private let budget = LineBudget<String>(linesMax: 3, subjectsMax: 2, stretch: .seconds(60))
     private let start = ContinuousClock.now
 
-    private func spend(_ count: Int, after time: Duration) -> [Int?] {
-        (0..<count).map { _ in budget.spend(at: start + time) }
+    private func spend(_ count: Int, on subject: String = "a", after time: Duration) -> [Int?] {
+        (0..<count).map { _ in budget.spend(on: subject, at: start + time) }
     }
 
-    @Test func `lines that are too many are counted, and told of with the next`() {
+    @Test func `lines that are too many are counted, and their number is told with the next`() {
         #expect(spend(5, after: .zero) == [0, 0, 0, nil, nil])
         #expect(spend(1, after: .seconds(59)) == [nil])
         #expect(spend(5, after: .seconds(60)) == [3, 0, 0, nil, nil])
@@ -21,5 +21,23 @@ struct LineBudgetTests {
         #expect(spend(1, after: .seconds(50)) == [0])
         #expect(spend(3, after: .seconds(109)) == [0, 0, nil])
         #expect(spend(1, after: .seconds(110)) == [1])
+    }
+
+    @Test func `a subject that is told of too often hides no other, and the next line has the number`() {
+        #expect(spend(5, on: "a", after: .zero) == [0, 0, 0, nil, nil])
+        #expect(spend(4, on: "b", after: .seconds(1)) == [2, 0, 0, nil])
+        #expect(spend(1, on: "a", after: .seconds(2)) == [nil])
+        #expect(spend(1, on: "b", after: .seconds(60)) == [2])
+    }
+
+    @Test func `subjects beyond the limit have one share together`() {
+        #expect(spend(1, on: "a", after: .zero) == [0])
+        #expect(spend(1, on: "b", after: .zero) == [0])
+        for subject in ["c", "d", "e"] { #expect(spend(1, on: subject, after: .seconds(1)) == [0]) }
+        for subject in ["c", "f"] { #expect(spend(1, on: subject, after: .seconds(2)) == [nil]) }
+        // Those that came first keep theirs.
+        #expect(spend(3, on: "b", after: .seconds(3)) == [2, 0, nil])
+        // A new stretch is anybody's.
+        #expect(spend(3, on: "f", after: .seconds(60)) == [1, 0, 0])
     }
 }

@@ -9,7 +9,7 @@ extension ChangeLog {
         case .refused(let refusal, let peer):
             var fields: Logger.Metadata = [JournalKey.error: "\(refusal)"]
             if let peer { fields[JournalKey.detail] = "pid \(peer.pid), uid \(peer.uid)" }
-            writeRefusal(fields, within: refusalsAtSocket)
+            writeRefusal(fields, after: refusalsAtSocket.spend(on: refusal))
         case .pathRestored(let path):
             write(.socketRestored, [JournalKey.detail: "\(path)"])
         case .pathReturned(let path):

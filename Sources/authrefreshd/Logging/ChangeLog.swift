@@ -2,13 +2,15 @@ internal import AccountStorage
 internal import Logging
 internal import RefreshCore
 internal import Systemd
+internal import Varlink
 
 /// Writes changes to the log: one line each, constant text, values in fields, no secret.
 struct ChangeLog: Sendable {
     let logger: Logger
-    /// What the socket refuses, and what accounts' lists do: those who use up the one leave the other as it is.
-    let refusalsAtSocket = LineBudget.ofRefusals
-    private let refusalsByLists = LineBudget.ofRefusals
+    /// What the socket refuses: for each reason, and each user it names.
+    let refusalsAtSocket = LineBudget<Refusal>.ofRefusals
+    /// What accounts' lists refuse.
+    private let refusalsByLists = LineBudget<AccountName>.ofRefusals
 
     func record(_ announcement: Announcement, of snapshot: AccountSnapshot, correlationID: String?) {
         guard let event = announcement.journalEvent, event.level >= logger.logLevel else { return }
@@ -52,12 +54,15 @@ struct ChangeLog: Sendable {
 
     /// A caller is not on an account's list.
     func denied(_ reason: String, of account: AccountName) {
-        writeRefusal([JournalKey.account: "\(account)", JournalKey.error: "\(reason)"], within: refusalsByLists)
+        let fields: Logger.Metadata = [JournalKey.account: "\(account)", JournalKey.error: "\(reason)"]
+        writeRefusal(fields, after: refusalsByLists.spend(on: account))
     }
 
-    /// Writes that a caller was refused, if there is room for it.
-    func writeRefusal(_ fields: Logger.Metadata, within budget: LineBudget) {
-        guard let leftOut = budget.spend() else { return }
+    /// Writes that a caller was refused.
+    ///
+    /// - Parameter leftOut: how many such lines were not written before; nil if this one is not to be, either.
+    func writeRefusal(_ fields: Logger.Metadata, after leftOut: Int?) {
+        guard let leftOut else { return }
         var fields = fields
         if leftOut > 0 { fields[JournalKey.leftOut] = .stringConvertible(leftOut) }
         write(.peerRefused, fields)
@@ -123,7 +128,11 @@ struct ChangeLog: Sendable {
 extension LineBudget {
     /// Of lines about callers that were refused.
     fileprivate static var ofRefusals: LineBudget {
-        LineBudget(linesMax: CallerLimits.refusalLinesMax, stretch: CallerLimits.refusalStretch)
+        LineBudget(
+            linesMax: CallerLimits.refusalLinesMax,
+            subjectsMax: CallerLimits.refusalSubjectsMax,
+            stretch: CallerLimits.refusalStretch
+        )
     }
 }
 

@@ -198,6 +198,6 @@ enum JournalKey {
     static let reason = "AUTHREFRESH_REASON"
     /// What the server said beside the error: description, sub-error, provider code, HTTP status.
     static let detail = "AUTHREFRESH_DETAIL"
-    /// How many lines of this kind were left out since the last one.
+    /// How many refusals were not written since the last that was: by lists, or at the socket, as this one is.
     static let leftOut = "AUTHREFRESH_LEFT_OUT"
 }

@@ -66,9 +66,13 @@ enum CallerLimits {
     /// Accounts that one subscriber may follow: their present state is sent in one go. Who keeps more follows them by name.
     static let subscribedAccountsMax = 10_000
 
-    /// Lines about refused callers in each `refusalStretch`, for those that the socket refuses and for those that accounts' lists do: who
-    /// it is stands in the first ones. The journal takes 10,000 lines in 30 s of a service, and then drops what comes, of whatever kind.
+    /// Lines about refused callers in each `refusalStretch`, for each account whose list refuses, and each reason for which the socket
+    /// does: who it is stands in the first ones.
     static let refusalLinesMax = 20
+    /// Accounts that have so many lines each in a `refusalStretch`, and as many reasons of the socket's, which has one for each user whom
+    /// it does not serve; those that come later have so many together. That is 2,600 lines at most: the journal takes 10,000 in 30 s of a
+    /// service, and then drops what comes, of whatever kind.
+    static let refusalSubjectsMax = 64
     static let refusalStretch = Duration.seconds(60)
 
     /// Findings that one check of the store tells, and keeps until it is over; more are counted only. A store with so many has

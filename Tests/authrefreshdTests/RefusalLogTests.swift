@@ -1,0 +1,59 @@
+import Logging
+import RefreshCore
+import Synchronization
+import TestSupport
+import Testing
+import Varlink
+
+@testable import authrefreshd
+
+struct RefusalLogTests {
+    private let log = EventLog<String>()
+    private let changeLog: ChangeLog
+
+    init() {
+        changeLog = ChangeLog(logger: Logger(label: "test") { [log] _ in CollectingLogHandler(log: log) })
+    }
+
+    /// - Returns: the lines that were written.
+    private func refuse(_ refusal: Refusal, times: Int) -> ArraySlice<String> {
+        let before = log.count
+        for _ in 0..<times { changeLog.record(.refused(refusal, peer: nil)) }
+        return log.all[before...]
+    }
+
+    @Test func `no reason of the socket's hides another, nor one user another`() throws {
+        let all = CallerLimits.refusalLinesMax
+        let reasons: [Refusal] = [
+            .messageMalformed, .messageIncomplete, .messageTooLong(limit: 1), .peerUnknown,
+            .tooManyConnections(limit: 1),
+            .tooManyConnectionsOfUser(limit: 1), .repliesNotRead(limit: 1), .peerNotAllowed(uid: 1001),
+            .peerNotAllowed(uid: 1002),
+        ]
+        for (index, refusal) in reasons.enumerated() {
+            let lines = refuse(refusal, times: all + 3)
+            #expect(lines.count == all)
+            let first = try #require(lines.first)
+            #expect(first.contains("\(JournalKey.error)=\(refusal)"), "\(first)")
+            // What was left out of the reason before.
+            #expect(first.contains("\(JournalKey.leftOut)=3") == (index > 0), "\(first)")
+            for line in lines.dropFirst() { #expect(!line.contains(JournalKey.leftOut), "\(line)") }
+        }
+    }
+
+    @Test func `what the socket refuses hides nothing of what a list refuses, nor one list of another`() throws {
+        let all = CallerLimits.refusalLinesMax
+        _ = refuse(.messageMalformed, times: all + 3)
+        for (name, leftOut) in [("work", nil), ("home", "5")] {
+            let account = try #require(AccountName(name))
+            let before = log.count
+            for _ in 0..<all + 5 { changeLog.denied("no", of: account) }
+            let lines = log.all[before...]
+            #expect(lines.count == all)
+            let first = try #require(lines.first)
+            #expect(first.contains("\(JournalKey.account)=\(name)"), "\(first)")
+            #expect(first.contains(JournalKey.leftOut) == (leftOut != nil), "\(first)")
+            if let leftOut { #expect(first.contains("\(JournalKey.leftOut)=\(leftOut)"), "\(first)") }
+        }
+    }
+}
