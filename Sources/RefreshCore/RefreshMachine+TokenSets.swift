@@ -50,6 +50,11 @@ extension RefreshMachine {
         }
         if failure.failureClass == .unanswered { return answerLost(failure, at: now, jitter: jitter) }
         if failure.retryAfter != nil { return backOff(.transient, after: failure, at: now, jitter: jitter) }
+        // The account's next exchange asks for what was demanded as well, and would follow at once.
+        let isServerGone = [.unreachable, .unavailable].contains(failure.failureClass)
+        if told == nil, isServerGone, isRefreshDue(at: now) {
+            return backOff(.transient, after: failure, at: now, jitter: jitter)
+        }
         let told = told.map { [$0] } ?? []
         switch failure.failureClass {
         case .grantEnded:

@@ -109,6 +109,26 @@ struct RefreshMachineTokenSetTests {
         #expect(machine.state == before)
     }
 
+    @Test(arguments: [FailureClass.unavailable, .unreachable])
+    func `a server that is not there for what was demanded is given time, if the token is due`(
+        failureClass: FailureClass
+    ) {
+        let now = start.later(.seconds(2 * 3_600))
+        var machine = Fixture.machine(.scheduled)
+        _ = machine.handle(.deadlineReached, at: now, jitter: 0)
+        let effects = machine.handle(
+            .demandRefused(Fixture.generation, Fixture.failure(failureClass)),
+            at: now,
+            jitter: 0
+        )
+        #expect(effects.first == .persist(.unchanged))
+        guard case .backingOff = machine.state.phase else {
+            Issue.record("\(machine.state.phase)")
+            return
+        }
+        #expect(machine.state.deadline.map { $0 > now.wall } == true)
+    }
+
     @Test func `whether the grant has ended is asked without what was demanded`() {
         var machine = Fixture.machine(.scheduled)
         _ = machine.handle(.refreshRequested, at: start, jitter: 0)

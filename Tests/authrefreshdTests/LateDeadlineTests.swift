@@ -46,6 +46,24 @@ struct LateDeadlineTests {
         }
     }
 
+    @Test func `a token that is due waits for a server that could not be asked for what was demanded`() async throws {
+        try await withFreshAccount { rig, issuer, id in
+            await rig.inside { coordinator in
+                var demand = StepUp(since: coordinator.timebase.now().wall, claims: "{}")
+                demand.needsPerson = false
+                coordinator.stepUps[id] = demand
+            }
+            // Twenty requests at once would bring a token.
+            try await issuer.script(.answer(CannedAnswer(status: 503, body: "")), times: 20)
+            await rig.pass(.seconds(2 * 3_600))
+            let snapshot = try #require(await rig.waitForToken(of: id).snapshot)
+            guard case .backingOff = snapshot.state.phase else {
+                Issue.record("\(snapshot.state.phase)")
+                return
+            }
+        }
+    }
+
     @Test func `what fell due while the store could not be written is refreshed as soon as it can be`() async throws {
         try await withFreshAccount { rig, issuer, _ in
             await rig.inside { coordinator in

@@ -35,12 +35,11 @@ struct Waiter {
         }
     }
 
-    /// Whether an access token with these times, though it has just come, is too old for it and to be replaced: the machine slept while
-    /// the answer was on its way.
+    /// Whether it wants a token, and the one with these times, which has just come, has ended: the machine slept while the answer was on
+    /// its way.
     func isLeftWanting(by accessToken: AccessTokenTimes?, at now: Moment) -> Bool {
         switch purpose {
-        case .token(let minimumValidity, isForced: _):
-            accessToken.map { $0.isDue(at: now) && !$0.suffices(for: minimumValidity, at: now) } ?? false
+        case .token: accessToken?.remaining(at: now) == .zero
         case .attempt: false
         }
     }
