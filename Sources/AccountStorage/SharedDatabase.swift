@@ -44,7 +44,9 @@ final class SharedDatabase: Sendable {
 
     /// The `errno` of the last operation on the log, or else on the database, that failed; 0 if none has.
     ///
-    /// `sqlite3_system_errno` does not know: it is not set where a commit fails.
+    /// SQLite keeps it for each file, and does not clear it when a later operation succeeds: this says why a write has failed only if it is
+    /// asked for just after the commit that failed, for what that writes goes to the log. `sqlite3_system_errno` does not know: it is not
+    /// set where a commit fails.
     var systemError: Int32 {
         enter { queue in
             queue.writeWithoutTransaction { db in

@@ -14,7 +14,7 @@ extension StoreError {
         } else if let database = error as? DatabaseError {
             self.init(extendedCode: database.extendedResultCode, path: path)
             if Self.writing.contains(database.extendedResultCode) {
-                self = StoreError(systemError(), path: path) ?? self
+                self = StoreError(systemError: systemError(), path: path) ?? self
             }
         } else {
             self = .refused(path: path, code: ResultCode.SQLITE_INTERNAL.rawValue)
@@ -26,7 +26,7 @@ extension StoreError {
     ]
 
     /// Nil if there is no better word for it than that reading or writing failed.
-    private init?(_ systemError: Int32, path: String) {
+    private init?(systemError: Int32, path: String) {
         switch systemError {
         // A file system that has turned read-only under us after an error, as ext4 does by default; SQLite says IOERR_WRITE.
         case EROFS: self = .readOnly(path: path)
