@@ -118,7 +118,13 @@ extension Surrounding {
         needsRoot: true,
         obstacle: {
             let device = try? await SecretsStage.output("command -v /sbin/mkfs.ext4 && /sbin/losetup -f")
-            return device == nil ? "there is no ext4, or no loop device, here" : nil
+            guard device != nil else { return "there is no ext4, or no loop device, here" }
+            // /sys is read-only in many a container, and a kernel may have no such file: any ext4 tells.
+            let trigger = "for file in /sys/fs/ext4/*/trigger_fs_error; do test -w $file && exit 0; done; exit 1"
+            guard (try? await SecretsStage.output(trigger)) != nil else {
+                return "no ext4 here can be given an error (/sys/fs/ext4/*/trigger_fs_error)"
+            }
+            return nil
         },
         endsDaemon: true,
         told: readOnly,
