@@ -24,7 +24,8 @@ final class Connection {
     private var isInputClosed = false
     /// There is nobody to watch for any more.
     private var isPeerGone = false
-    private var isOpen = true
+    /// False from the moment it is closed, which is for good.
+    private(set) var isOpen = true
     /// What the loop watches for; nil before it watches at all.
     private var watched: SocketLoop.Interest?
     /// Whether the end of this turn looks after what is to be sent and watched for.

@@ -22,7 +22,7 @@ final class ConnectionRegistry {
     private(set) var nextCheck: SuspendingClock.Instant?
     /// Those that something has happened to in this turn.
     private var unsettled: [Connection] = []
-    /// Those that something has happened to in the turn before.
+    /// Those that something has happened to in the turn before, and that did not end in it.
     private var lingering: [Connection] = []
     private var takesCalls = true
     private var isShuttingDown = false
@@ -132,10 +132,12 @@ final class ConnectionRegistry {
     private func sendReplies() {
         var sent = 0
         while sent < unsettled.count {
-            unsettled[sent].sendReplies()
+            let connection = unsettled[sent]
+            connection.sendReplies()
+            // Most end when they have been looked after: nobody needs a turn for those.
+            if connection.isOpen { lingering.append(connection) }
             sent += 1
         }
-        lingering += unsettled
         unsettled.removeAll(keepingCapacity: true)
     }
 

@@ -1,0 +1,101 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Varlink
+
+extension SocketTests {
+    /// What the socket's thread does turn by turn, and whether it wants another one.
+    @Suite struct TurnTests {
+        private struct Turn: Equatable, Sendable {
+            /// What was ready: the listening socket, or a connection by its number.
+            let ready: [UInt64]
+            /// Whether the thread is not to sleep before the next one.
+            let isNextDue: Bool
+        }
+
+        private static let firstPeer = Listener.key + 1
+        private static let call = #"{"method":"org.varlink.service.GetInfo"}"# + "\0"
+
+        /// A server whose turns are listed, and that listens when it is told to.
+        private static func withServer(
+            _ body: (_ path: String, _ open: () async throws -> Void, EventLog<Turn>) async throws -> Void
+        ) async throws {
+            let folder = ServedFolder.freshFolder()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let path = folder + "/socket"
+            let bound = try ListenSocket.bound(to: path, backlog: 8)
+            // Nothing is to happen to the path, and to watch it brings turns of its own.
+            let socket = ListenSocket(descriptor: bound.descriptor, path: nil, identity: nil, ownsPath: false)
+            let info = ServiceInfo(vendor: "Test", product: "Turns", version: "1", url: "https://service.example/")
+            let service = VarlinkService(info: info, interfaces: [:]) { _, _, _ in }
+            let loop = try SocketLoop()
+            let configuration = VarlinkServerConfiguration(endpoint: .path(path))
+            let server = SocketServer(configuration: configuration, service: service, loop: loop)
+            let turns = EventLog<Turn>()
+            try loop.begin { [server] ready in
+                let next = server.assumeIsolated { $0.turn(ready) }
+                turns.append(Turn(ready: ready.map(\.key), isNextDue: next.map { $0 <= .now } ?? false))
+                return next
+            }
+            do {
+                try await body(path, { try await server.open(socket) }, turns)
+            } catch {
+                loop.end()
+                throw error
+            }
+            await server.stopAccepting()
+            await server.endConnections()
+            loop.end()
+        }
+
+        /// Waits for the turn in which something was ready, and for the first one after it that lets the thread sleep.
+        ///
+        /// - Returns: the first one's place.
+        @discardableResult private func rest(after ready: UInt64, _ turns: EventLog<Turn>) async throws -> Int {
+            try await turns.first("the turn of \(ready)") { $0.ready == [ready] }
+            let index = try #require(turns.all.firstIndex { $0.ready == [ready] })
+            try await turns.first("the rest after \(ready)", from: index + 1) { !$0.isNextDue }
+            return index
+        }
+
+        @Test func `a silent peer is watched in the turn after it was let in, and what it says then is answered`()
+            async throws
+        {
+            try await Self.withServer { path, open, turns in
+                try await open()
+                let peer = try RawPeer(path)
+                let letIn = try await rest(after: Listener.key, turns)
+                try peer.write(Self.call)
+                #expect(peer.messages(1).first?.contains("Turns") == true)
+                try await rest(after: Self.firstPeer, turns)
+                #expect(
+                    turns.all.dropFirst(letIn) == [
+                        Turn(ready: [Listener.key], isNextDue: true), Turn(ready: [], isNextDue: false),
+                        Turn(ready: [Self.firstPeer], isNextDue: true), Turn(ready: [], isNextDue: false),
+                    ]
+                )
+            }
+        }
+
+        @Test func `a peer that has called and hung up is answered and gone in two turns, and never watched`()
+            async throws
+        {
+            try await Self.withServer { path, open, turns in
+                let peer = try RawPeer(path)
+                try peer.write(Self.call)
+                peer.closeInput()
+                try await open()
+                let messages = peer.messages()
+                #expect(messages.count == 1)
+                #expect(messages.first?.contains("Turns") == true)
+                let letIn = try await rest(after: Listener.key, turns)
+                #expect(
+                    turns.all.dropFirst(letIn) == [
+                        Turn(ready: [Listener.key], isNextDue: true), Turn(ready: [], isNextDue: false),
+                    ]
+                )
+            }
+        }
+    }
+}
