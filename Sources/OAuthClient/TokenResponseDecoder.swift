@@ -139,11 +139,15 @@ struct TokenResponseDecoder {
     }
 
     private func scopes(in fields: [String: JSONValue]) -> [String]? {
+        let scopes: [String]
         // Twitch answers with an array, others with one string.
-        if let scopes = fields["scope"]?.texts ?? fields["scopes"]?.texts { return scopes.isEmpty ? nil : scopes }
-        guard let text = fields["scope"]?.text else { return nil }
-        let separator = profile?.scopeSeparator ?? " "
-        let scopes = text.split { $0 == " " || String($0) == separator }.map(String.init)
+        if let list = fields["scope"]?.texts ?? fields["scopes"]?.texts {
+            scopes = list.filter { !$0.isEmpty }
+        } else {
+            let separator = profile?.scopeSeparator ?? " "
+            let words = fields["scope"]?.text?.split { $0 == " " || String($0) == separator } ?? []
+            scopes = words.map(String.init)
+        }
         return scopes.isEmpty ? nil : scopes
     }
 }
