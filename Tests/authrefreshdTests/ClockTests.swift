@@ -8,20 +8,6 @@ import Testing
 
 /// Clocks that are set, or have lost the time, under a coordinator that nobody tells.
 struct ClockTests {
-    /// An account with an hour's token, due after forty minutes.
-    private func withFreshAccount(
-        _ body: (_ rig: CoordinatorRig, _ issuer: DemoIssuer, _ account: AccountID) async throws -> Void
-    ) async throws {
-        try await withIssuer { issuer, url in
-            let rig = try CoordinatorRig()
-            try await rig.start()
-            let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
-            _ = await rig.waitForToken(of: id)
-            try await body(rig, issuer, id)
-            await rig.stop()
-        }
-    }
-
     @Test func `a clock that is set back is noticed in the next turn, and delays nothing`() async throws {
         try await withFreshAccount { rig, issuer, _ in
             await rig.stepClock(by: .seconds(-86_400))

@@ -109,6 +109,20 @@ final class CoordinatorRig: Sendable {
     }
 }
 
+/// A rig that runs, with the account `work`: an hour's token, due after forty minutes.
+func withFreshAccount(
+    _ body: (_ rig: CoordinatorRig, _ issuer: DemoIssuer, _ account: AccountID) async throws -> Void
+) async throws {
+    try await withIssuer { issuer, url in
+        let rig = try CoordinatorRig()
+        try await rig.start()
+        let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
+        _ = await rig.waitForToken(of: id)
+        try await body(rig, issuer, id)
+        await rig.stop()
+    }
+}
+
 extension StoreKeyring {
     /// A keyring without a Secret Service, which is not asked either.
     static func onFiles(in folder: String) -> StoreKeyring {

@@ -8,19 +8,6 @@ import Testing
 
 /// Deadlines that are past when they are written, or when the store can be written again: no timer fires for what is past.
 struct LateDeadlineTests {
-    private func withFreshAccount(
-        _ body: (_ rig: CoordinatorRig, _ issuer: DemoIssuer, _ account: AccountID) async throws -> Void
-    ) async throws {
-        try await withIssuer { issuer, url in
-            let rig = try CoordinatorRig()
-            try await rig.start()
-            let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
-            _ = await rig.waitForToken(of: id)
-            try await body(rig, issuer, id)
-            await rig.stop()
-        }
-    }
-
     @Test func `an answer whose token has ended on its way is followed by a refresh at once`() async throws {
         try await withFreshAccount { rig, issuer, _ in
             try await issuer.script(.delayAfter(.milliseconds(500)))
