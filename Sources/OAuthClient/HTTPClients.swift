@@ -92,6 +92,8 @@ final class HTTPClients: Sendable {
         try route.identity?.add(to: &tls)
         var settings = HTTPClient.Configuration(tlsConfiguration: tls)
         settings.redirectConfiguration = .disallow
+        // A request an hour gains nothing by HTTP/2; see the decision page "HTTP/1.1 is enough".
+        settings.httpVersion = .http1Only
         settings.timeout.connect = TimeAmount(configuration.connectTimeout)
         // A refresh token must not ride on a connection that the server is about to close: the loss would look like a
         // spent token. gunicorn closes idle connections after 2 s, node and Apache after 5 s.

@@ -12,7 +12,10 @@ struct TLSTests {
         caFile: String?,
         now: Timestamp? = nil
     ) async throws -> (outcome: RefreshOutcome, requests: Int) {
-        let server = try await LoopbackServer.start(tls: context) { _, _ in [LoopbackServer.json(200, issuedTokens)] }
+        let server = try await LoopbackServer.start(tls: context) { request, _ in
+            // The preface of HTTP/2 (RFC 9113 §3.4), which this server does not speak.
+            request.line.hasPrefix("PRI ") ? [.close] : [LoopbackServer.json(200, issuedTokens)]
+        }
         var profile = ProviderProfile(name: "tls")
         profile.caFile = caFile
         let request = try refreshRequest(to: "https://127.0.0.1:\(server.port)", profile: profile)
@@ -40,6 +43,15 @@ struct TLSTests {
         try await withAuthority { authority in
             let (outcome, _) = try await outcome(authority.server(for: "IP:127.0.0.1"), caFile: authority.caFile)
             #expect(outcome.response != nil)
+        }
+    }
+
+    @Test func `HTTP/1.1 is spoken even where the server prefers HTTP/2`() async throws {
+        try await withAuthority { authority in
+            let server = try authority.server(for: "IP:127.0.0.1", protocols: ["h2", "http/1.1"])
+            let (outcome, requests) = try await outcome(server, caFile: authority.caFile)
+            #expect(outcome.response != nil)
+            #expect(requests == 1)
         }
     }
 

@@ -25,8 +25,6 @@ extension FaultTable {
                 restart: .hiccup("lost"),
                 .unnoticed
             ),
-            FaultRow("HTTP/2: GOAWAY, not taken up", .door(.goAway(mayBeServed: false)), .retries("lost")),
-            FaultRow("HTTP/2: GOAWAY, perhaps taken up", .door(.goAway(mayBeServed: true)), .retries("lost")),
         ]
         + [
             (CertificateFault.expired, "certificate expired"), (.notYetValid, "certificate not yet valid"),
