@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -16,5 +17,29 @@ struct StartTests {
         print("start to READY, debug build: \(times.sorted()[2])")
         // Far above what is measured (some 50 ms): a start that waits for a network or a time-out would pass it.
         #expect(times.sorted()[2] < .seconds(5))
+    }
+
+    @Test func `all threads keep the priority that the daemon was started with, and libdispatch has nothing to say`()
+        async throws
+    {
+        let stage = try DaemonStage()
+        let more = ["LIBDISPATCH_LOG": "stderr"]
+        let daemon = try Program(
+            "/usr/bin/nice",
+            ["-n", "5", Program.products + "/authrefreshd"],
+            environment: stage.environment.merging(more) { $1 }
+        )
+        try await stage.notify.messages.first("READY=1") { $0.contains("READY=1") }
+        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(daemon.pid)/task")
+        #expect(threads.count > 3)
+        for thread in threads {
+            let line = try String(contentsOfFile: "/proc/\(daemon.pid)/task/\(thread)/stat", encoding: .utf8)
+            // proc(5): the name in parentheses may hold spaces; the nice value is the 17th field after it.
+            let fields = try #require(line.split(separator: ")").last).split(separator: " ")
+            #expect(fields[16] == "5", "thread \(thread): \(line)")
+        }
+        daemon.signal(15)
+        #expect(try await daemon.ended() == .exited(0))
+        #expect(!daemon.errorText.contains("thread priority"), "\(daemon.errorText)")
     }
 }
