@@ -18,7 +18,8 @@ package enum RefreshRule {
     /// The time from issue to refresh.
     ///
     /// In this order: the owner's `leadTime`, the server's `refresh_in`, 2/3 of the lifetime (half for short-lived tokens); then
-    /// ±10 % jitter, so that accounts drift apart; never later than `lifetime − max(120 s, 10 %)`.
+    /// ±10 % jitter, so that accounts drift apart; never later than `lifetime − max(120 s, 10 %)`, or than `lifetime − 10 %` where
+    /// the owner or a short life has the two minutes shortened.
     ///
     /// | lifetime | without jitter | range | latest |
     /// |---|---|---|---|
@@ -47,8 +48,8 @@ package enum RefreshRule {
             wish = lifetime.scaled(by: isShort ? 0.5 : 2.0 / 3.0)
         }
         let reserve = isShort ? lifetime.scaled(by: 0.1) : max(.seconds(120), lifetime.scaled(by: 0.1))
-        // An owner's shorter lead time is a wish to be kept, and replaces our reserve.
-        let latest = leadTime == nil ? lifetime - reserve : wish
+        // An owner's shorter lead time replaces the two minutes, but not the tenth: in it callers already wait for a newer token.
+        let latest = lifetime - (leadTime == nil ? reserve : lifetime.scaled(by: 0.1))
         // Cut before it is spread, or all tokens whose wish lies past the latest time would be refreshed together.
         let spread = min(wish, latest).scaled(by: 0.9 + 0.2 * jitter)
         return max(min(spread, latest), shortestInterval)

@@ -36,9 +36,11 @@ import Testing
         #expect(refreshAfter(3600, refreshIn: 0, jitter: 0.5) == 2400)
     }
 
-    @Test func `the owner's lead time comes before all, but for half of the lifetime`() {
-        #expect(refreshAfter(3600, refreshIn: 1000, leadTime: 60, jitter: 0.5) == 3540)
-        #expect(refreshAfter(3600, leadTime: 60, jitter: 0.999) == 3540)
+    @Test func `the owner's lead time comes before all, but for half of the lifetime and its last tenth`() {
+        #expect(refreshAfter(3600, refreshIn: 1000, leadTime: 600, jitter: 0.5) == 3000)
+        #expect(refreshAfter(600, leadTime: 90, jitter: 0.999) > 480)
+        #expect(refreshAfter(3600, leadTime: 60, jitter: 0.5) == 3240)
+        #expect(refreshAfter(3600, leadTime: 60, jitter: 0.999) == 3240)
         #expect(refreshAfter(3600, leadTime: 7200, jitter: 0.5) == 1800)
     }
 
