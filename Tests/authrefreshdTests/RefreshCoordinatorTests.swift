@@ -1,3 +1,4 @@
+import AccountStorage
 import DemoIssuer
 import RefreshCore
 import TestSupport
@@ -62,6 +63,55 @@ struct RefreshCoordinatorTests {
             #expect(await rig.waitForToken(of: id).snapshot?.state.generation == Generation(2))
             await rig.stop()
         }
+    }
+
+    @Test(arguments: [10, 5, 2])
+    func `a valid token near its end is handed out before it ends while the server is silent`(left: Int) async throws {
+        try await withFreshAccount { rig, issuer, id in
+            let sequence = await issuer.lastSequence
+            try await issuer.script(.delayAfter(.seconds(2)))
+            // Also the refresh that is due by now goes to a server that does not answer.
+            await rig.pass(.seconds(3600 - left))
+            let held = try #require(try await rig.state(of: "work")).state.accessToken
+            let outcomes = EventLog<WaitOutcome>()
+            let purpose = Waiter.Purpose.token(minimumValidity: nil, isForced: false)
+            _ = await rig.coordinator.wait(for: purpose, of: id, after: .tokenNeeded, holding: held) {
+                outcomes.append($0)
+            }
+            _ = try await issuer.waitForRequest(after: sequence) { $0.path == "/token" }
+            await rig.pass(.seconds(left) / 2)
+            guard case .timedOut = try await outcomes.first("the outcome", where: { _ in true }) else {
+                Issue.record("the caller was told something else")
+                return
+            }
+            let snapshot = try #require(try await rig.state(of: "work"))
+            #expect(snapshot.state.holdsAccessToken(for: .zero, at: snapshot.at))
+        }
+    }
+
+    @Test func `who asks for a validity, or for a new token, waits its full time for it`() throws {
+        let now = try CoordinatorClock().timebase().now()
+        let held = AccessTokenTimes(issuedAt: now, lifetime: .seconds(10), refreshAfter: .seconds(5))
+        let limits = [
+            Waiter.Purpose.token(minimumValidity: .seconds(60), isForced: false),
+            .token(minimumValidity: nil, isForced: true), .attempt,
+        ].map { Waiter.patience(for: $0, holding: held, at: now) }
+        #expect(limits == [Waiter.timeLimit, Waiter.timeLimit, Waiter.timeLimit])
+        let plain = Waiter.Purpose.token(minimumValidity: nil, isForced: false)
+        #expect(Waiter.patience(for: plain, holding: held, at: now) == .seconds(5))
+        #expect(Waiter.patience(for: plain, holding: nil, at: now) == Waiter.timeLimit)
+    }
+
+    @Test func `a store that cannot be read now is no misconfiguration, a token that does not open is one`() {
+        let passing: [StoreError] = [
+            .inputOutput(path: "f", code: 266), .corrupt(path: "f"), .gone(path: "f"), .refused(path: "f", code: 7),
+        ]
+        for error in passing {
+            let failure = RefreshFailure(readingToken: error)
+            #expect(failure.failureClass == .unreachable && failure.detail.summary == error.description)
+        }
+        let damage = StoreError.sealBroken(AccountID(1), column: .refreshToken)
+        #expect(RefreshFailure(readingToken: damage).failureClass == .misconfigured)
     }
 
     @Test func `the log names the account, its issuer and the server's reason, and holds no token`() async throws {

@@ -47,15 +47,25 @@ extension RefreshCoordinator {
 
     /// Has `event` decided on, and `answer` called when what it asks for has settled.
     ///
+    /// - Parameter accessToken: what the caller gets if it has waited in vain; nil if there is nothing.
     /// - Returns: the waiter's number, to forget it by.
     func wait(
         for purpose: Waiter.Purpose,
         of account: AccountID,
         after event: Event,
+        holding accessToken: AccessTokenTimes? = nil,
         answer: @escaping @Sendable (WaitOutcome) -> Void
     ) -> Int {
         lastWaiter += 1
-        let waiter = Waiter(number: lastWaiter, purpose: purpose, request: event, since: timebase.now(), answer: answer)
+        let now = timebase.now()
+        let waiter = Waiter(
+            number: lastWaiter,
+            purpose: purpose,
+            request: event,
+            since: now,
+            patience: Waiter.patience(for: purpose, holding: accessToken, at: now),
+            answer: answer
+        )
         waiters[account, default: []].append(waiter)
         submit(event, for: account)
         return waiter.number

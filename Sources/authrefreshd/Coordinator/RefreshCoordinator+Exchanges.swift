@@ -59,12 +59,14 @@ extension RefreshCoordinator {
         } else {
             do {
                 guard let stored = try token.get() else {
-                    fail(lease, for: set, of: account.id, "the store holds no refresh token for this account")
+                    let summary = "the store holds no refresh token for this account"
+                    let failure = RefreshFailure(.misconfigured, detail: FailureDetail(summary: summary))
+                    fail(lease, for: set, of: account.id, failure)
                     return false
                 }
                 request = .refresh(refreshRequest(spending: stored, for: set, of: record, as: requesting))
             } catch {
-                fail(lease, for: set, of: account.id, error.description)
+                fail(lease, for: set, of: account.id, RefreshFailure(readingToken: error))
                 return false
             }
         }
@@ -170,13 +172,24 @@ extension RefreshCoordinator {
     }
 
     /// A lease whose refresh token cannot be had is a failure like one the server reports, but nothing was spent.
-    private func fail(_ lease: Lease, for set: TokenSet?, of account: AccountID, _ summary: String) {
-        let failure = RefreshFailure(.misconfigured, detail: FailureDetail(summary: summary))
+    private func fail(_ lease: Lease, for set: TokenSet?, of account: AccountID, _ failure: RefreshFailure) {
         submit(.failed(lease.generation, failure, for: set), for: account)
     }
 }
 
 extension RefreshFailure {
+    /// The refresh token could not be read from the store, so nothing was sent.
+    init(readingToken error: StoreError) {
+        let failureClass: FailureClass =
+            switch error {
+            // What is stored is damaged, and stays so until a person brings another grant.
+            case .sealBroken, .damagedRow: .misconfigured
+            // The disk, or the file as a whole: the next attempt may find it well.
+            default: .unreachable
+            }
+        self.init(failureClass, detail: FailureDetail(summary: error.description))
+    }
+
     /// The same, as one that passes by itself: the next request is another one.
     fileprivate var worthAnotherTry: RefreshFailure {
         var failure = self

@@ -14,12 +14,28 @@ struct Waiter {
     /// How long a caller waits at most: longer than one request may take (30 s), so that it hears of that one's end.
     static let timeLimit = Duration.seconds(40)
 
+    /// How long a caller waits that finds `accessToken` there.
+    ///
+    /// A valid token is not withheld for the sake of a validity that nobody asked for: one that lasts for half of its rest still opens
+    /// what it is for, when the server is silent.
+    static func patience(for purpose: Purpose, holding accessToken: AccessTokenTimes?, at now: Moment) -> Duration {
+        switch purpose {
+        case .token(minimumValidity: nil, isForced: false):
+            guard let rest = accessToken?.remaining(at: now), rest > .zero else { return timeLimit }
+            return min(rest / 2, timeLimit)
+        case .token, .attempt:
+            return timeLimit
+        }
+    }
+
     /// Tells it from the others.
     let number: Int
     let purpose: Purpose
     /// What it asked for by; asked again when another exchange of the account came before its own.
     let request: Event
     let since: Moment
+    /// How long it waits.
+    let patience: Duration
     /// Called once, on the coordinator's queue.
     let answer: @Sendable (WaitOutcome) -> Void
 
@@ -45,7 +61,7 @@ struct Waiter {
     }
 
     func remaining(at now: Moment) -> Duration {
-        max(Waiter.timeLimit - now.elapsed(since: since), .zero)
+        max(patience - now.elapsed(since: since), .zero)
     }
 }
 

@@ -30,7 +30,8 @@ extension AuthRefreshService {
             return hand(over: snapshot, responder, on: coordinator)
         }
         let purpose = Waiter.Purpose.token(minimumValidity: minimumValidity, isForced: isForced)
-        wait(for: purpose, of: snapshot.account.id, after: .tokenNeeded, responder, on: coordinator) {
+        let (id, held) = (snapshot.account.id, snapshot.state.accessToken)
+        wait(for: purpose, of: id, after: .tokenNeeded, holding: held, responder, on: coordinator) {
             [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
                 // Without an outcome, it still stands somewhere, if it stands at all.
@@ -103,15 +104,18 @@ extension AuthRefreshService {
     }
 
     /// Waits for as long as the caller does.
+    ///
+    /// - Parameter accessToken: what the caller gets if it has waited in vain; nil if there is nothing.
     func wait(
         for purpose: Waiter.Purpose,
         of account: AccountID,
         after event: Event,
+        holding accessToken: AccessTokenTimes? = nil,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator,
         answer: @escaping @Sendable (WaitOutcome) -> Void
     ) {
-        let number = coordinator.wait(for: purpose, of: account, after: event, answer: answer)
+        let number = coordinator.wait(for: purpose, of: account, after: event, holding: accessToken, answer: answer)
         responder.onDisconnect { [coordinator] in
             coordinator.queue.async {
                 coordinator.assumeIsolated { $0.forgetWaiter(number, of: account) }
