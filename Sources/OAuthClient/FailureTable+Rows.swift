@@ -15,7 +15,7 @@ extension FailureTable {
         FailureRow(
             "certificate",
             Condition(transport: [.certificate]),
-            .misconfigured,
+            .untrusted,
             "the server's certificate is not trusted: check this machine's clock, the CA file and the host name"
         ),
         FailureRow(

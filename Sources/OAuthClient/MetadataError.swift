@@ -17,7 +17,7 @@ package enum MetadataError: Error, Hashable, Sendable {
     /// Whether the same question may be answered a little later.
     package var willPass: Bool {
         switch self {
-        case .noAnswer(let failureClass, _): failureClass != .misconfigured
+        case .noAnswer(let failureClass, _): !failureClass.isMisconfiguration
         case .unavailable: true
         case .notPublished, .issuerMismatch, .noTokenEndpoint, .unusableEndpoint: false
         }

@@ -26,7 +26,7 @@ package enum BackOffRule {
     /// What was refused stays refused until a person changes something, who then forces it; a minute is what a script in a loop costs.
     package static func tokenSet(after failure: RefreshFailure) -> Duration {
         switch failure.failureClass {
-        case .unreachable, .unanswered, .unavailable: callerInterval
+        case .unreachable, .unanswered, .unavailable, .untrusted: callerInterval
         case .misconfigured, .rejected, .grantEnded, .userRequired: .seconds(60)
         }
     }

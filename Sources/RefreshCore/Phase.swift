@@ -47,7 +47,7 @@ package struct BackOff: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// A caller in need, a person, or a network coming up.
         case transient
-        /// A person, or a change of the account.
+        /// A person, a change of the account, or a network coming up; a caller in need if all that failed was the certificate.
         case misconfigured
         /// Nothing: the server named the time (`Retry-After`).
         case serverAsked
@@ -65,6 +65,17 @@ package struct BackOff: Hashable, Sendable {
     /// The part of the wait that nothing may shorten: what the server asked for, even if our own wait is longer.
     var leastDelay: Duration {
         min(failure.retryAfter ?? .zero, BackOffRule.longestRetryAfter, delay)
+    }
+
+    /// Whether a caller's need may end the wait early.
+    ///
+    /// A certificate that is not trusted is often a captive portal's: the right one is back as soon as the user has signed in there.
+    var yieldsToCallers: Bool {
+        switch kind {
+        case .transient: true
+        case .misconfigured: failure.failureClass == .untrusted
+        case .serverAsked, .confirming: false
+        }
     }
 
     func isOver(at now: Moment) -> Bool {

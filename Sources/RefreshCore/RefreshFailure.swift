@@ -23,8 +23,10 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     case unanswered
     /// The server, or something on the way to it, answered that it cannot serve now (5xx, 429, captive portal, junk).
     case unavailable
-    /// The server refuses how we ask, or we cannot trust it (`invalid_client`, certificate): asking a person to sign in would not help.
+    /// The server refuses how we ask (`invalid_client`): asking a person to sign in would not help.
     case misconfigured
+    /// The server's certificate is not trusted, so nothing was sent. A person mends that, or signs in at a captive portal.
+    case untrusted
     /// The authorization server refused without an error code of RFC 6749 §5.2: believed when it says so twice.
     case rejected
     /// The authorization server says that the grant has ended (`invalid_grant` or the provider's word for it).
@@ -36,7 +38,15 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     package var isAboutGrant: Bool {
         switch self {
         case .rejected, .grantEnded, .userRequired: true
-        case .unreachable, .unanswered, .unavailable, .misconfigured: false
+        case .unreachable, .unanswered, .unavailable, .misconfigured, .untrusted: false
+        }
+    }
+
+    /// Whether a person has to mend something that no sign-in mends: shown as *misconfigured*.
+    package var isMisconfiguration: Bool {
+        switch self {
+        case .misconfigured, .untrusted: true
+        case .unreachable, .unanswered, .unavailable, .rejected, .grantEnded, .userRequired: false
         }
     }
 }

@@ -89,7 +89,7 @@ extension RefreshMachine {
             return backOff(.transient, after: failure, at: now, jitter: jitter)
         case .unanswered:
             return answerLost(failure, at: now, jitter: jitter)
-        case .misconfigured:
+        case .misconfigured, .untrusted:
             return backOff(.misconfigured, after: failure, at: now, jitter: jitter)
         case .rejected:
             // Before a first success, the way we ask may be what is wrong.

@@ -62,7 +62,7 @@ extension RefreshMachine {
             // nothing but the grant, tells whether that is meant.
             let asking = begin(Lease(generation: state.generation, startedAt: now))
             return Array(asking.prefix(1)) + told + asking.dropFirst()
-        case .unreachable, .unanswered, .unavailable, .misconfigured, .rejected, .userRequired:
+        case .unreachable, .unanswered, .unavailable, .misconfigured, .untrusted, .rejected, .userRequired:
             state.phase = .scheduled
             state.deadline = scheduledDeadline(at: now)
             return [.persist(.unchanged)] + told

@@ -96,7 +96,7 @@ package struct RefreshMachine: Sendable {
         case .scheduled: true
         case .backingOff(let backOff):
             backOff.isOver(at: now)
-                || backOff.kind == .transient
+                || backOff.yieldsToCallers
                     && now.elapsed(since: backOff.failedAt) >= max(BackOffRule.callerInterval, backOff.leastDelay)
         case .signedOut, .refreshing, .interactionRequired: false
         }

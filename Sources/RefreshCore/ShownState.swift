@@ -46,6 +46,6 @@ extension RefreshState {
 
 extension RefreshFailure {
     fileprivate func isMisconfiguration(kind: BackOff.Kind) -> Bool {
-        kind == .misconfigured || failureClass == .misconfigured
+        kind == .misconfigured || failureClass.isMisconfiguration
     }
 }

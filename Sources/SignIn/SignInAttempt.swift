@@ -112,7 +112,8 @@ package struct SignInAttempt: Sendable {
         case .failed(let failure):
             switch failure.failureClass {
             case .unreachable, .unanswered, .unavailable: polling.lost(at: now)
-            case .misconfigured, .rejected, .grantEnded, .userRequired: return end(.failed(SignInFailure(failure)))
+            case .misconfigured, .untrusted, .rejected, .grantEnded, .userRequired:
+                return end(.failed(SignInFailure(failure)))
             }
         }
         phase = .polling(polling)

@@ -56,7 +56,7 @@ package struct SignInFailure: Error, Hashable, Sendable {
         let kind: Kind =
             switch failure.failureClass {
             case .unreachable, .unanswered, .unavailable: .unavailable
-            case .misconfigured: .misconfigured
+            case .misconfigured, .untrusted: .misconfigured
             case .rejected, .grantEnded, .userRequired: .refused
             }
         self.init(kind, failure.detail.summary, detail: failure.detail)

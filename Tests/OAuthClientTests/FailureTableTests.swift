@@ -40,7 +40,7 @@ struct FailureTableTests {
 
     static let transportExamples = [
         lost("certificate, clock unset", .certificate, sent: false, .unreachable, signs: [.implausibleClock]),
-        lost("certificate", .certificate, sent: false, .misconfigured),
+        lost("certificate", .certificate, sent: false, .untrusted),
         lost("CA file", .authorityFile, sent: false, .misconfigured),
         lost("client key", .clientKey, sent: false, .misconfigured),
         lost("client certificate", .clientCertificate, sent: false, .misconfigured),

@@ -72,7 +72,8 @@ import Testing
     @Test(
         arguments: [
             (.unreachable, .transient), (.unanswered, .transient), (.unavailable, .transient),
-            (.misconfigured, .misconfigured), (.rejected, .confirming), (.grantEnded, nil), (.userRequired, nil),
+            (.misconfigured, .misconfigured), (.untrusted, .misconfigured), (.rejected, .confirming),
+            (.grantEnded, nil), (.userRequired, nil),
         ] as [(FailureClass, BackOff.Kind?)]
     )
     func `a failure backs off, or calls the user, by its class`(failureClass: FailureClass, kind: BackOff.Kind?) {

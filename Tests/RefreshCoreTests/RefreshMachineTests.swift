@@ -98,6 +98,16 @@ import Testing
         #expect(machine.handle(.tokenNeeded, at: now, jitter: 0) == Fixture.begin(at: now))
     }
 
+    @Test func `a caller has an untrusted certificate looked at again, as after a captive portal`() {
+        let failure = Fixture.failure(.untrusted)
+        let backOff = BackOff(failedAt: start, delay: .seconds(3000), kind: .misconfigured, failure: failure)
+        var machine = Fixture.machine(.backingOff(backOff))
+        #expect(machine.state.shown(at: start) == .misconfigured)
+        #expect(machine.handle(.tokenNeeded, at: start.later(.milliseconds(1999)), jitter: 0) == [])
+        let now = start.later(.seconds(2))
+        #expect(machine.handle(.tokenNeeded, at: now, jitter: 0) == Fixture.begin(at: now))
+    }
+
     @Test func `callers in a loop start no more than one request in two seconds`() {
         var machine = Fixture.machine(.backingOff(Fixture.backOff(.transient)))
         #expect(machine.handle(.tokenNeeded, at: start.later(.milliseconds(1999)), jitter: 0) == [])

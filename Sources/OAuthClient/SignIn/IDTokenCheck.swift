@@ -65,7 +65,7 @@ struct IDTokenCheck: Sendable {
             return try await validated(token, of: tokens, by: source, now: now, skew: skew)
         } catch {
             // Nobody asked for it and the keys are out of reach: it says nothing.
-            guard error.failureClass == .misconfigured || isWanted else { return nil }
+            guard error.failureClass.isMisconfiguration || isWanted else { return nil }
             throw error
         }
     }

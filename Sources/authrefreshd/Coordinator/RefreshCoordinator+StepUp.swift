@@ -23,7 +23,7 @@ extension RefreshCoordinator {
         case .failure(let failure):
             let isAnswer =
                 switch failure.failureClass {
-                case .unreachable, .unanswered, .unavailable: false
+                case .unreachable, .unanswered, .unavailable, .untrusted: false
                 case .grantEnded, .rejected, .userRequired, .misconfigured: true
                 }
             guard isAnswer, let demanded = outcome.demandedClaims ?? claims else { return }

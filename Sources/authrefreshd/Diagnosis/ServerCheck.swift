@@ -133,7 +133,7 @@ struct ServerCheck: Sendable {
             let failure = error.refreshFailure
             let said = failure.detail.oauthErrorDescription.map { " ('\($0)')" } ?? ""
             let status = failure.detail.httpStatus.map { " (HTTP \($0))" } ?? ""
-            let isSetUpWrong = failure.failureClass == .misconfigured
+            let isSetUpWrong = failure.failureClass.isMisconfiguration
             tell(
                 .error(
                     .discovery,

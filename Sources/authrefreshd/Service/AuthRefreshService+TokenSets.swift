@@ -55,7 +55,7 @@ extension AuthRefreshService {
             throw VarlinkError(LimitExceededError(.tokenSets, maximum: TokenSet.maximum))
         }
         let purpose = Waiter.Purpose.token(minimumValidity: call.minimumValidity, isForced: call.isForced)
-        wait(for: purpose, of: id, after: .tokenSetNeeded(call.set), responder, on: coordinator) {
+        wait(for: purpose, of: id, after: .tokenSetNeeded(call.set), holding: held?.times, responder, on: coordinator) {
             [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
                 finish(call, of: name, had: held, outcome, responder, on: coordinator)
@@ -156,7 +156,7 @@ extension VarlinkError {
                     failure: detail
                 )
             )
-        case .misconfigured, .rejected, .grantEnded:
+        case .misconfigured, .untrusted, .rejected, .grantEnded:
             return refused(name, detail, isForUser: false, "'authctl account show \(name)' shows what its grant covers")
         case .userRequired:
             return refused(
