@@ -22,6 +22,8 @@ completion_bash=$data_dir/bash-completion/completions/authctl
 completion_fish=$data_dir/fish/vendor_completions.d/authctl.fish
 completion_zsh=$data_dir/zsh/site-functions/_authctl
 units=(authrefreshd.service authrefreshd.socket)
+# A drop-in that its reader puts in force; what it costs is said in it.
+see_executables=$data_dir/authrefreshd/see-executables.conf
 # Runs with the graphical session, if there is one, and is no part of the daemon.
 agent_unit=authrefresh-agent.service
 # What hands URI schemes to authctl, once `authctl login --flow scheme` has the desktop do so.

@@ -110,7 +110,7 @@ package struct FileIdentity: Hashable, Sendable {
     }
 }
 
-private enum SmallFile {
+enum SmallFile {
     /// The first kilobyte of a file; nil if it cannot be read.
     static func text(_ path: String) -> String? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)

@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import Logging
+internal import Systemd
 internal import Varlink
 
 extension ChangeLog {
@@ -40,7 +41,7 @@ extension Refusal {
     var interfaceError: VarlinkError {
         switch self {
         case .peerNotAllowed(let uid):
-            VarlinkError(PermissionDeniedError(reason: "the daemon serves its own user and root, not uid \(uid)"))
+            VarlinkError(PermissionDeniedError(reason: UserNamespace.mapsRoot ? Self.otherUser(uid) : Self.unknownUser))
         case .peerUnknown:
             VarlinkError(PermissionDeniedError(reason: "the kernel did not say who is calling"))
         case .tooManyConnections(let limit):
@@ -55,4 +56,11 @@ extension Refusal {
             standardError
         }
     }
+
+    private static func otherUser(_ uid: UInt32) -> String {
+        "the daemon serves its own user and root, not uid \(uid)"
+    }
+
+    private static let unknownUser =
+        "the daemon serves its own user only: in its user namespace (PrivateUsers=yes) root and other users look alike"
 }

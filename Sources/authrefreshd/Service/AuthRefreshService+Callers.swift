@@ -46,7 +46,9 @@ extension AuthRefreshService {
             InvalidSettingsError(
                 field: "allowedExecutables",
                 reason: "the daemon cannot see which executable a caller runs, not even yours (pid \(process.pid))",
-                hint: "allow systemd units instead, or give authrefreshd.service a drop-in with PrivateUsers=no"
+                hint: "allow systemd units instead, or put the drop-in see-executables.conf in force: "
+                    + "ln -s ~/.local/share/authrefreshd/see-executables.conf ~/.config/systemd/user/authrefreshd.service.d/ && "
+                    + "systemctl --user daemon-reload && systemctl --user restart authrefreshd"
             )
         )
     }

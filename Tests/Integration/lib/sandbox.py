@@ -189,6 +189,29 @@ def check(check, journal, unit_file, state):
     check("the daemon itself is filtered", (fields["NoNewPrivs"], fields["Seccomp"]) == ("1", "2"), f"{fields}")
 
 
+# What needs neither mounts nor capabilities, and so holds without a user namespace.
+FILTERED = (
+    "packet socket", "user namespace", "writable code", "set-user-ID file", "real-time scheduling", "another personality", "being traced",
+    "setting the clock",
+)  # fmt: skip
+
+
+def check_open(check, journal, unit_file, drop_in, state):
+    """The same with a drop-in that takes the daemon out of its user namespace: what is left of the sandbox, and what is not."""
+    probe = Probe(journal, unit_file, state)
+    found = probe.found(confinement(unit_file) + confinement(drop_in))
+    probe.remove()
+    # The service's /tmp is everybody's here, and the next probe's must not find it.
+    os.unlink("/tmp/authrefreshd-probe")
+    for what in FILTERED:
+        check(f"without a user namespace the service is still refused: {what} ({found[what]})", found[what] in REFUSED[what], found[what])
+    for what in ("home", *ALLOWED):
+        check(f"without a user namespace the service may use: {what}", found[what] == "ok", found[what])
+    kept = {name: found[name] for name in ("umask", "NoNewPrivs", "Seccomp", "capabilities", "core dumps", "descriptors")}
+    wanted = {name: STATE_OF_PROBE[name] for name in kept}
+    check("without a user namespace: no capabilities, core dumps or new privileges; a filter; umask 077", kept == wanted, f"{kept}")
+
+
 def exposure():
     """The figure of systemd-analyze security for the installed unit: 0 is closed, 10 is open."""
     text = run("systemd-analyze", "--user", "--no-pager", "security", UNIT).stdout
