@@ -182,6 +182,6 @@ struct FailureTableTests {
         let unset = FailureSignal(failure, now: Timestamp(microseconds: 86_400_000_000))
         let set = FailureSignal(failure, now: Timestamp(microseconds: 1_795_255_200_000_000))
         #expect(FailureTable.standard.row(for: unset).failureClass == .unreachable)
-        #expect(FailureTable.standard.row(for: set).failureClass == .misconfigured)
+        #expect(FailureTable.standard.row(for: set).failureClass == .untrusted)
     }
 }

@@ -55,7 +55,7 @@ struct TLSTests {
         }
     }
 
-    @Test func `untrusted certificates are told from other misconfiguration, and nothing is sent`() async throws {
+    @Test func `untrusted certificates are misconfiguration and nothing is sent`() async throws {
         try await withAuthority { authority in
             let expired = try authority.server(for: "IP:127.0.0.1", to: "20210101000000Z")
             let early = try authority.server(for: "IP:127.0.0.1", from: "20980101000000Z")
