@@ -12,7 +12,9 @@ struct Agent: ~Copyable {
     private let namedSocket: String?
     private let authctl: String
     private let server: NotificationServer
-    private var feed: AccountFeed
+    /// Nil while the daemon does not answer.
+    private var feed: AccountFeed?
+    private var reconnection = Reconnection()
     private var desk = NotificationDesk()
     private var signIns: [SignInProgram] = []
     /// Nil: not asked yet, or the server has changed.
@@ -21,17 +23,16 @@ struct Agent: ~Copyable {
     /// - Parameters:
     ///   - namedSocket: the value of `--socket`.
     ///   - authctl: the path of the program that signs in.
+    /// - Throws: `noBus`; the daemon is waited for.
     init(namedSocket: String?, authctl: String) throws(AgentError) {
         let runtime = Self.environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
         let socket =
             namedSocket ?? Self.environment("AUTHREFRESH_SOCKET") ?? "\(runtime)/authrefreshd/io.authrefresh"
         let server = try Self.connect(Self.environment("DBUS_SESSION_BUS_ADDRESS") ?? "unix:path=\(runtime)/bus")
-        feed = try AccountFeed(socket: socket)
         self.server = server
         self.socket = socket
         self.namedSocket = namedSocket
         self.authctl = authctl
-        desk.beginPresentState()
     }
 
     private static func connect(_ address: String) throws(AgentError) -> NotificationServer {
@@ -42,10 +43,10 @@ struct Agent: ~Copyable {
         }
     }
 
-    /// Runs until the daemon or the bus is gone for good.
+    /// Runs until the bus is gone.
     mutating func run() throws(AgentError) -> Never {
         while true {
-            try takeChanges()
+            takeChanges()
             try takeEvents()
             perform(desk.takeEffects())
             wait()
@@ -55,15 +56,26 @@ struct Agent: ~Copyable {
 
     // MARK: What comes in
 
-    private mutating func takeChanges() throws(AgentError) {
+    private mutating func takeChanges() {
         do throws(AgentError) {
-            for change in try feed.takeChanges() { desk.apply(change) }
+            if feed == nil {
+                guard reconnection.isDue(at: .now) else { return }
+                feed = try AccountFeed(socket: socket)
+                desk.beginPresentState()
+            }
+            let changes = try feed?.takeChanges() ?? []
+            for change in changes { desk.apply(change) }
+            // A connection alone says nothing: systemd's socket takes it for a daemon that cannot start.
+            if !changes.isEmpty { reconnection.noteAnswer() }
         } catch {
-            // An upgrade restarts the daemon, and leaves a socket where the next one answers.
-            guard case .noDaemon(.connectionClosed) = error else { throw error }
-            feed = try AccountFeed(socket: socket)
-            desk.beginPresentState()
+            feed = nil
+            if reconnection.noteFailure(at: .now) { say("\(error.message); it is asked again, ever more seldom") }
         }
+    }
+
+    private func say(_ message: String) {
+        let line = Array("authagent: \(message)\n".utf8)
+        _ = unsafe write(STDERR_FILENO, line, line.count)
     }
 
     private mutating func takeEvents() throws(AgentError) {
@@ -117,12 +129,16 @@ struct Agent: ~Copyable {
 
     private borrowing func wait() {
         let busEvents = Int16(POLLIN) | (server.wantsToWrite ? Int16(POLLOUT) : 0)
-        var interest = [
-            pollfd(fd: feed.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: server.descriptor, events: busEvents, revents: 0),
-        ]
+        var interest = [pollfd(fd: server.descriptor, events: busEvents, revents: 0)]
+        var timeout = server.timeout
+        switch feed {
+        case .some(let feed): interest.append(pollfd(fd: feed.descriptor, events: Int16(POLLIN), revents: 0))
+        case nil:
+            let pause = reconnection.milliseconds(from: .now)
+            timeout = timeout < 0 ? pause : min(timeout, pause)
+        }
         interest += signIns.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
-        unsafe poll(&interest, nfds_t(interest.count), server.timeout)
+        unsafe poll(&interest, nfds_t(interest.count), timeout)
     }
 
     private static func isReadable(_ descriptor: Int32) -> Bool {

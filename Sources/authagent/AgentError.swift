@@ -1,7 +1,7 @@
 internal import Systemd
 internal import VarlinkClient
 
-/// What ends the agent; systemd starts it again.
+/// Why the agent cannot work: without a bus it ends, for a daemon it waits.
 enum AgentError: Error {
     case usage
     case noDaemon(VarlinkClientError)
