@@ -13,6 +13,8 @@ unit_dir=${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user
 drop_in_dir=$unit_dir/authrefreshd.service.d
 config_file=${XDG_CONFIG_HOME:-$HOME/.config}/authrefreshd/authrefreshd.yaml
 profile_dir=${XDG_DATA_HOME:-$HOME/.local/share}/authrefreshd/providers.d
+# The profiles as they were installed, for sha256sum: what differs from it was edited.
+profile_sums=$profile_dir/.installed
 # Not below /usr/lib, which belongs to the distribution's packages.
 catalog=/usr/local/lib/systemd/catalog/authrefreshd.catalog
 binaries=(authrefreshd authctl authagent)
@@ -24,6 +26,8 @@ completion_zsh=$data_dir/zsh/site-functions/_authctl
 units=(authrefreshd.service authrefreshd.socket)
 # A drop-in that its reader puts in force; what it costs is said in it.
 see_executables=$data_dir/authrefreshd/see-executables.conf
+# Opens the socket again after it has failed; nobody enables it.
+again_unit=authrefreshd-again.timer
 # Runs with the graphical session, if there is one, and is no part of the daemon.
 agent_unit=authrefresh-agent.service
 # What hands URI schemes to authctl, once `authctl login --flow scheme` has the desktop do so.
@@ -33,9 +37,11 @@ desktop_entry=$data_dir/applications/authctl-callback.desktop
 man_dir() { printf '%s' "$prefix/share/man"; }
 
 say() { printf '%s\n' "$*"; }
-fail() { # STATUS MESSAGE
-    printf '%s: error: %s\n' "$program" "$2" >&2
-    exit "$1"
+fail() { # STATUS MESSAGE...
+    local status=$1
+    shift
+    printf '%s: error: %s\n' "$program" "$*" >&2
+    exit "$status"
 }
 
 # The folder given with --prefix becomes part of a unit file, where blanks, quotes and "%" would mean something else.
@@ -72,11 +78,10 @@ has_user_manager() {
     systemctl --user show-environment > /dev/null 2>&1
 }
 
-# Runs a command as root where that needs no password; otherwise fails without a question.
-as_root() {
-    if ((EUID == 0)); then
-        "$@"
-    else
-        sudo -n "$@" 2> /dev/null
-    fi
+# is_edited PROFILE   whether the profile of that name is there, and is not what was installed
+is_edited() {
+    local file=$profile_dir/$1
+    [[ -e $file ]] || return 1
+    ! cmp -s "$source_dir/etc/providers.d/$1" "$file" || return 1
+    ! grep -qsxF "$(sha256sum < "$file" | cut -d ' ' -f 1)  $1" "$profile_sums"
 }
