@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import Glibc
 
 /// `authctl callback`.
 struct CallbackCommand: ParsableCommand {
@@ -11,8 +12,9 @@ struct CallbackCommand: ParsableCommand {
             sign-in it belongs to; an address that belongs to none is refused. What comes of it is told by the 'authctl login' that \
             waits.
 
-            The code in the address is good for one exchange, and for nobody but the daemon that asked for it. '-' reads \
-            the address from standard input.
+            The code in the address is good for one exchange, and for nobody but the daemon that asked for it. Other users can \
+            read what programs are started with: the address is wiped from there at once, and '-' reads it from standard \
+            input instead.
 
             Exit status: 65 if no sign-in under way has this state.
 
@@ -30,6 +32,7 @@ struct CallbackCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
+        Self.wipeArguments()
         let address = url == "-" ? try SecretFile(name: url, purpose: .redirect).readLine(prompt: Self.prompt) : nil
         var daemon = try connection.connect()
         let reply = try daemon.ask(
@@ -38,6 +41,16 @@ struct CallbackCommand: ParsableCommand {
             for: ContinueSignIn.Reply.self
         )
         try output.print(reply, or: "\(PlainText.line(reply.account)): the answer was handed on\n")
+    }
+
+    /// Takes the address from where every user of this machine can read it (proc(5)), for as long as the daemon takes to answer.
+    ///
+    /// A desktop entry has no other way to hand an address on, and those who called us have shown it already, for a moment.
+    private static func wipeArguments() {
+        for index in 1..<Int(CommandLine.argc) {
+            guard let argument = unsafe CommandLine.unsafeArgv[index] else { return }
+            unsafe memset(argument, Int32(UInt8(ascii: "x")), strlen(argument))
+        }
     }
 
     private static let prompt = "address that the browser ended on: "

@@ -1,0 +1,32 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `authctl callback`, as the desktop calls it.
+@Suite struct CallbackTests {
+    /// Before, everybody of this machine could read the code and the state for as long as the daemon took to answer.
+    @Test func `the address is among the arguments no more when the daemon is asked`() async throws {
+        let run = try CommandRun()
+        defer { run.remove() }
+        let listener = try UnixSocket.bound(to: run.socket, SOCK_STREAM)
+        defer { close(listener) }
+        #expect(listen(listener, 1) == 0)
+        let address = "com.example.app:/callback?code=sesame&state=open"
+        let callback = try Program("authctl", ["callback", address], environment: run.environment)
+        let connection = try await onOwnThread {
+            let connection = accept(listener, nil, nil)
+            var (call, byte): ([UInt8], UInt8) = ([], 0)
+            while unsafe read(connection, &byte, 1) == 1, byte != 0 { call.append(byte) }
+            #expect(String(decoding: call, as: UTF8.self).contains(address))
+            return connection
+        }
+        let arguments = try String(contentsOfFile: "/proc/\(callback.pid)/cmdline", encoding: .utf8)
+        #expect(arguments.contains("authctl\0"))
+        #expect(!arguments.contains("sesame") && !arguments.contains("open") && !arguments.contains("example"))
+        let reply = Array(#"{"parameters":{"account":"work"}}"#.utf8) + [0]
+        #expect(unsafe write(connection, reply, reply.count) == reply.count)
+        close(connection)
+        #expect(try await callback.ended() == .exited(0), "\(callback.errorText)")
+        #expect(callback.outputText.contains("work: the answer was handed on"))
+    }
+}
