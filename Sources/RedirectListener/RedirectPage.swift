@@ -50,15 +50,17 @@ package struct RedirectPage: Hashable, Sendable {
     }
 
     /// Text as text, wherever it comes from.
+    ///
+    /// Scalar by scalar, as browsers read it: what Swift calls a character may be a letter and the "<" behind it (U+0D4E joins them).
     static func escaped(_ text: String) -> String {
-        text.reduce(into: "") { result, character in
-            switch character {
+        text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
             case ">": result += "&gt;"
             case "\"": result += "&quot;"
             case "'": result += "&#39;"
-            default: result.append(character)
+            default: result.unicodeScalars.append(scalar)
             }
         }
     }
@@ -133,19 +135,22 @@ enum PageNonce {
 
     /// Nothing is loaded, run, framed, kept or told to anybody: the address of this page has the code in it, which is used up by now,
     /// and worth nothing without the verifier (RFC 9700 §2.1.1, §4.2.4).
+    ///
+    /// `sandbox` is what stops a page that sends the browser elsewhere by `<meta http-equiv="refresh">`; no other directive does. It
+    /// excludes `Cross-Origin-Opener-Policy`: browsers show an error for a page that has both (HTML, "navigation response").
     static func headers(for html: PageHTML) -> [(String, String)] {
         let policy = """
             default-src 'none'; style-src 'nonce-\(html.nonce)'; img-src data:; base-uri 'none'; form-action 'none'; \
-            frame-ancestors 'none'
+            frame-ancestors 'none'; sandbox
             """
         return [
             ("Content-Type", "text/html; charset=utf-8"),
             ("Content-Length", String(html.text.utf8.count)),
             ("Cache-Control", "no-store"),
             ("Content-Security-Policy", policy),
-            ("Cross-Origin-Opener-Policy", "same-origin"),
             ("Cross-Origin-Resource-Policy", "same-origin"),
             ("Referrer-Policy", "no-referrer"),
+            ("X-DNS-Prefetch-Control", "off"),
             ("X-Content-Type-Options", "nosniff"),
             ("X-Frame-Options", "DENY"),
             ("Connection", "close"),

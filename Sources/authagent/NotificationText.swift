@@ -15,7 +15,7 @@ struct NotificationText: Equatable {
         guard status.state == "interaction-required", status.reason != "sourceAccount" else { return nil }
         let server = Self.host(of: status.issuer)
         let reason = status.failure.map { ": \(Self.line($0.summary))" } ?? ""
-        summary = "Sign in to \(status.account)"
+        summary = "Sign in to \(Self.line(status.account))"
         body = "\(server) asks for you\(reason)"
         since = status.sinceUSec ?? 0
     }
@@ -25,8 +25,19 @@ struct NotificationText: Equatable {
     /// - Parameter hasActions: whether the server shows buttons; without them the command is named.
     func markup(hasActions: Bool, command: String) -> String {
         let lines = [problem, body, hasActions ? nil : command].compactMap(\.self)
-        return lines.joined(separator: "\n")
-            .replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+        return lines.map { Self.escaped(Self.line($0)) }.joined(separator: "\n")
+    }
+
+    /// Scalar by scalar, as servers read it: what Swift calls a character may be a letter and the "<" behind it (U+0D4E joins them).
+    private static func escaped(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
     }
 
     private static func host(of issuer: String) -> String {
@@ -35,6 +46,6 @@ struct NotificationText: Equatable {
     }
 
     private static func line(_ text: String) -> String {
-        String(text.unicodeScalars.filter { $0.properties.generalCategory != .control }.map(Character.init))
+        String(String.UnicodeScalarView(text.unicodeScalars.filter { !$0.isSteering }))
     }
 }

@@ -11,6 +11,22 @@ struct RedirectPageTests {
         #expect(html.ranges(of: "&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;amp;").count == 5)
     }
 
+    @Test func `no scalar that stands before a sign hides it`() {
+        // U+D800 to U+DFFF are no scalars.
+        let all = (0...0x10FFFF as ClosedRange<UInt32>).compactMap(Unicode.Scalar.init)
+        var text = String.UnicodeScalarView()
+        for scalar in all {
+            text.append(scalar)
+            text.append("<")
+        }
+        let html = RedirectPage.escaped(String(text))
+        #expect(!html.utf8.contains(UInt8(ascii: "<")))
+        #expect(html.utf8.count { $0 == UInt8(ascii: "&") } == all.count + "&<>\"'".count)
+        for sign in ["&", "<", ">", "\"", "'"] {
+            #expect(RedirectPage.escaped("\u{D4E}\(sign)") == "\u{D4E}" + RedirectPage.escaped(sign))
+        }
+    }
+
     @Test(arguments: [RedirectPage.Mood.success, .notice, .failure])
     func `a page is one card, and loads nothing`(mood: RedirectPage.Mood) {
         let html = RedirectPage(mood, title: "T", text: "t").html(nonce: "0").text

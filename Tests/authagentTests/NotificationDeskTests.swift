@@ -145,4 +145,14 @@ import Testing
                 == "as.example asks for you: &lt;b&gt;no&lt;/b&gt;&amp; more\nauthctl login a"
         )
     }
+
+    @Test func `no scalar that stands before a sign hides it`() throws {
+        for before in ["\u{D4E}", "\u{600}", "\u{1F1E6}", "\u{200D}", "\u{61C}", "\r", "a\u{301}"] {
+            let text = try #require(NotificationText(Self.needy("a", "\(before)<b>\(before)&")))
+            let markup = text.markup(hasActions: true, command: "").unicodeScalars
+            #expect(!markup.contains("<") && !markup.contains(">"), "\(before.unicodeScalars)")
+            #expect(markup.count { $0 == "&" } == 3)
+            #expect(!markup.contains { $0.isSteering })
+        }
+    }
 }

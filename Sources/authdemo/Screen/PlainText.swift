@@ -1,12 +1,10 @@
+internal import AuthRefreshInterface
+
 /// Makes text from elsewhere safe to print, and fits it.
 enum PlainText {
     /// The text on one line, without characters that steer a terminal: a server's `error_description` is a stranger's.
     static func line(_ text: String) -> String {
-        var scalars = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            scalars.append(isSteering(scalar) ? "\u{FFFD}" : scalar)
-        }
-        return String(scalars)
+        text.replacingSteering(with: "\u{FFFD}")
     }
 
     static func cut(_ text: String, to width: Int) -> String {
@@ -29,13 +27,5 @@ enum PlainText {
             current += current.isEmpty ? cut(String(word), to: width) : " \(word)"
         }
         return lines + (current.isEmpty ? [] : [current])
-    }
-
-    private static func isSteering(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0..<0x20, 0x7F..<0xA0: true
-        case 0x2028, 0x2029, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
-        default: false
-        }
     }
 }

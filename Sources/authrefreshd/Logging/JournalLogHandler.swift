@@ -1,3 +1,4 @@
+internal import AuthRefreshInterface
 internal import Glibc
 internal import Logging
 internal import Systemd
@@ -32,13 +33,13 @@ struct JournalLogHandler: LogHandler {
 
     private func fields(_ event: LogEvent, _ metadata: Logger.Metadata) -> [JournalField] {
         var fields = [
-            JournalField("MESSAGE", event.message.description),
+            JournalField("MESSAGE", Self.shown(event.message.description)),
             JournalField("PRIORITY", "\(event.level.priority)"),
             JournalField("SYSLOG_IDENTIFIER", "authrefreshd"),
         ]
         for (key, value) in metadata {
             guard let name = JournalFieldName(key) else { continue }
-            fields.append(JournalField(name, value.description))
+            fields.append(JournalField(name, Self.shown(value.description)))
         }
         return fields
     }
@@ -52,9 +53,14 @@ struct JournalLogHandler: LogHandler {
             text += "="
             text += value.description
         }
-        // 0xC2 begins U+0080 to U+00BF, the first half of which are control characters as well.
-        guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 }) else { return text }
-        return String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
+        return Self.shown(text)
+    }
+
+    /// Text as it may be read by a person: a caller's executable has any name that the caller likes.
+    private static func shown(_ text: String) -> String {
+        // Nearly all of it is ASCII, and needs no look at each scalar.
+        guard text.utf8.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else { return text }
+        return text.replacingSteering(with: " ")
     }
 }
 
