@@ -169,7 +169,7 @@ package actor DemoIssuer {
     }
 
     func release(_ admission: IssuerState.Admission) {
-        state.release(admission)
+        state.release(admission, at: configuration.now())
     }
 
     func noteHeld(_ admission: IssuerState.Admission) {

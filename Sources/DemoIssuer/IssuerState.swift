@@ -17,6 +17,8 @@ struct IssuerState {
     var clients: [String: DemoClient]
     /// The numbers of the token requests in flight, by family.
     private var inFlight: [Int: Set<Int>] = [:]
+    /// Where in the log the served requests stand whose answer has not left yet.
+    private var unanswered: [Int: Int] = [:]
     private var lastAdmission = 0
     var generator = SystemRandomNumberGenerator()
     /// The names of the assertions that were shown; each is good once (RFC 7523 §3).
@@ -69,11 +71,13 @@ struct IssuerState {
             return admission.plan.replacement ?? .noContent
         }
         let served = route(admission, at: now)
+        unanswered[admission.number] = log.lastSequence
         return admission.plan.replacement ?? admission.plan.expiresIn.map(served.stating) ?? served
     }
 
     /// Forgets that the request is in flight; a second time does nothing.
-    mutating func release(_ admission: Admission) {
+    mutating func release(_ admission: Admission, at now: Duration) {
+        if let sequence = unanswered.removeValue(forKey: admission.number) { log.noteAnswered(sequence, at: now) }
         guard let family = admission.draft.position?.family else { return }
         inFlight[family]?.remove(admission.number)
         if inFlight[family]?.isEmpty == true { inFlight[family] = nil }

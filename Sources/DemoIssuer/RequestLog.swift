@@ -65,6 +65,9 @@ package struct LogEntry: Sendable, Equatable, Codable {
     package let overlaps: Bool
     /// Name of the scripted fault that befell the request, if any.
     package let fault: String?
+    /// µs since the Unix epoch, when the last byte of the answer was about to leave, or the connection had ended without; nil before
+    /// that.
+    package internal(set) var answeredUSec: Int64?
 }
 
 /// Totals since the start; unlike the log they forget nothing.
@@ -133,6 +136,13 @@ struct RequestLog {
         kept.append(entry)
         if kept.count >= 2 * Self.capacity { kept.removeFirst(Self.capacity) }
 
+    }
+
+    /// Notes when the answer to a request left, the first time.
+    mutating func noteAnswered(_ sequence: Int, at now: Duration) {
+        guard let first = kept.first?.sequence, kept.indices.contains(sequence - first) else { return }
+        guard kept[sequence - first].answeredUSec == nil else { return }
+        kept[sequence - first].answeredUSec = now.wholeMicroseconds
     }
 
     /// What is known of a request before its outcome.

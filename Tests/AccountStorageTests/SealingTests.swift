@@ -142,13 +142,39 @@ struct SealingTests {
 
     @Test func `no error shows a secret`() throws {
         let store = try folder.open()
+        let key = try Sample.key()
         var new = try Sample.scheduled("a", due: 1)
         new.registration.clientSecret = Secret("visible-secret")
-        _ = try store.add(new)
-        let error = #expect(throws: StoreError.self) { try store.add(new) }
-        let key = try Sample.key()
-        let texts = [String(reflecting: error), "\(key)", String(reflecting: key)]
-        for text in texts { #expect(!text.contains("visible-secret") && !text.contains("0707")) }
-        #expect(texts[1] == "<redacted>")
+        new.tokens = StoredTokens(refreshToken: Sample.refreshToken("visible-token"))
+        let id = try store.add(new).account.id
+        var errors: [StoreError?] = [#expect(throws: StoreError.self) { try store.add(new) }]
+        try store.write { db in
+            try db.execute(sql: "UPDATE account SET client_secret = zeroblob(64)")
+            try db.execute(sql: "UPDATE token SET sealed = zeroblob(64)")
+        }
+        errors.append(#expect(throws: StoreError.self) { try store.record(id) })
+        errors.append(#expect(throws: StoreError.self) { try store.refreshToken(of: id, generation: Generation(1)) })
+        // A statement that has secrets for arguments, and fails.
+        errors.append(
+            #expect(throws: StoreError.self) {
+                try store.write { db in
+                    try db.execute(sql: "INSERT INTO account (name) VALUES (?)", arguments: ["visible-secret"])
+                }
+            }
+        )
+        try store.close()
+        errors.append(#expect(throws: StoreError.self) { try folder.open(key: Sample.key(8)) })
+        #expect(Set(errors.map { "\($0, default: "none")" }).count == errors.count)
+        var texts = ["\(key)", String(reflecting: key)]
+        for error in errors {
+            let error = try #require(error)
+            var dumped = ""
+            dump(error, to: &dumped)
+            texts += ["\(error)", String(reflecting: error), error.hint ?? "", dumped]
+        }
+        // The keys' bytes too, as digits, as a list or in Base64.
+        let secrets = ["visible", "0707", "0808", "7, 7", "8, 8", "BwcH", "CAgI"]
+        for text in texts { #expect(!secrets.contains { text.contains($0) }, "\(text)") }
+        #expect(texts[0] == "<redacted>")
     }
 }

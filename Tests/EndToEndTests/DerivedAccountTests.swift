@@ -206,6 +206,7 @@ struct DerivedAccountTests {
                     "\(name)"
                 )
             }
+            // `derivationsMax` stand behind "d".
             let deep = try await derive(stage, url, ["--no-wait"], name: "e", from: "d")
             #expect(deep.end == .exited(65) && deep.errors.contains("more than 4"), "\(deep)")
             try await stage.acquire("d")

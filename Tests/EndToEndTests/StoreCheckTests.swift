@@ -47,6 +47,7 @@ struct StoreCheckTests {
         let reply = try await stage.ask(.checkStore, CheckStore.Parameters(), for: CheckStore.Reply.self)
         #expect(reply.accounts == 1)
         #expect(reply.found == 1500)
+        // `findingsMax`.
         #expect(reply.findings.count == 1000)
         let told = try await stage.authctl("store", "check", "--json")
         #expect(told.end == .exited(65))

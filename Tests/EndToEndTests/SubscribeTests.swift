@@ -73,7 +73,8 @@ struct SubscribeTests {
         }
         let feed = try await ChangeFeed(stage)
         let start = feed.changes.count
-        // Each renaming tells every subscriber 15 KB; 8 MiB may wait for one of them, beside what its socket holds.
+        // Each renaming tells every subscriber 15 KB; `undrainedBytesMax` may wait for one of them, beside what its
+        // socket holds.
         let rounds = 650
         for round in 0..<rounds {
             let parameters = RenameAccount.Parameters(

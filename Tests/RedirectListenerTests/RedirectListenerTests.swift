@@ -163,6 +163,8 @@ import Testing
                 #expect(text.hasPrefix("HTTP/1.1 200"))
             }
             _ = try await deliveries.first("the second", from: 1) { _ in true }
+            // Both have ended.
+            #expect(try await RawWeb.get(url).status == 200)
         }
     }
 

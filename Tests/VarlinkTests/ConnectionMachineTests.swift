@@ -100,6 +100,7 @@ import Varlink
         _ = machine.accepted()
         _ = receive(plain)
         #expect(machine.wantsInput)
+        // More than `pipelinedBytesMax`.
         _ = receive(String(repeating: plain, count: 6))
         #expect(!machine.wantsInput)
         _ = answer(reply, 1)

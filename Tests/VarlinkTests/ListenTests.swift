@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Glibc
 import Testing
@@ -35,18 +36,32 @@ extension SocketTests {
             await served.end()
         }
 
-        @Test func `as many connections wait in the kernel as the backlog says`() throws {
-            let folder = ServedFolder.freshFolder()
-            let path = folder + "/socket"
-            let listening = try ListenSocket.bound(to: path, backlog: 4)
-            let address = try #require(UnixAddress(path: path))
-            let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue)
-            let waiting = (0..<8).map { _ in socket(AF_UNIX, type, 0) }
-            let results = waiting.map { address.connect($0) == 0 ? 0 : errno }
-            // The kernel takes one more than it is told: a queue is full when it is longer than the backlog.
-            #expect(results == [0, 0, 0, 0, 0, EAGAIN, EAGAIN, EAGAIN])
-            (waiting + [listening.descriptor]).forEach { close($0) }
-            try FileManager.default.removeItem(atPath: folder)
+        @Test func `as many connections wait in the kernel as the backlog says`() async throws {
+            let (entered, entering) = AsyncStream<Void>.makeStream()
+            let gate = DispatchSemaphore(value: 0)
+            let configure = { (configuration: inout VarlinkServerConfiguration) in
+                configuration.limits.backlog = 4
+                configuration.allowsPeer = { _ in
+                    entering.yield()
+                    gate.wait()
+                    return true
+                }
+            }
+            try await ServedFolder.serving(configure) { served in
+                // The server's thread is at the first peer, and takes nobody else.
+                let first = try RawPeer(served.path)
+                var entries = entered.makeAsyncIterator()
+                await entries.next()
+                let address = try #require(UnixAddress(path: served.path))
+                let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue)
+                let waiting = (0..<8).map { _ in socket(AF_UNIX, type, 0) }
+                let results = waiting.map { address.connect($0) == 0 ? 0 : errno }
+                for _ in 0...waiting.count { gate.signal() }
+                // The kernel takes one more than it is told: a queue is full when it is longer than the backlog.
+                #expect(results == [0, 0, 0, 0, 0, EAGAIN, EAGAIN, EAGAIN])
+                for descriptor in waiting { close(descriptor) }
+                first.closeInput()
+            }
         }
 
         @Test func `a socket that nobody answers on is replaced`() async throws {

@@ -146,8 +146,30 @@ final class RawPeer: Sendable {
         try UnixStream.write(Array(text.utf8), to: descriptor)
     }
 
+    /// Writes as much of `bytes` as there is room for now; returns how much that was.
+    func writeAvailable(_ bytes: ArraySlice<UInt8>) -> Int {
+        let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+        return max(0, unsafe bytes.withUnsafeBytes { unsafe send(descriptor, $0.baseAddress, $0.count, flags) })
+    }
+
     /// Says that it will write no more.
     func closeInput() { Glibc.shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Waits until there is something to read.
+    func hasInput(within milliseconds: Int32) -> Bool {
+        returned(Int16(POLLIN), within: milliseconds) != 0
+    }
+
+    /// Waits until the server has closed the connection. What it sent before stays unread.
+    func isHungUp(within milliseconds: Int32 = 10_000) -> Bool {
+        returned(0, within: milliseconds) & Int16(POLLHUP) != 0
+    }
+
+    /// What poll(2) says of the connection.
+    private func returned(_ events: Int16, within milliseconds: Int32) -> Int16 {
+        var interest = pollfd(fd: descriptor, events: events, revents: 0)
+        return unsafe poll(&interest, 1, milliseconds) > 0 ? interest.revents : 0
+    }
 
     /// All messages until the server closes, or until `count` have come.
     func messages(_ count: Int = .max) -> [String] {

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import TestSupport
 import Testing
 import Varlink
@@ -71,7 +72,44 @@ extension SocketTests {
             }
         }
 
-        @Test func `a peer of another user is refused`() async throws {
+        @Test func `the user we run as and root may call, and nobody else`() {
+            let allows = VarlinkServerConfiguration(endpoint: .path("/nowhere")).allowsPeer
+            let user = geteuid()
+            for uid in [0, user] { #expect(allows(PeerCredentials(pid: 1, uid: uid, gid: 0)), "\(uid)") }
+            for uid in [user + 1, user + 1000] {
+                #expect(!allows(PeerCredentials(pid: 1, uid: uid, gid: 0)), "\(uid)")
+            }
+        }
+
+        @Test(.enabled(if: isRoot, "needs root, to call as another user"))
+        func `a peer of another user is refused`() async throws {
+            try await ServedFolder.serving { served in
+                // What the files would keep out, they let in here.
+                #expect(unsafe chmod(served.folder, 0o755) == 0 && chmod(served.path, 0o666) == 0)
+                let script = """
+                    import socket, sys
+                    peer = socket.socket(socket.AF_UNIX)
+                    peer.connect(sys.argv[1])
+                    try:
+                        peer.sendall(b'{"method":"test.echo.Echo","parameters":{"text":"a"}}\\0')
+                    except OSError:
+                        pass
+                    print(peer.recv(4096).split(b"\\0")[0].decode())
+                    """
+                let program = try Program(
+                    "/usr/bin/setpriv",
+                    ["--reuid=12345", "--regid=12345", "--clear-groups", "/usr/bin/python3", "-c", script] + [
+                        served.path
+                    ],
+                    environment: [:]
+                )
+                #expect(try await program.ended() == .exited(0), "\(program.errorText)")
+                #expect(program.outputText.contains("org.varlink.service.PermissionDenied"), "\(program.outputText)")
+                #expect(await refusal(in: served) == .peerNotAllowed(uid: 12_345))
+            }
+        }
+
+        @Test func `a peer that the owner of the server does not allow is refused by its user id`() async throws {
             try await ServedFolder.serving({ $0.allowsPeer = { _ in false } }) { served in
                 let reply = try echo(served)
                 #expect(reply.error == "org.varlink.service.PermissionDenied")
@@ -107,6 +145,13 @@ extension SocketTests {
             try await ServedFolder.serving({ $0.limits.messageTimeout = .milliseconds(100) }) { served in
                 let peer = try RawPeer(served.path)
                 try peer.write(#"{"method""#)
+                // A byte every 10 ms, for a hundred times as long as a call may take.
+                var drops = 0
+                while drops < 1000, !peer.hasInput(within: 10) {
+                    try? peer.write(" ")
+                    drops += 1
+                }
+                #expect(drops < 1000)
                 #expect(
                     peer.messages() == [
                         #"{"error":"org.varlink.service.InvalidParameter","#
@@ -119,6 +164,7 @@ extension SocketTests {
         @Test func `a connection without a call is closed after its time`() async throws {
             try await ServedFolder.serving({ $0.limits.idleTimeout = .milliseconds(100) }) { served in
                 let peer = try RawPeer(served.path)
+                #expect(peer.isHungUp())
                 #expect(peer.messages() == [])
             }
         }
@@ -134,7 +180,7 @@ extension SocketTests {
                 try client.send("test.echo.Hold", parameters: "{}", mode: .one)
                 let responder = await calls.next()
                 // A second connection that is cut shows that the time has passed.
-                #expect(try RawPeer(served.path).messages() == [])
+                #expect(try RawPeer(served.path).isHungUp())
                 responder?.reply(["text": "late"])
                 #expect(try client.receive(timeoutMilliseconds: 10_000).parameters["text"]?.string == "late")
             }
@@ -160,14 +206,16 @@ extension SocketTests {
             try await ServedFolder.serving({ $0.limits.drainTimeout = .milliseconds(100) }) { served in
                 let (gone, telling) = AsyncStream<Void>.makeStream()
                 var calls = served.held.makeAsyncIterator()
-                var client = try VarlinkConnection(path: served.path)
-                try client.send("test.echo.Hold", parameters: "{}", mode: .more)
+                let peer = try RawPeer(served.path)
+                try peer.write(#"{"method":"test.echo.Hold","more":true}"# + "\0")
                 let responder = await calls.next()
                 responder?.onDisconnect { telling.yield() }
                 let filler = ["text": String(repeating: "x", count: 100_000)]
                 for _ in 0..<30 { responder?.reply(filler, continues: true) }
                 var endings = gone.makeAsyncIterator()
                 await endings.next()
+                // The call has ended. So does the connection, though what was sent last is never read.
+                #expect(peer.isHungUp())
             }
         }
 
@@ -178,9 +226,22 @@ extension SocketTests {
                 let text = String(repeating: "x", count: 50_000)
                 let call = #"{"method":"test.echo.Echo","parameters":{"text":"\#(text)"}}"# + "\0"
                 let peer = try RawPeer(served.path)
-                // Far more than the kernel holds: the writer is stopped until the replies are read.
-                DispatchQueue.global().async {
-                    for _ in 0..<100 { try? peer.write(call) }
+                // Far more than the kernel holds.
+                var rest = Array(String(repeating: call, count: 100).utf8)[...]
+                let all = rest.count
+                // Nothing more is taken from the writer while the server has a hundred turns.
+                var turns = 0
+                while turns < 100, !rest.isEmpty {
+                    let written = peer.writeAvailable(rest)
+                    rest = rest.dropFirst(written)
+                    turns = written > 0 ? 0 : turns + 1
+                    if written == 0 { #expect(try echo(served).error == nil) }
+                }
+                // `undrainedBytesHighWater`, and what two sockets hold.
+                #expect(all - rest.count < all / 2)
+                // The replies are read now.
+                DispatchQueue.global().async { [rest] in
+                    try? peer.write(String(decoding: rest, as: UTF8.self))
                 }
                 #expect(peer.messages(100).count == 100)
             }

@@ -12,6 +12,8 @@ struct LimitsPageTests {
     private struct Row {
         var limit: String
         var value: String
+        /// What callers are told it by; nil where they are not.
+        var told: String?
         var test: String
     }
 
@@ -19,7 +21,8 @@ struct LimitsPageTests {
         try PageSources.page("Limits").split(separator: "\n").compactMap { line in
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
             guard line.hasPrefix("| `"), cells.count == 4 else { return nil }
-            return Row(limit: cells[0].trimmingCharacters(in: ["`"]), value: cells[1], test: cells[3])
+            let told = cells[2].firstMatch(of: /told: `([A-Za-z]+)`/).map { String($0.1) }
+            return Row(limit: cells[0].trimmingCharacters(in: ["`"]), value: cells[1], told: told, test: cells[3])
         }
     }
 
@@ -66,8 +69,12 @@ struct LimitsPageTests {
         #expect(Set(told) == Set(Limit.allCases.map(\.rawValue)))
     }
 
-    @Test func `the test that reaches a limit is there`() throws {
-        let tests = try PageSources.tests()
-        for row in try rows() { #expect(tests.contains(row.test), "\(row.limit): \(row.test)") }
+    @Test func `the test that reaches a limit is there, and names it`() throws {
+        let tests = try PageSources.testTexts()
+        for row in try rows() {
+            let text = try #require(tests[row.test], "\(row.limit): \(row.test)")
+            let isNamed = text.contains(row.limit) || row.told.map { text.contains($0) } ?? false
+            #expect(isNamed, "\(row.limit): \(row.test)")
+        }
     }
 }

@@ -13,6 +13,7 @@ struct LineBudgetTests {
     @Test func `lines that are too many are counted, and their number is told with the next`() {
         #expect(spend(5, after: .zero) == [0, 0, 0, nil, nil])
         #expect(spend(1, after: .seconds(59)) == [nil])
+        // After `refusalStretch`.
         #expect(spend(5, after: .seconds(60)) == [3, 0, 0, nil, nil])
         #expect(spend(2, after: .seconds(86_400)) == [2, 0])
     }
@@ -31,6 +32,7 @@ struct LineBudgetTests {
     }
 
     @Test func `subjects beyond the limit have one share together`() {
+        // `refusalSubjectsMax` is 2 here.
         #expect(spend(1, on: "a", after: .zero) == [0])
         #expect(spend(1, on: "b", after: .zero) == [0])
         for subject in ["c", "d", "e"] { #expect(spend(1, on: subject, after: .seconds(1)) == [0]) }

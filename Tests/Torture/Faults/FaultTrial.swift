@@ -233,7 +233,10 @@ struct FaultTrial: Sendable {
         case .none:
             finding.recovery = "nothing was missing"
         case .later:
-            finding.recovery = "within the hour"
+            let wait = Self.seconds(until: try await stage.status(name).nextAttemptAtUSec)
+            finding.recovery = "by itself in \(Int(wait)) s"
+            let asked = expectation.course.pause?.upperBound ?? 0
+            finding.expect(0 < wait && wait <= asked, "the next attempt follows in \(Int(wait)) s: later than asked")
             return
         case .byItself:
             finding.recovery = try await comeBackByItself()
@@ -271,8 +274,7 @@ struct FaultTrial: Sendable {
     private func comeBackByItself() async throws -> String {
         let (start, began) = (feed.changes.count, ContinuousClock.now)
         let status = try await stage.status(name)
-        let now = Int64(Date.now.timeIntervalSince1970 * 1e6)
-        let wait = Duration.microseconds((status.nextAttemptAtUSec ?? now) - now)
+        let wait = Duration.seconds(Self.seconds(until: status.nextAttemptAtUSec))
         // It may have come back in the moment before.
         guard status.state != "fresh" else { return "by itself at once" }
         guard wait < limits.patience else {
@@ -310,6 +312,11 @@ extension FaultTrial {
         case "interaction-required": Expectation.Course.needsPerson(reason: status.reason ?? "?").text
         default: status.state
         }
+    }
+
+    /// 0 for a time that is not known.
+    private static func seconds(until timeUSec: Int64?) -> Double {
+        timeUSec.map { Double($0) / 1e6 - Date.now.timeIntervalSince1970 } ?? 0
     }
 
     private static func text(of end: ProgramEnd) -> String {
