@@ -42,6 +42,7 @@ enum Schema {
         ("authorization requests and ends of secrets", [authorizationRequests]),
         // A JSON object.
         ("provider settings", ["ALTER TABLE account ADD COLUMN provider_settings TEXT NOT NULL DEFAULT '{}'"]),
+        ("server metadata", [serverMetadata]),
     ]
 
     /// Times are µs since 1970; of a `Moment` there are three: `_wall_usec`, `_boot_id`, `_boot_usec`.
@@ -185,6 +186,18 @@ enum Schema {
         ALTER TABLE account ADD COLUMN authorization_details TEXT;                           -- a JSON array (RFC 9396)
         ALTER TABLE account ADD COLUMN client_secret_expires_usec INTEGER;                   -- NULL: never, or unknown
         ALTER TABLE account ADD COLUMN post_logout_uri TEXT;
+        """
+
+    /// What authorization servers published last, as they sent it.
+    private static let serverMetadata = """
+        CREATE TABLE server_metadata (
+            issuer_id INTEGER NOT NULL REFERENCES issuer (id) ON DELETE CASCADE,
+            ca_file TEXT NOT NULL,                 -- '' for the authorities that all servers are trusted by
+            first_document BLOB NOT NULL,          -- JSON
+            second_document BLOB,                  -- NULL if the server publishes one only
+            fetched_usec INTEGER NOT NULL,
+            PRIMARY KEY (issuer_id, ca_file)
+        ) STRICT;
         """
 
     /// One for each question of the schedule; `StoreStatement` asks them, and a test reads its plans.

@@ -55,6 +55,8 @@ final class MetadataCache: Sendable {
         var circumstances = 0
         /// How clients had to prove themselves where the first guess was refused. Found out again after a restart.
         var learnedForms: [ClientAt: LearnedForm] = [:]
+        /// Where documents are kept beyond a restart; nil if nowhere.
+        var shelf: MetadataShelf?
     }
 
     fileprivate typealias Fetching = Task<Result<MetadataFetch.Result, MetadataError>, Never>
@@ -68,6 +70,11 @@ final class MetadataCache: Sendable {
     init(fetch: MetadataFetch, configuration: OAuthClientConfiguration) {
         self.fetch = fetch
         self.configuration = configuration
+    }
+
+    /// Has the last good documents kept, and used after a restart while they cannot be fetched.
+    func keep(in shelf: MetadataShelf) {
+        memory.withLock { $0.shelf = shelf }
     }
 
     /// The metadata for `key`, fetched if there is none or it is too old; too old is better than none if that fails.
@@ -147,8 +154,13 @@ final class MetadataCache: Sendable {
         } catch {
             result = .failure(error)
         }
+        let kept = await settle(result, with: key)
         let now = configuration.uptime()
         memory.withLock { memory in
+            if let kept, memory.entries[key] == nil {
+                // Fetched anew at the next use that a failure does not forbid.
+                memory.entries[key] = MetadataCache.Entry(metadata: kept, fetchedAt: now, lifetime: .zero)
+            }
             if memory.circumstances == circumstances {
                 memory.inFlight[key] = nil
             } else if case .failure = result {
@@ -157,6 +169,30 @@ final class MetadataCache: Sendable {
             memory.keep(result, for: key, at: now, configuration)
         }
         return result
+    }
+
+    /// Keeps what was fetched; if nothing could be, and there is nothing in memory, finds what was kept.
+    private func settle(
+        _ result: Result<MetadataFetch.Result, MetadataError>,
+        with key: Key
+    ) async -> AuthorizationServerMetadata? {
+        let (shelf, isKnown) = memory.withLock { ($0.shelf, $0.entries[key] != nil) }
+        guard let shelf else { return nil }
+        let place = KeptMetadata.Place(issuer: key.issuer, caFile: key.profile?.caFile)
+        switch result {
+        case .success(let fetched):
+            // One document of two is less than what was kept.
+            guard fetched.isComplete, fetched.bodies.allSatisfy({ $0.count <= KeptMetadata.bytesMax }) else { break }
+            let documents = KeptMetadata(documents: fetched.bodies, fetchedAt: configuration.now())
+            // Nobody who waits for the metadata waits for the disk.
+            Task { await shelf.keep(place, documents) }
+        case .failure:
+            guard !isKnown, let kept = await shelf.find(place),
+                configuration.now() - kept.fetchedAt < KeptMetadata.lifetime
+            else { break }
+            return MetadataFetch.metadata(in: kept, for: key)
+        }
+        return nil
     }
 }
 

@@ -14,11 +14,14 @@ struct MetadataFetch: Sendable {
         /// False if one document could not be had for a reason that will pass: what it says is missing until the next
         /// fetch.
         let isComplete: Bool
+        /// The documents as they were sent.
+        let bodies: [[UInt8]]
     }
 
     private struct Page {
         let fields: [String: JSONValue]
         let serverDate: Timestamp?
+        let body: [UInt8]
     }
 
     private typealias Document = Swift.Result<Page, MetadataError>
@@ -38,8 +41,18 @@ struct MetadataFetch: Sendable {
                 documents: found.map(\.fields)
             ).amended(by: profile),
             serverDate: found.compactMap(\.serverDate).first,
-            isComplete: !documents.contains(where: MetadataFetch.willPass)
+            isComplete: !documents.contains(where: MetadataFetch.willPass),
+            bodies: found.map(\.body)
         )
+    }
+
+    /// What documents that were kept say; nil if they cannot be used.
+    static func metadata(in kept: KeptMetadata, for key: MetadataCache.Key) -> AuthorizationServerMetadata? {
+        try? AuthorizationServerMetadata(
+            issuer: key.issuer,
+            template: key.profile?.issuerTemplate,
+            documents: kept.documents.compactMap { JSONValue.object(in: $0) }
+        ).amended(by: key.profile)
     }
 
     private func document(
@@ -62,7 +75,7 @@ struct MetadataFetch: Sendable {
         let body = AnswerBody(answer)
         switch answer.status {
         case 200 where body.kind == .fields:
-            return .success(Page(fields: body.fields, serverDate: answer.serverDate))
+            return .success(Page(fields: body.fields, serverDate: answer.serverDate, body: answer.body))
         // Some servers answer every unknown path with their front page, others with a redirect to it or with 401. An
         // answer from another place is a captive portal's.
         case 300...399 where !answer.isRedirect(awayFrom: endpoint), 400...406, 410:

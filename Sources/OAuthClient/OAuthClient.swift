@@ -26,6 +26,11 @@ package struct OAuthClient: Sendable {
         keySets = KeySetCache(exchange: exchange, configuration: configuration)
     }
 
+    /// Has the last good metadata of each server kept beyond a restart.
+    package func keepMetadata(in shelf: MetadataShelf) {
+        cache.keep(in: shelf)
+    }
+
     /// Has metadata that could not be had asked for again at the next use: a network has come up, or the clock was set.
     package func forgetFailures() {
         cache.forgetFailures()

@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import RefreshCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import OAuthClient
@@ -92,6 +93,73 @@ struct MetadataCacheTests {
                         "POST /old", "POST /old", "POST /new",
                     ]
                 )
+            }
+        }
+    }
+
+    /// What a store keeps from one client to the next.
+    private final class Shelf: Sendable {
+        let kept = EventLog<(place: KeptMetadata.Place, metadata: KeptMetadata)>()
+
+        var shelf: MetadataShelf {
+            MetadataShelf(
+                find: { [kept] place in kept.all.last { $0.place == place }?.metadata },
+                keep: { [kept] place, metadata in kept.append((place, metadata)) }
+            )
+        }
+    }
+
+    @Test func `after a restart kept metadata is used while the fetch fails, and validated anew`() async throws {
+        let isDown = Atomic(false)
+        let shelf = Shelf()
+        try await withServer({ request, _ in
+            if request.line.hasPrefix("GET"), isDown.load(ordering: .sequentiallyConsistent) {
+                return [LoopbackServer.answer(503)]
+            }
+            return [Self.discovery(request) ?? LoopbackServer.json(200, issuedTokens)]
+        }) { server in
+            try await withClient { client in
+                client.keepMetadata(in: shelf.shelf)
+                #expect(await client.refresh(try Self.request(server)).response != nil)
+                try await shelf.kept.first("the documents") { _ in true }
+            }
+            isDown.store(true, ordering: .sequentiallyConsistent)
+            let age = Age()
+            try await withClient({ $0.uptime = { age.now } }) { client in
+                client.keepMetadata(in: shelf.shelf)
+                for _ in 0..<3 { #expect(await client.refresh(try Self.request(server)).response != nil) }
+                #expect(lines(server, "GET") == 4)
+                isDown.store(false, ordering: .sequentiallyConsistent)
+                age.advance(6)
+                #expect(await client.refresh(try Self.request(server)).response != nil)
+                #expect(lines(server, "GET") == 6)
+            }
+        }
+    }
+
+    @Test func `kept metadata obeys the rules for fetched metadata, and is not used for ever`() async throws {
+        let document = { (issuer: String, endpoint: String) in
+            Array(#"{"issuer":"\#(issuer)","token_endpoint":"\#(endpoint)"}"#.utf8)
+        }
+        let day = Duration.seconds(86_400)
+        let cases: [(issuer: String, endpoint: String, age: Duration, isUsed: Bool)] = [
+            ("https://login.invalid", "https://login.invalid/token", 89 * day, true),
+            ("https://login.invalid", "https://login.invalid/token", 90 * day, false),
+            ("https://other.invalid", "https://login.invalid/token", .zero, false),
+            ("https://login.invalid", "http://127.0.0.1:1/token", .zero, false),
+            ("https://login.invalid", "http://login.invalid/token", .zero, false),
+        ]
+        let now = Timestamp(microseconds: 1_700_000_000_000_000)
+        for (issuer, endpoint, age, isUsed) in cases {
+            try await withClient({
+                $0.now = { now }
+                // Nothing listens there: no server is asked.
+                $0.proxy = ProxySettings(environment: ["https_proxy": "http://127.0.0.1:1"])
+            }) { client in
+                let kept = KeptMetadata(documents: [document(issuer, endpoint)], fetchedAt: now - age)
+                client.keepMetadata(in: MetadataShelf(find: { _ in kept }, keep: { _, _ in }))
+                let found = try? await client.metadata(of: Issuer(url: "https://login.invalid"))
+                #expect((found?.tokenEndpoint.url == endpoint) == isUsed, "\(issuer) \(endpoint) \(age)")
             }
         }
     }

@@ -1,0 +1,61 @@
+import Foundation
+import GRDB
+import RefreshCore
+import Testing
+
+@testable import AccountStorage
+
+/// What servers publish, kept for the time after a restart.
+struct ServerMetadataTests {
+    private let folder: TemporaryFolder
+    private let store: AccountStore
+    private let issuer: Issuer
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try folder.open()
+        issuer = try Issuer(url: Sample.issuerURL)
+        _ = try store.add(Sample.account("a"))
+    }
+
+    private func documents(_ texts: String..., day: Int64) -> AccountStore.ServerMetadata {
+        AccountStore.ServerMetadata(
+            documents: texts.map { Data($0.utf8) },
+            fetchedAt: Sample.start + .seconds(day * 86_400)
+        )
+    }
+
+    @Test func `documents are kept with their age, by the authorities that they were fetched with`() throws {
+        let plain = documents("{}", "{ }", day: 0)
+        let private1 = documents("{  }", day: 1)
+        try store.keep(plain, of: issuer, caFile: "")
+        try store.keep(private1, of: issuer, caFile: "/ca.pem")
+        #expect(try store.serverMetadata(of: issuer, caFile: "/other.pem") == nil)
+        try store.close()
+        let again = try folder.open()
+        #expect(try again.serverMetadata(of: issuer, caFile: "") == plain)
+        #expect(try again.serverMetadata(of: issuer, caFile: "/ca.pem") == private1)
+        let newer = documents("{}", "{ }", day: 3)
+        try again.keep(newer, of: issuer, caFile: "")
+        #expect(try again.serverMetadata(of: issuer, caFile: "") == newer)
+    }
+
+    @Test func `what has not changed is not written again within a day`() throws {
+        try store.keep(documents("{}", day: 0), of: issuer, caFile: "")
+        let changes = try store.inDatabase { $0.totalChangesCount }
+        let later = AccountStore.ServerMetadata(documents: [Data("{}".utf8)], fetchedAt: Sample.start + .seconds(3600))
+        try store.keep(later, of: issuer, caFile: "")
+        #expect(try store.inDatabase { $0.totalChangesCount } == changes)
+    }
+
+    @Test func `nothing is kept of an issuer without an account, and no more than a limit`() throws {
+        try store.keep(documents("{}", day: 0), of: Issuer(url: "https://stranger.example"), caFile: "")
+        for number in 0..<AccountStore.serverMetadataMax + 5 {
+            try store.keep(documents("{}", day: Int64(number)), of: issuer, caFile: "/\(number)")
+        }
+        let count = try store.inDatabase { try Int.fetchOne($0, sql: "SELECT count(*) FROM server_metadata") }
+        #expect(count == AccountStore.serverMetadataMax)
+        #expect(try store.serverMetadata(of: issuer, caFile: "/4") == nil)
+        #expect(try store.serverMetadata(of: issuer, caFile: "/5") != nil)
+    }
+}
