@@ -47,12 +47,14 @@ extension AccountStore {
             sealer = keys.sealer
             // What was sealed with the old key is in the log still.
             forgetLog()
+            UpgradeCopy.remove(of: path)
         }
         return batch
     }
 
     /// The retired key is destroyed.
     package func forgetRetiredKey() throws(StoreError) {
+        UpgradeCopy.remove(of: path)
         try write(Meta.forgetRetiredKey)
     }
 

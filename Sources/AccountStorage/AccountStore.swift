@@ -24,6 +24,10 @@ package final class AccountStore {
     package let tokenReader: TokenReader
     /// What the path led to when it was opened.
     private let file: PosixFile.Identity?
+    /// What the log's path led to when the log was begun.
+    private var log: PosixFile.Identity?
+    /// Called when the log was found removed or replaced, after what was in it is safe in the database.
+    package var onLogRenewed: () -> Void = {}
 
     /// How far the wall clock has been moved since deadlines were first written.
     ///
@@ -50,6 +54,7 @@ package final class AccountStore {
         self.path = path
         (database, self.keys, scheduleOffset) = try StoreOpening(path: path, keys: keys).open()
         file = PosixFile.identity(of: path)
+        log = PosixFile.identity(of: path + "-wal")
         sealer = self.keys.sealer
         tokenReader = TokenReader(database, sealer: sealer)
     }
@@ -84,11 +89,32 @@ package final class AccountStore {
     /// `write` for what keeps `barren` and `atWork` true by itself.
     func transaction<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
         guard PosixFile.identity(of: path) == file else { throw .gone(path: path) }
+        if PosixFile.identity(of: path + "-wal") != log { try renewLog() }
         do {
             return try database.enter { try $0.write(body) }
         } catch {
             throw StoreError(error, path: path, systemError: database.systemError)
         }
+    }
+
+    /// The write-ahead log's name is gone, or leads to another file. SQLite has the log open still, and would write on into it; the next
+    /// process would not find what is in it. So it is written back, and a log is begun that has a name.
+    private func renewLog() throws(StoreError) {
+        do {
+            try database.enter { queue in
+                try queue.writeWithoutTransaction { db in
+                    // Leaving this mode writes the whole log back, and syncs the database.
+                    let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
+                    guard mode == "delete" else { throw StoreError.gone(path: path + "-wal") }
+                    let again = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
+                    guard again == "wal" else { throw StoreError.readOnly(path: path) }
+                }
+            }
+        } catch {
+            throw StoreError(error, path: path, systemError: database.systemError)
+        }
+        log = PosixFile.identity(of: path + "-wal")
+        onLogRenewed()
     }
 
     /// The issuer with this number, nil if there is none; the latest ones are remembered, because reading a record asks for it.

@@ -48,6 +48,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case beingResealed(path: String)
     /// The copy was found to be damaged, and was removed.
     case backupDamaged(path: String)
+    /// The backup cannot take the store's place; the store is as it was.
+    indirect case notRestorable(path: String, cause: StoreError)
 }
 
 extension StoreError: CustomStringConvertible {
@@ -84,6 +86,7 @@ extension StoreError: CustomStringConvertible {
         case .backupExists(let path): "'\(path)' exists already"
         case .beingResealed(let path): "the store '\(path)' is being sealed with a new key"
         case .backupDamaged(let path): "the copy at '\(path)' was damaged, and was removed"
+        case .notRestorable(let path, let cause): "'\(path)' cannot be restored: \(cause)"
         }
     }
 
@@ -93,13 +96,14 @@ extension StoreError: CustomStringConvertible {
         case .inUse:
             "stop the other daemon first: systemctl --user stop authrefreshd.service authrefreshd.socket"
         case .corrupt(let path), .notADatabase(let path):
-            "stop the daemon and put a backup made by authctl store backup in place of '\(path)'; without one,"
-                + " move the file away and import the grants again"
-        case .damagedRow: "restore a backup made by authctl store backup"
+            "stop the daemon and restore a backup: authctl store restore FILE; without a backup, move '\(path)' away with the"
+                + " '-wal' beside it, and import the grants again"
+        case .damagedRow: "stop the daemon and restore a backup: authctl store restore FILE"
         case .notAStore(let path):
             "move '\(path)' away, or name another folder with --state-dir"
-        case .newerSchema:
-            "install the version of authrefreshd that wrote it, or restore a backup made before the upgrade"
+        case .newerSchema(let path, _, _):
+            "install the version of authrefreshd that wrote it, or go back to the copy made before the upgrade, which lacks what"
+                + " was stored since: authctl store restore '\(path)\(UpgradeCopy.suffix)'"
         case .wrongKey(_, let expected, _):
             "put the key \(expected) back, as the credential or the file 'store-key', or start the keyring that has it; no other key opens this store"
         case .gone(let path):
@@ -120,6 +124,11 @@ extension StoreError: CustomStringConvertible {
         case .backupDamaged:
             "check the disk that the backup went to, and the store: authctl store check; to keep what there is, damage and all, stop"
                 + " the daemon and copy the store's file with the '-wal' beside it"
+        case .notRestorable(_, .newerSchema):
+            "the store is as it was; install the version of authrefreshd that wrote this file"
+        case .notRestorable(_, .wrongKey(_, let expected, _)):
+            "the store is as it was; put the key \(expected) back first, as the credential or the file 'store-key'"
+        case .notRestorable: "the store is as it was; name another file"
         }
     }
 }

@@ -22,13 +22,15 @@ struct StoreOpening {
         try prepareFile()
         do {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
-            try queue.writeWithoutTransaction { db in
-                let isStore = try checkOrigin(db)
-                if isStore { _ = try Meta.findKeys(among: keys, path: path, in: db) }
+            let version: Int? = try queue.writeWithoutTransaction { db in
+                let version = try checkOrigin(db)
+                if version != nil { _ = try Meta.findKeys(among: keys, path: path, in: db) }
                 try configure(db)
                 // First of all: a file that is left half made, by a full disk or a power cut, is known for ours.
-                if !isStore { try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
+                if version == nil { try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
+                return version
             }
+            if let version, version < Schema.latest { try UpgradeCopy.make(of: queue, at: path) }
             try Schema.migrator.migrate(queue)
             let (sealing, offset) = try queue.write { db in
                 (try Meta.findKeys(among: keys, path: path, in: db), try Meta.scheduleOffset(in: db))
@@ -81,19 +83,19 @@ struct StoreOpening {
 
     /// Refuses the files of other programs, and of newer versions of this one.
     ///
-    /// - Returns: whether there is a store; false if the file is empty, or was left before anything was in it.
-    private func checkOrigin(_ db: Database) throws -> Bool {
+    /// - Returns: the number of the store's schema; nil if the file is empty, or was left before anything was in it.
+    private func checkOrigin(_ db: Database) throws -> Int? {
         let applicationID = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         if applicationID != Schema.applicationID {
             let isEmpty = try Bool.fetchOne(db, sql: "SELECT NOT EXISTS (SELECT 1 FROM sqlite_master)") ?? false
             guard applicationID == 0, isEmpty else { throw StoreError.notAStore(path: path) }
-            return false
+            return nil
         }
         guard version <= Schema.latest else {
             throw StoreError.newerSchema(path: path, found: version, known: Schema.latest)
         }
-        return version > 0
+        return version > 0 ? version : nil
     }
 
     private func configure(_ db: Database) throws {

@@ -33,6 +33,7 @@ extension AuthctlError {
         case .signOutFailed: "authctl.SignOutStepFailed"
         case .reported: ""
         case .cannotStartAgent: "authctl.CannotStartAgent"
+        case .cannotStartDaemon: "authctl.CannotStartDaemon"
         case .noPrivateWindow: "authctl.NoPrivateWindow"
         case .cancelled: "authctl.Cancelled"
         }
@@ -46,7 +47,7 @@ extension AuthctlError {
         case .notFresh(let status): JSONText.object([("status", WireText.encode(status))])
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .signOutFailed, .reported,
-            .cannotStartAgent, .noPrivateWindow,
+            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow,
             .cancelled:
             nil
         }

@@ -45,6 +45,12 @@ extension AuthctlError {
                 message: "cannot start '\(path)': \(systemText(number))",
                 hints: ["systemd/install puts it beside authctl"]
             )
+        case .cannotStartDaemon(let path, let number):
+            Report(
+                status: .misconfigured,
+                message: "cannot start '\(path)': \(systemText(number))",
+                hints: ["systemd/install puts it beside authctl"]
+            )
         case .noPrivateWindow(let refusal): refusal.report
         case .reported(let status): Report(status: status, message: "")
         case .cancelled: Report(status: .cancelled, message: "cancelled")
@@ -57,7 +63,7 @@ extension AuthctlError {
         case .refused, .nameTaken, .notFresh: true
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .keptButNotFresh, .signOutFailed,
-            .cannotStartAgent, .noPrivateWindow, .reported, .cancelled:
+            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .reported, .cancelled:
             false
         }
     }

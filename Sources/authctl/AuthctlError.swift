@@ -32,6 +32,8 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
     case reported(ExitStatus)
     /// The program that notifies is not where it should be.
     case cannotStartAgent(path: String, errno: Int32)
+    /// The daemon's program, which restores a store, cannot be started.
+    case cannotStartDaemon(path: String, errno: Int32)
     case noPrivateWindow(PrivateWindowRefusal)
     case cancelled
 }

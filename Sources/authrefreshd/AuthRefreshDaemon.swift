@@ -35,6 +35,7 @@ struct AuthRefreshDaemon: AsyncParsableCommand {
         do throws(DaemonError) {
             var daemon = try Daemon(options: options)
             if options.check { return print("the configuration and \(daemon.profileCount) provider profiles are good") }
+            if let backup = options.restore { return print(try daemon.restore(from: backup)) }
             try await daemon.run()
         } catch {
             Self.tell(error.description, hint: error.hint)

@@ -76,6 +76,26 @@ extension Daemon {
         return nil
     }
 
+    /// Puts a backup in the place of the store.
+    ///
+    /// - Returns: what was done, in one line or two.
+    func restore(from backup: String) throws(DaemonError) -> String {
+        do {
+            try ProcessHardening.apply()
+        } catch {
+            throw .system(error)
+        }
+        let store = paths.stateDirectory + "/" + AccountStore.fileName
+        do throws(StoreOpeningError) {
+            let outcome = try StoreRestore(of: store, from: backup, keyring: makeKeyring()).run()
+            let noun = outcome.accounts == 1 ? "account" : "accounts"
+            let done = "'\(backup)' is restored: \(outcome.accounts) \(noun)"
+            return outcome.kept.map { done + "\nthe store from before is kept: '\($0)'" } ?? done
+        } catch {
+            throw DaemonError(error)
+        }
+    }
+
     private mutating func reload(_ parts: inout Parts, _ lock: inout Lock) async {
         if lock.cause != nil { parts.manager.reloading() }
         await reload(parts.changeLog) { settings in

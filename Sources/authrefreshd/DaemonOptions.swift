@@ -13,4 +13,12 @@ struct DaemonOptions: ParsableArguments {
 
     @Flag(help: "Check the configuration and the provider profiles, and end.")
     var check = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Put the backup FILE in the place of the store, and end; see 'authctl store restore'.",
+            valueName: "file"
+        )
+    )
+    var restore: String?
 }

@@ -44,6 +44,28 @@ struct AccountTests {
         }
     }
 
+    @Test func `a backup is restored by a command, while no daemon runs`() async throws {
+        try await FreshAccount.with { account in
+            let stage = account.stage
+            let daemon = try await stage.start()
+            let file = stage.folder.path + "/backup"
+            #expect(try await stage.authctl("store", "backup", file).end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            let refused = try await stage.authctl("store", "restore", file)
+            #expect(refused.end == .exited(78))
+            #expect(refused.errors.contains("is in use by process \(daemon.pid)"), "\(refused.errors)")
+            #expect(try await daemon.kill() == .signalled(9))
+
+            let done = try await stage.authctl("store", "restore", file)
+            #expect(done.end == .exited(0), "\(done.errors)")
+            #expect(done.output.contains("'\(file)' is restored: 1 account"))
+            #expect(done.output.contains("the store from before is kept: '\(stage.store).before-restore'"))
+            let again = try await stage.start()
+            #expect(try await stage.acquire("work") == account.token)
+            #expect(try await again.terminate() == .exited(0))
+        }
+    }
+
     @Test func `an account keeps its tokens through a new name, new settings and a journey to another machine`()
         async throws
     {

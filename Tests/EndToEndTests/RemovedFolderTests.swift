@@ -50,6 +50,22 @@ struct RemovedFolderTests {
         }
     }
 
+    @Test func `a log that is removed is noticed at once, and nothing is lost by a kill`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            let token = try await stage.acquire("work")
+            try FileManager.default.removeItem(atPath: stage.store + "-wal")
+            try await daemon.log.first("the journal's line") { $0.contains("the store's write-ahead log was removed") }
+            #expect(try await stage.info().trouble == nil)
+            #expect(try await daemon.kill() == .signalled(9))
+            let again = try await stage.start()
+            #expect(try await stage.acquire("work") == token)
+            #expect(try await again.terminate() == .exited(0))
+        }
+    }
+
     @Test func `a store that is replaced by another is not written to`() async throws {
         try await FreshAccount.with { account in
             let stage = account.stage

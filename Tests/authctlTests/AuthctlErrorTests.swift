@@ -38,6 +38,7 @@ import Testing
         (.connection(.unreadableReply), .badData),
         (.signOutFailed(account: "a", step: "revoke", reason: "s"), .tryAgainLater),
         (.cannotStartAgent(path: "/p", errno: ENOENT), .misconfigured),
+        (.cannotStartDaemon(path: "/p", errno: ENOENT), .misconfigured),
         (.noPrivateWindow(.noDisplay), .usage),
         (.noPrivateWindow(.unknownDefault(name: "surf")), .usage),
         (.noPrivateWindow(.noneInstalled(names: ["Firefox"])), .usage),

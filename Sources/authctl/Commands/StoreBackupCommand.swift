@@ -12,6 +12,9 @@ struct StoreBackupCommand: ParsableCommand {
             store's key, which is not part of it: keep a copy of the key too, elsewhere. While the key is being changed no \
             copy is made; if the change came to a halt, the copy takes both keys, and you are told which.
 
+            The daemon goes on serving meanwhile. It copies the store beside itself and checks the copy, which takes as much \
+            space as the store until this command has it. If the command is interrupted, the daemon removes its copy.
+
             Examples:
 
               authctl store backup accounts-2026-11-21.sqlite
@@ -25,6 +28,9 @@ struct StoreBackupCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
+    /// Seconds. A million accounts take about one minute to copy and check, and other backups may be in front.
+    private static let patience: Int32 = 600
+
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
         // First the file, then the copy: a name that cannot be used costs the daemon nothing.
@@ -33,11 +39,12 @@ struct StoreBackupCommand: ParsableCommand {
             .backupStore,
             BackupStore.Parameters(),
             for: BackupStore.Reply.self,
-            patience: DaemonConnection.refreshPatience
+            patience: Self.patience
         )
-        defer { unsafe unlink(reply.path) }
         let source = unsafe open(reply.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard source >= 0 else { throw .cannotReadBackup(errno: errno) }
+        // Whatever happens from here on, the copy goes when it is closed.
+        unsafe unlink(reply.path)
         defer { close(source) }
         let size = try target.copy(from: source)
         try target.keep()

@@ -15,7 +15,9 @@ struct StoreRekeyCommand: ParsableCommand {
             one place to another. A key that is a systemd credential can only be replaced by you: pass the new one as \
             'store-key.next' beside the old one, restart the daemon, run this, then make it 'store-key'.
 
-            Backups made before open with the old key only.
+            Backups made before open with the old key only. The copy that an upgrade kept beside the store, \
+            'accounts.sqlite.before-upgrade', is removed. Stores that 'authctl store restore' kept stay sealed with the old \
+            key: remove them yourself.
 
             Examples:
 

@@ -39,7 +39,7 @@ struct StoreInspection: Sendable {
             find(
                 "the file is gone: the daemon works on what it has open, and loses it when it ends",
                 .repair,
-                "before it is restarted: authctl store backup FILE, then put FILE in the store's place"
+                "before it is restarted: authctl store backup FILE, then stop it, then authctl store restore FILE"
             )
         } else if let mode = files.mode, mode & 0o077 != 0 {
             find("other users can open it (mode 0\(String(mode, radix: 8)))", .repair, "chmod 600 '\(files.path)'")

@@ -42,6 +42,7 @@ enum JournalEvent: CaseIterable {
     case oldKeyKept
     case storeLocked
     case storeRecovered
+    case storeLogLost
     case socketLost
     case socketRestored
     case socketReturned
@@ -94,6 +95,7 @@ enum JournalEvent: CaseIterable {
         case .oldKeyKept: MessageID(0x10fd_21fb_85eb_4447, 0xab1a_d765_f535_9352)
         case .storeLocked: MessageID(0xb6bf_e97b_0cce_4b17, 0xa085_e899_a857_79c8)
         case .storeRecovered: MessageID(0x8905_ab86_bf43_43b0, 0xa323_7008_036f_68d8)
+        case .storeLogLost: MessageID(0x5d27_0c9e_b41f_4e68, 0x8a93_f6d1_27c0_4b5e)
         case .socketLost: MessageID(0xcc62_50b2_b8bc_4a95, 0xbce1_9320_ae5c_a778)
         case .socketRestored: MessageID(0xdea6_ecec_f009_4931, 0xba28_73f5_aaf1_80ec)
         case .socketReturned: MessageID(0x4c75_dde2_4858_437f, 0xb53f_43f8_6a09_4d9c)
@@ -119,7 +121,7 @@ enum JournalEvent: CaseIterable {
             .signInFailed,
             .refreshTokenExpiring, .clientSecretEnding, .clockStepped, .networkDown, .staleAnswerDropped,
             .decisionRefused, .peerRefused,
-            .oldKeyKept, .storeLocked, .machineUnwatched, .descriptorsLimited:
+            .oldKeyKept, .storeLocked, .storeLogLost, .machineUnwatched, .descriptorsLimited:
             .warning
         case .configurationRejected, .storeUnwritable, .accountDamaged, .rekeyStopped, .socketLost,
             .descriptorsExhausted, .keyGone:
@@ -166,6 +168,7 @@ enum JournalEvent: CaseIterable {
         case .oldKeyKept: "the store's old key could not be destroyed"
         case .storeLocked: "the store's key is locked, waiting for it"
         case .storeRecovered: "the store can be used again"
+        case .storeLogLost: "the store's write-ahead log was removed; its contents are safe in the database"
         case .socketLost: "the socket's path has vanished, and cannot be bound now"
         case .socketRestored: "the socket's path had vanished and is back"
         case .socketReturned: "the socket's path has vanished, the service manager makes it anew"

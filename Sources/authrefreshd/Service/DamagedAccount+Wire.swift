@@ -11,7 +11,7 @@ extension DamagedAccount {
     var hint: String {
         let operand = AccountName(name) == nil ? "'\(name.replacing("'", with: "'\\''"))'" : name
         return "authctl store backup FILE, then authctl account remove \(operand), and add it anew;"
-            + " or stop the daemon and put an earlier backup back"
+            + " or stop the daemon and restore an earlier backup: authctl store restore FILE"
     }
 
     /// The account as the wire shows it: of its state nothing is known.

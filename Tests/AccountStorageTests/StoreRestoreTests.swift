@@ -1,0 +1,149 @@
+import Foundation
+import GRDB
+import RefreshCore
+import Testing
+
+@testable import AccountStorage
+
+/// Backups that take the store's place.
+struct StoreRestoreTests {
+    private let folder: TemporaryFolder
+    private let backup: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        backup = folder.file("backup")
+        try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: folder.file("store-key")))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.file("store-key"))
+    }
+
+    private var keyring: StoreKeyring {
+        StoreKeyring(
+            source: StoreKeySource(credentialsDirectory: nil, stateDirectory: folder.path),
+            secretService: SecretServiceKeys(load: { [] }, add: { _, _ in }, removeOthers: { _ in }),
+            usesSecretService: false
+        )
+    }
+
+    private func restore(_ file: String? = nil) throws -> StoreRestore.Outcome {
+        try StoreRestore(of: folder.store, from: file ?? backup, keyring: keyring).run()
+    }
+
+    private var files: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    }
+
+    /// A backup with accounts 0 to 299, and a store with account `late` more that a kill has left with its log.
+    private func leaveKilledStore() throws {
+        let store = try folder.open()
+        _ = try store.add((0..<300).map { try Sample.scheduled("a\($0)", due: 10) })
+        try store.backup(to: backup)
+        _ = try store.add((0..<300).map { try Sample.scheduled("late\($0)", due: 10) })
+        let log = try Data(contentsOf: URL(fileURLWithPath: folder.store + "-wal"))
+        try store.close()
+        try log.write(to: URL(fileURLWithPath: folder.store + "-wal"))
+    }
+
+    @Test func `a backup takes the store's place, a leftover log does not get into it, and both are kept`() throws {
+        try leaveKilledStore()
+        try Data("shared memory".utf8).write(to: URL(fileURLWithPath: folder.store + "-shm"))
+        let kept = folder.store + ".before-restore"
+        #expect(try restore() == StoreRestore.Outcome(accounts: 300, kept: kept))
+        #expect(
+            try files == [
+                "accounts.sqlite", "accounts.sqlite.before-restore", "accounts.sqlite.before-restore-shm",
+                "accounts.sqlite.before-restore-wal", "backup", "store-key",
+            ]
+        )
+        let store = try folder.open()
+        #expect(try store.counts().scheduled == 300)
+        #expect(try store.inDatabase { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
+        try store.close()
+        // What was there before is a whole store still, and the next one is kept beside it.
+        let before = try AccountStore(path: kept, key: Sample.key())
+        #expect(try before.counts().scheduled == 600)
+        try before.close()
+        #expect(try restore().kept == folder.store + ".before-restore-2")
+    }
+
+    @Test func `a backup is restored where there is no store`() throws {
+        try leaveKilledStore()
+        for name in ["", "-wal"] { try FileManager.default.removeItem(atPath: folder.store + name) }
+        #expect(try restore() == StoreRestore.Outcome(accounts: 300, kept: nil))
+    }
+
+    @Test func `a damaged store is replaced, and kept`() throws {
+        try leaveKilledStore()
+        try Data("damaged".utf8).write(to: URL(fileURLWithPath: folder.store))
+        let kept = try #require(try restore().kept)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: kept)) == Data("damaged".utf8))
+        #expect(try folder.open().counts().scheduled == 300)
+    }
+
+    @Test func `a file that is no good backup changes nothing`() throws {
+        try leaveKilledStore()
+        let before = try Data(contentsOf: URL(fileURLWithPath: folder.store))
+        func expect(_ cause: StoreError, _ contents: Data?) throws {
+            if let contents { try contents.write(to: URL(fileURLWithPath: backup)) }
+            let refusal = StoreError.notRestorable(path: backup, cause: cause)
+            #expect(throws: StoreOpeningError.store(refusal)) { try restore() }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store)) == before)
+            #expect(try files == ["accounts.sqlite", "accounts.sqlite-wal", "backup", "store-key"])
+        }
+        let good = try Data(contentsOf: URL(fileURLWithPath: backup))
+        try expect(.notADatabase(path: backup), Data("a letter to a friend, saved under the wrong name".utf8))
+        try expect(.notAStore(path: backup), Data())
+        let torn =
+            good.prefix(good.count / 2) + Data(repeating: 0xA5, count: 8192) + good.dropFirst(good.count / 2 + 8192)
+        try expect(.corrupt(path: backup), torn)
+        try good.write(to: URL(fileURLWithPath: backup))
+        try Data(repeating: 9, count: 32).write(to: URL(fileURLWithPath: folder.file("store-key")))
+        let keys = try (Sample.key().identifier, Sample.key(9).identifier)
+        try expect(.wrongKey(path: backup, expected: keys.0, given: keys.1), nil)
+    }
+
+    @Test func `a store of an earlier version is copied before it is changed, and the copy goes with its key`() throws {
+        let fixture = try #require(Bundle.module.path(forResource: "v1", ofType: "sqlite", inDirectory: "Fixtures"))
+        try FileManager.default.copyItem(atPath: fixture, toPath: folder.store)
+        let store = try folder.open()
+        let copy = folder.store + ".before-upgrade"
+        let attributes = try FileManager.default.attributesOfItem(atPath: copy)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        let version = try DatabaseQueue(path: copy).read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+        #expect(version == 1)
+        try store.close()
+        // It takes the store's place like any backup. The store of the present version needs no other copy.
+        #expect(try restore(copy).accounts == 2)
+        try FileManager.default.removeItem(atPath: copy)
+        let again = try folder.open()
+        #expect(!FileManager.default.fileExists(atPath: copy))
+        try Data("sealed with the old key".utf8).write(to: URL(fileURLWithPath: copy))
+        try again.beginRekey(to: Sample.key(9))
+        while try !again.reseal(limit: 9).isLast {}
+        #expect(!FileManager.default.fileExists(atPath: copy))
+    }
+
+    @Test func `what was committed survives a kill after the log was removed`() throws {
+        let store = try folder.open()
+        _ = try store.add((0..<20).map { try Sample.scheduled("a\($0)", due: 10) })
+        var renewals = 0
+        store.onLogRenewed = { renewals += 1 }
+        try FileManager.default.removeItem(atPath: folder.store + "-wal")
+        try store.probe()
+        _ = try store.add(Sample.scheduled("later", due: 10))
+        #expect(renewals == 1)
+        // As a kill leaves it: what stands under the store's names at this moment.
+        let other = try TemporaryFolder()
+        for name in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: folder.store + name, toPath: other.store + name)
+        }
+        #expect(try other.open().counts().scheduled == 21)
+        // A log that is replaced by another is as good as none.
+        try FileManager.default.removeItem(atPath: folder.store + "-wal")
+        try Data("not a log".utf8).write(to: URL(fileURLWithPath: folder.store + "-wal"))
+        try store.probe()
+        #expect(renewals == 2)
+        try store.close()
+        #expect(try folder.open().counts().scheduled == 21)
+    }
+}
