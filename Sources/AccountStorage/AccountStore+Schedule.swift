@@ -98,16 +98,23 @@ extension AccountStore {
     /// Gives those of the accounts set aside that can be read again their deadlines back: their rows were mended, or were written
     /// by a newer version, which is this one.
     ///
-    /// - Parameter limit: how many are looked at, from the lowest number on.
-    package func takeBack(limit: Int) throws(StoreError) -> [AccountID] {
+    /// - Parameters:
+    ///   - start: the account after which to begin; 0 for the first.
+    ///   - limit: how many are looked at.
+    /// - Returns: those that were mended, and the last one that was looked at; nil if there are no more.
+    package func takeBack(
+        after start: AccountID,
+        limit: Int
+    ) throws(StoreError) -> (mended: [AccountID], last: AccountID?) {
         try write { db in
-            let aside = try ids(.aside, after: AccountID(0), limit: limit, in: db)
-            return try aside.filter { id in
+            let aside = try ids(.aside, after: start, limit: limit, in: db)
+            let mended = try aside.filter { id in
                 guard case .intact? = try entries(.recordByID, [id.rawValue], in: db).first else { return false }
                 try db.cachedStatement(sql: StoreStatement.reschedule.sql).execute(arguments: [id.rawValue])
                 try db.execute(sql: "DELETE FROM set_aside WHERE account_id = ?", arguments: [id.rawValue])
                 return true
             }
+            return (mended, aside.count < limit ? nil : aside.last)
         }
     }
 

@@ -84,6 +84,36 @@ enum PosixFile {
         }
     }
 
+    /// Has the contents of the file at `path` on disk when it returns.
+    static func sync(_ path: String) throws(PosixError) {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { throw .last }
+        defer { close(file) }
+        guard fsync(file) == 0 else { throw .last }
+    }
+
+    /// Copies the regular file at `path` into a new file that only this user can read.
+    ///
+    /// - Throws: `EEXIST` if there is something at `copy` already; `EINVAL` if `path` is not a regular file.
+    static func copy(_ path: String, to copy: String) throws(PosixError) {
+        let source = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard source >= 0 else { throw .last }
+        defer { close(source) }
+        var raw = stat()
+        guard unsafe fstat(source, &raw) == 0 else { throw .last }
+        guard Status(raw).isRegularFile else { throw PosixError(code: EINVAL) }
+        let target = unsafe open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard target >= 0 else { throw .last }
+        defer { close(target) }
+        guard fchmod(target, 0o600) == 0 else { throw .last }
+        while true {
+            let count = sendfile(target, source, nil, 1 << 20)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw .last }
+            if count == 0 { return }
+        }
+    }
+
     /// Makes the entries of the folder of `path` durable: a new file is found after a crash only if its folder was synced.
     static func syncFolder(of path: String) throws(PosixError) {
         let folder = unsafe open(parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)

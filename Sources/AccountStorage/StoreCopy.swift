@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import GRDBSQLite
 
@@ -6,22 +7,51 @@ import GRDBSQLite
 /// It is used where the store is, from the same serial context. What is written to the store meanwhile goes into the copy too, so that
 /// in the end it is the store of that moment, and of no other.
 @safe package final class StoreCopy {
-    /// The copy's path: one name for all, so that what a crash leaves behind is found.
+    /// What a copy is for. Its name says so, so that the next daemon finds what a crash left behind.
+    package enum Purpose: Hashable, Sendable {
+        /// A check of the store; there is one at a time.
+        case check
+        /// A backup that a caller takes away, by its number.
+        case backup(Int)
+
+        fileprivate func path(besides store: String) -> String {
+            switch self {
+            case .check: store + ".check"
+            case .backup(let number): store + Self.backupSuffix + "\(number)"
+            }
+        }
+
+        fileprivate static let backupSuffix = ".outgoing-"
+    }
+
+    /// The copy's path.
     private let path: String
     private let store: AccountStore
     private let target: DatabaseQueue
     /// SQLite's online backup; nil when it is over.
     private var backup: OpaquePointer?
 
-    /// Begins a copy of `store`; one that was left behind is removed first.
+    /// Begins a copy of `store`; one of the same name that was left behind is removed first.
     ///
     /// - Throws: what the disk has to say.
-    package init(of store: AccountStore) throws(StoreError) {
+    package convenience init(of store: AccountStore, for purpose: Purpose) throws(StoreError) {
+        let path = purpose.path(besides: store.path)
+        Self.remove(path)
+        try self.init(of: store, at: path)
+    }
+
+    /// Begins a copy of `store` at `path`, where there must be no file yet.
+    ///
+    /// - Throws: `backupExists`; what the disk has to say.
+    init(of store: AccountStore, at path: String) throws(StoreError) {
         self.store = store
-        path = Self.path(besides: store.path)
-        Self.removeLeftover(besides: store.path)
+        self.path = path
         do {
             try PosixFile.create(path)
+        } catch {
+            throw error.code == EEXIST ? .backupExists(path: path) : StoreError(error, path: path)
+        }
+        do {
             target = try DatabaseQueue(path: path, configuration: Self.configuration)
             unsafe backup = store.database.enter { store in
                 unsafe store.inDatabase { source in
@@ -30,9 +60,8 @@ import GRDBSQLite
                     }
                 }
             }
-        } catch let error as PosixError {
-            throw StoreError(error, path: path)
         } catch {
+            Self.remove(path)
             throw StoreError(error, path: path)
         }
     }
@@ -67,15 +96,22 @@ import GRDBSQLite
     package func discard() {
         guard unsafe backup != nil else { return }
         finish()
-        Self.removeLeftover(besides: store.path)
+        Self.remove(path)
     }
 
-    /// Removes the copy that an earlier daemon could not remove any more.
-    package static func removeLeftover(besides store: String) {
-        for suffix in ["", "-wal", "-journal"] { try? PosixFile.remove(path(besides: store) + suffix) }
+    /// Removes the copies that an earlier daemon could not remove any more.
+    package static func removeLeftovers(besides store: String) {
+        remove(Purpose.check.path(besides: store))
+        let folder = PosixFile.parent(of: store)
+        let start = store.dropFirst(folder.count + 1) + Purpose.backupSuffix
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names where name.hasPrefix(start) { try? PosixFile.remove(folder + "/" + name) }
     }
 
-    private static func path(besides store: String) -> String { store + ".check" }
+    /// Removes the copy at `path`, and what SQLite may have put beside it.
+    fileprivate static func remove(_ path: String) {
+        for suffix in ["", "-wal", "-journal"] { try? PosixFile.remove(path + suffix) }
+    }
 
     private static var configuration: Configuration {
         var configuration = Configuration()
@@ -101,17 +137,47 @@ import GRDBSQLite
 
 /// A complete copy of a store, which nobody else uses.
 package struct FinishedCopy: Sendable {
-    let path: String
+    package let path: String
     /// The path of the store that was copied.
     package let original: String
     let keys: SealingKeys
+
+    /// Names the keys that it takes to open the copy.
+    package var keyIdentifiers: [String] { [keys.current, keys.next].compactMap { $0?.identifier } }
+
+    /// Checks the copy, and has it on disk as one file that is complete in itself. Blocks: a minute with a million accounts.
+    ///
+    /// The secrets in it stay sealed: without its keys, which are not part of it, it opens for nobody.
+    ///
+    /// - Throws: `backupDamaged`, and what the disk has to say. The copy is removed then.
+    package func makeBackup() throws(StoreError) {
+        do {
+            var configuration = Configuration()
+            configuration.publicStatementArguments = false
+            let copy = try DatabaseQueue(path: path, configuration: configuration)
+            let verdict = try copy.writeWithoutTransaction { db in
+                // One file: a log beside it could be left behind.
+                try db.execute(sql: "PRAGMA journal_mode = DELETE")
+                return try String.fetchOne(db, sql: "PRAGMA integrity_check(1)")
+            }
+            try copy.close()
+            guard verdict == "ok" else { throw StoreError.backupDamaged(path: path) }
+            try PosixFile.sync(path)
+            try PosixFile.syncFolder(of: path)
+        } catch {
+            remove()
+            if let error = error as? PosixError { throw StoreError(error, path: path) }
+            let failure = StoreError(error, path: path)
+            throw failure == .corrupt(path: path) ? .backupDamaged(path: path) : failure
+        }
+    }
 
     /// The copy as a store of its own.
     func open() throws(StoreError) -> AccountStore {
         try AccountStore(path: path, keys: [keys.current, keys.next].compactMap { $0 })
     }
 
-    func remove() {
-        StoreCopy.removeLeftover(besides: original)
+    package func remove() {
+        StoreCopy.remove(path)
     }
 }

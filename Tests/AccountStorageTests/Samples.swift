@@ -38,6 +38,16 @@ extension AccountStore {
     }
 }
 
+extension AccountStore {
+    /// Makes a backup in one go.
+    func backup(to path: String) throws(StoreError) {
+        let copy = try StoreCopy(of: self, at: path)
+        while true {
+            if let finished = try copy.advance(pages: 16) { return try finished.makeBackup() }
+        }
+    }
+}
+
 /// Values to store.
 enum Sample {
     static let start = Timestamp(microseconds: 1_700_000_000_123_456)

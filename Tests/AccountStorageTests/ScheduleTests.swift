@@ -159,9 +159,9 @@ struct ScheduleTests {
         #expect(try store.due(at: at(9), online: true, limit: 9) == [other])
         #expect(try store.leased(limit: 9) == [])
         #expect(try store.counts().setAside == 1)
-        #expect(try store.takeBack(limit: 9) == [])
+        #expect(try store.takeBack(after: AccountID(0), limit: 9).mended == [])
         try store.write { db in try db.execute(sql: "UPDATE account SET failures = 0 WHERE name = 'a'") }
-        #expect(try store.takeBack(limit: 9) == [id])
+        #expect(try store.takeBack(after: AccountID(0), limit: 9).mended == [id])
         #expect(try store.leased(limit: 9) == [id])
         #expect(try store.record(id)?.state == state)
         #expect(try store.counts().setAside == 0)

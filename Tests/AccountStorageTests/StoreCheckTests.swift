@@ -25,7 +25,7 @@ struct StoreCheckTests {
     }
 
     private func check(_ store: AccountStore? = nil, pages: Int = 3) throws -> (accounts: Int, [StoreFinding]) {
-        let copy = try StoreCopy(of: store ?? self.store)
+        let copy = try StoreCopy(of: store ?? self.store, for: .check)
         while true {
             guard let finished = try copy.advance(pages: pages) else { continue }
             var whole = StoreCheck.Portion()
@@ -283,7 +283,7 @@ struct StoreCheckTests {
     }
 
     @Test func `what is written while the copy is made is in the copy`() throws {
-        let copy = try StoreCopy(of: store)
+        let copy = try StoreCopy(of: store, for: .check)
         #expect(try copy.advance(pages: 2) == nil)
         let id = try store.add(Sample.scheduled("late", due: 1)).account.id
         try damage("DELETE FROM token WHERE account_id = \(id.rawValue)")
@@ -310,7 +310,7 @@ struct StoreCheckTests {
     }
 
     @Test func `a copy that is given up leaves nothing, and neither does one that a crash left`() throws {
-        let copy = try StoreCopy(of: store)
+        let copy = try StoreCopy(of: store, for: .check)
         _ = try copy.advance(pages: 1)
         #expect(try leftovers == ["accounts.sqlite.check"])
         copy.discard()
@@ -323,7 +323,7 @@ struct StoreCheckTests {
     }
 
     @Test func `the copy is this user's alone, and holds no secret in the clear`() throws {
-        let copy = try StoreCopy(of: store)
+        let copy = try StoreCopy(of: store, for: .check)
         while try copy.advance(pages: 4) == nil {}
         let path = folder.store + ".check"
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int

@@ -80,7 +80,7 @@ struct TokenAtHandTests {
         #expect(try atHand() == [1])
         _ = try store.setAside([ids[0]])
         #expect(try atHand() == [])
-        _ = try store.takeBack(limit: 10)
+        _ = try store.takeBack(after: AccountID(0), limit: 10)
         #expect(store.tokenReader.token(of: "z")?.token == Sample.accessToken("next"))
         try store.remove(ids[0])
         #expect(try atHand() == [])

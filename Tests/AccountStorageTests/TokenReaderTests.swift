@@ -103,7 +103,7 @@ struct TokenReaderTests {
         #expect(found() == Secret("access-a"))
         _ = try store.setAside([id])
         #expect(found() == nil)
-        _ = try store.takeBack(limit: 10)
+        _ = try store.takeBack(after: AccountID(0), limit: 10)
         #expect(found() == Secret("access-a"))
         try commit(
             id,

@@ -127,11 +127,12 @@ struct MetadataCacheTests {
             let age = Age()
             try await withClient({ $0.uptime = { age.now } }) { client in
                 client.keepMetadata(in: shelf.shelf)
-                for _ in 0..<3 { #expect(await client.refresh(try Self.request(server)).response != nil) }
+                let request = try Self.request(server)
+                for _ in 0..<3 { #expect(await client.refresh(request).response != nil) }
                 #expect(lines(server, "GET") == 4)
                 isDown.store(false, ordering: .sequentiallyConsistent)
                 age.advance(6)
-                #expect(await client.refresh(try Self.request(server)).response != nil)
+                #expect(await client.refresh(request).response != nil)
                 #expect(lines(server, "GET") == 6)
             }
         }
@@ -141,10 +142,10 @@ struct MetadataCacheTests {
         let document = { (issuer: String, endpoint: String) in
             Array(#"{"issuer":"\#(issuer)","token_endpoint":"\#(endpoint)"}"#.utf8)
         }
-        let day = Duration.seconds(86_400)
+        let day = { (count: Int64) in Duration.seconds(count * 86_400) }
         let cases: [(issuer: String, endpoint: String, age: Duration, isUsed: Bool)] = [
-            ("https://login.invalid", "https://login.invalid/token", 89 * day, true),
-            ("https://login.invalid", "https://login.invalid/token", 90 * day, false),
+            ("https://login.invalid", "https://login.invalid/token", day(89), true),
+            ("https://login.invalid", "https://login.invalid/token", day(90), false),
             ("https://other.invalid", "https://login.invalid/token", .zero, false),
             ("https://login.invalid", "http://127.0.0.1:1/token", .zero, false),
             ("https://login.invalid", "http://login.invalid/token", .zero, false),

@@ -48,6 +48,8 @@ struct LimitsPageTests {
             "refusalLinesMax": text(CallerLimits.refusalLinesMax),
             "refusalSubjectsMax": text(CallerLimits.refusalSubjectsMax),
             "refusalStretch": text(CallerLimits.refusalStretch),
+            "backupsMax": text(CallerLimits.backupsMax),
+            "backupKept": text(CallerLimits.backupKept),
             "findingsMax": text(CallerLimits.findingsMax),
             "diagnosesMax": text(CallerLimits.diagnosesMax),
             "timeLimit": text(Waiter.timeLimit),

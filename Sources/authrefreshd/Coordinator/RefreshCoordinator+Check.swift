@@ -11,7 +11,7 @@ extension RefreshCoordinator {
     /// - Throws: `StoreError` if the copy cannot be begun.
     func check(for follower: StoreChecking.Follower) throws(StoreError) -> Int {
         if let number = checking?.follow(follower) { return number }
-        var begun = StoreChecking(copy: try StoreCopy(of: store))
+        var begun = StoreChecking(copy: try StoreCopy(of: store, for: .check))
         let number = begun.follow(follower)
         checking = begun
         copyForCheck()

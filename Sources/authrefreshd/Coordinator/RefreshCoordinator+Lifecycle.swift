@@ -62,18 +62,6 @@ extension RefreshCoordinator {
         isConfigurationRejected = true
     }
 
-    /// Copies the store beside itself.
-    ///
-    /// - Returns: the copy's path, from where whoever asked for it moves it away, and the names of the keys that it takes to open it.
-    /// - Throws: `beingResealed` while a change of the key gets on: at its end the old key is destroyed, which the copy would need. A
-    ///   change that cannot get on keeps both keys for as long as somebody needs to look into it, and is a reason for a backup.
-    func backUpStore() throws(StoreError) -> (path: String, keys: [String]) {
-        if store.isBeingResealed, rekeying != nil, trouble == nil { throw .beingResealed(path: store.path) }
-        let path = store.path + ".backup-" + Self.newCorrelationID()
-        try store.backup(to: path)
-        return (path, store.keyIdentifiers)
-    }
-
     /// Starts no more requests, and returns when the answers of those under way are stored.
     func stop() async {
         isStopping = true
@@ -114,6 +102,9 @@ extension RefreshCoordinator {
         watches = []
         endRekeying(with: .failure(.interrupted))
         endChecking(failure: .interrupted)
+        endBackups(.interrupted)
+        // Those that are being checked, too.
+        StoreCopy.removeLeftovers(besides: store.path)
         do {
             try store.close()
         } catch {

@@ -55,11 +55,13 @@ extension RefreshCoordinator {
     }
 
     /// Brings over one batch, and asks for the next turn.
-    private func reseal() {
+    func reseal() {
         guard !isStopping, rekeying != nil else { return }
         let now = timebase.now()
         do throws(StoreError) {
             guard trouble == nil else { return resealLater() }
+            // They would need the old key too, which is destroyed in the end.
+            endBackups(.store(.beingResealed(path: store.path)))
             let batch = try store.reseal(limit: rekeying?.batchSize.count ?? 1)
             rekeying?.batchSize.fit(to: timebase.now().elapsed(since: now))
             rekeying?.progress.accounts += batch.accounts
@@ -132,7 +134,8 @@ extension StoreError {
         case .inUse, .notADatabase, .notAStore, .newerSchema, .wrongKey, .gone, .readOnly, .diskFull, .cannotOpen,
             .notOurs,
             .refused, .sealBroken, .damagedRow, .staleGeneration, .refreshTokenMissing, .noSuchAccount, .nameTaken,
-            .noSuchIssuer, .backupExists, .beingResealed, .backupDamaged:
+            .noSuchIssuer, .backupExists, .beingResealed, .backupDamaged,
+            .notRestorable:
             false
         }
     }

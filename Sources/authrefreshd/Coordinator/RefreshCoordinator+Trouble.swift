@@ -32,12 +32,14 @@ extension RefreshCoordinator {
         wake()
     }
 
-    /// Has the store's path watched, so that its removal is noticed before the next refresh is due.
+    /// Has the paths of the store's files watched, so that the removal of one is noticed before the next refresh is due.
     func watchStore() {
-        storeWatch?.cancel()
-        storeWatch = PathWatch(store.path) { [weak self, queue] in
-            queue.async { [weak self] in
-                self?.assumeIsolated { $0.storePathChanged() }
+        for watch in storeWatches { watch.cancel() }
+        storeWatches = [store.path, store.path + "-wal"].compactMap { path in
+            PathWatch(path) { [weak self, queue] in
+                queue.async { [weak self] in
+                    self?.assumeIsolated { $0.storePathChanged() }
+                }
             }
         }
     }
@@ -46,7 +48,7 @@ extension RefreshCoordinator {
         guard !isStopping else { return }
         watchStore()
         do {
-            // If it can be written, whatever waits for that is decided on at once.
+            // If it can be written, whatever waits for that is decided on at once. A lost log is renewed by the way.
             try store.probe()
             if trouble != nil { try decide([], at: timebase.now()) }
         } catch {
@@ -77,6 +79,29 @@ extension RefreshCoordinator {
             answerWaiters(of: account.id, with: .damaged(account))
         }
         if !new.isEmpty { onStatusChange() }
+    }
+
+    /// Takes the accounts that were set aside, and can be read again, back into the schedule: some now, the others in later turns.
+    ///
+    /// - Parameter start: the last account that was looked at.
+    func takeBackMended(after start: AccountID) throws(StoreError) {
+        let (mended, last) = try store.takeBack(after: start, limit: Self.batchSize)
+        for account in mended where exchanges[account] == nil {
+            // Its request was another daemon's, which is dead.
+            if case .refreshing? = try store.record(account)?.state.phase { submit(.exchangeAbandoned, for: account) }
+        }
+        if !mended.isEmpty { wake() }
+        guard let last else { return }
+        queue.async { [weak self] in
+            self?.assumeIsolated { coordinator in
+                guard !coordinator.isStopping else { return }
+                do throws(StoreError) {
+                    try coordinator.takeBackMended(after: last)
+                } catch {
+                    coordinator.storeFailed(error, with: [], at: coordinator.timebase.now())
+                }
+            }
+        }
     }
 
     /// Ends decisions that contradict the store, each by its cause.

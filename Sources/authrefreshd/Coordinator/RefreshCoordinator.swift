@@ -57,8 +57,8 @@ actor RefreshCoordinator {
     var lacks = Lacks()
     /// Whether the last reload brought a configuration that cannot be used.
     var isConfigurationRejected = false
-    /// Tells when the store's file is removed or comes back.
-    var storeWatch: PathWatch?
+    /// Tell when one of the store's files is removed or comes back: the database and its log.
+    var storeWatches: [PathWatch] = []
     /// What keeps an eye on the machine.
     var watches: [any AnyObject] = []
     var suspendDrift = SuspendDrift()
@@ -82,6 +82,8 @@ actor RefreshCoordinator {
     var rekeying: Rekeying?
     /// The check of the store that is under way; nil if there is none.
     var checking: StoreChecking?
+    /// The backups that callers want.
+    var backups = StoreBackups()
     /// Sign-outs and registrations that are under way: half of one is none.
     var errands = 0
     /// How many callers are being told what is wrong.
@@ -126,16 +128,18 @@ actor RefreshCoordinator {
             self?.assumeIsolated { $0.deadlineReached() }
         }
         if let machine { (watches, isOnline) = machine.begin(on: queue) }
+        store.onLogRenewed = { [changeLog] in changeLog.write(.storeLogLost) }
         watchStore()
+        keepMetadata()
         try reconcileClock(at: timebase.now())
-        _ = try store.takeBack(limit: Self.batchSize)
         // Whoever held the leases in the store is dead: the store's lock says so.
         for account in try store.leased(limit: .max) {
             submit(.exchangeAbandoned, for: account)
         }
+        try takeBackMended(after: AccountID(0))
         try wakeLackingSource()
+        StoreCopy.removeLeftovers(besides: store.path)
         try resumeRekeying()
-        StoreCopy.removeLeftover(besides: store.path)
         wake()
     }
 

@@ -5,10 +5,21 @@ internal import Varlink
 
 /// The methods about the store as a whole.
 extension AuthRefreshService {
-    func backup(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> BackupStore.Reply {
+    func backup(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws
+    {
         _ = try call.decodeParameters(as: BackupStore.Parameters.self)
-        let (path, keys) = try coordinator.backUpStore()
-        return BackupStore.Reply(path: path, keys: keys.count > 1 ? keys : nil)
+        let caller = try coordinator.backUp { result in
+            switch result {
+            case .success(let copy):
+                responder.reply(BackupStore.Reply(path: copy.path, keys: copy.keys.count > 1 ? copy.keys : nil))
+            case .failure(let failure): responder.fail(VarlinkError(failure))
+            }
+        }
+        responder.onDisconnect { [coordinator] in
+            coordinator.queue.async {
+                coordinator.assumeIsolated { $0.forgetBackupCaller(caller) }
+            }
+        }
     }
 
     func rekey(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws {
@@ -111,6 +122,21 @@ extension VarlinkError {
                 StoreUnavailableError(
                     reason: "the daemon is stopping; the change of the key goes on when it is started again",
                     hint: "authctl store rekey waits for it then"
+                )
+            )
+        }
+    }
+}
+
+extension VarlinkError {
+    fileprivate init(_ failure: StoreBackups.Failure) {
+        switch failure {
+        case .store(let error): self.init(error)
+        case .interrupted:
+            self.init(
+                StoreUnavailableError(
+                    reason: "the daemon is stopping; no backup was made",
+                    hint: "repeat the command: authctl store backup FILE"
                 )
             )
         }

@@ -46,7 +46,7 @@ struct AuthRefreshService: Sendable {
             case .continueSignIn: responder.reply(try continueSignIn(call, on: coordinator))
             case .cancelSignIn: responder.reply(try cancelSignIn(call, on: coordinator))
             case .signOut: try signOut(call, responder, from: caller, on: coordinator)
-            case .backupStore: responder.reply(try backup(call, on: coordinator))
+            case .backupStore: try backup(call, responder, on: coordinator)
             case .listProviders: responder.reply(try providers(call, on: coordinator))
             case .discoverProvider: try discover(call, responder, on: coordinator)
             case .rekeyStore: try rekey(call, responder, on: coordinator)

@@ -75,6 +75,11 @@ enum CallerLimits {
     static let refusalSubjectsMax = 64
     static let refusalStretch = Duration.seconds(60)
 
+    /// Backups that wait for their callers to open them. One is made at a time, and opened as soon as its caller is told of it.
+    static let backupsMax = 4
+    /// How long a backup waits for that: a caller does nothing else first, and whoever has it open reads on without its name.
+    static let backupKept = Duration.seconds(30)
+
     /// Findings that one check of the store tells, and keeps until it is over; more are counted only. A store with so many has
     /// one cause, and one way out.
     static let findingsMax = 1_000

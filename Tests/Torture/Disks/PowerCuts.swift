@@ -85,7 +85,7 @@ struct PowerCuts {
 
 /// Runs the check of `authctl store check`.
 func expectSound(_ store: AccountStore) throws {
-    let copying = try StoreCopy(of: store)
+    let copying = try StoreCopy(of: store, for: .check)
     var copy: FinishedCopy?
     while copy == nil { copy = try copying.advance(pages: 1_000) }
     guard let copy else { return }

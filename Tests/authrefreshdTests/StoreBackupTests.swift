@@ -1,0 +1,127 @@
+import AccountStorage
+import DemoIssuer
+import Foundation
+import RefreshCore
+import TestSupport
+import Testing
+import Varlink
+
+@testable import authrefreshd
+
+private typealias Outcome = Result<StoreBackups.Copy, StoreBackups.Failure>
+
+extension CoordinatorRig {
+    /// Asks for a backup; what comes of it goes into `outcomes`.
+    fileprivate func backUp(_ outcomes: EventLog<Outcome>) async throws {
+        try await inside { coordinator in _ = try coordinator.backUp { outcomes.append($0) } }
+    }
+
+    fileprivate func backedUp() async throws -> StoreBackups.Copy {
+        let outcomes = EventLog<Outcome>()
+        try await backUp(outcomes)
+        return try await outcomes.first("the backup") { _ in true }.get()
+    }
+
+    /// The copies beside the store.
+    fileprivate func copies() async throws -> [String] {
+        let path = await inside { $0.store.path }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.contains("outgoing") }.sorted()
+    }
+}
+
+/// Backups of a store at work.
+struct StoreBackupTests {
+    @Test func `a backup is made in turns with others, and a caller that goes leaves nothing`() async throws {
+        try await withFreshAccount { rig, _, _ in
+            let gone = EventLog<Outcome>()
+            try await rig.inside { coordinator in
+                let first = try coordinator.backUp { gone.append($0) }
+                let second = try coordinator.backUp { gone.append($0) }
+                // Both are under way, and nobody has waited for them.
+                #expect(coordinator.backups.making?.number == first)
+                coordinator.forgetBackupCaller(second)
+                coordinator.forgetBackupCaller(first)
+                #expect(coordinator.backups.making == nil)
+            }
+            #expect(try await rig.copies() == [])
+            // One that goes while its copy is checked, which nobody can interrupt.
+            try await rig.inside { coordinator in
+                let number = try coordinator.backUp { gone.append($0) }
+                coordinator.backups.making?.caller = nil
+                coordinator.forgetBackupCaller(0)
+                #expect(coordinator.backups.making?.number == number)
+            }
+            let copy = try await rig.backedUp()
+            #expect(try await rig.copies() == [URL(fileURLWithPath: copy.path).lastPathComponent])
+            #expect(gone.all.isEmpty)
+        }
+    }
+
+    @Test func `copies that nobody fetches are few, and are removed after their time`() async throws {
+        try await withFreshAccount { rig, _, _ in
+            for _ in 0..<6 { _ = try await rig.backedUp() }
+            #expect(try await rig.copies().count == CallerLimits.backupsMax)
+            await rig.inside { $0.backups.kept = .milliseconds(500) }
+            let copy = try await rig.backedUp()
+            let removals = EventLog<Bool>()
+            let watch = PathWatch(copy.path) { removals.append(true) }
+            // If it is gone already, no watch tells of it any more.
+            if FileManager.default.fileExists(atPath: copy.path) {
+                try await removals.first("the removal") { _ in !FileManager.default.fileExists(atPath: copy.path) }
+            }
+            watch?.cancel()
+        }
+    }
+
+    @Test func `the end of the daemon removes copies, and so does the next start`() async throws {
+        let rig = try CoordinatorRig()
+        let left = await rig.inside { $0.store.path } + ".outgoing-7"
+        try Data("left by a crash".utf8).write(to: URL(fileURLWithPath: left))
+        try await rig.start()
+        #expect(try await rig.copies() == [])
+        let copy = try await rig.backedUp()
+        let interrupted = EventLog<Outcome>()
+        try await rig.backUp(interrupted)
+        await rig.stop()
+        #expect(!FileManager.default.fileExists(atPath: copy.path))
+        #expect(try await rig.copies() == [])
+        #expect(interrupted.all.count == 1)
+    }
+
+    @Test func `a change that gets on keeps backups waiting, one that came to a halt does not`() async throws {
+        try await withFreshAccount { rig, _, _ in
+            // As damage leaves it.
+            let both = try await rig.inside { coordinator in
+                let old = coordinator.store.keyIdentifier
+                let next = try coordinator.keyring.next(after: old).key
+                try coordinator.store.beginRekey(to: next)
+                return [old, next.identifier]
+            }
+            let halted = try await rig.backedUp()
+            #expect(halted.keys == both)
+
+            let news = EventLog<Rekeying.News>()
+            let stuck = EventLog<Outcome>()
+            try await rig.inside { (coordinator) throws in
+                coordinator.trouble = StoreTrouble(error: .diskFull(path: "/"), since: coordinator.timebase.now())
+                _ = coordinator.rekey { news.append($0) }
+                _ = try coordinator.backUp { stuck.append($0) }
+                coordinator.trouble = nil
+                #expect(throws: StoreError.beingResealed(path: coordinator.store.path)) {
+                    try coordinator.backUp { _ in }
+                }
+                // The change goes on where it was.
+                coordinator.reseal()
+            }
+            try await news.first("the end of the change") { news in
+                if case .end(.success) = news { true } else { false }
+            }
+            // A copy that opens with the old key outlives neither the change, nor its own making.
+            #expect(!FileManager.default.fileExists(atPath: halted.path))
+            #expect(throws: StoreBackups.Failure.self) { try stuck.all.first?.get() }
+            #expect(try await rig.backedUp().keys == [both[1]])
+            #expect(try await rig.copies().count == 1)
+        }
+    }
+}
