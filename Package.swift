@@ -131,9 +131,12 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // Whose the other end of a connection on loopback is.
+        .target(name: "LoopbackPeer", dependencies: ["CLinux"], swiftSettings: strict),
         .target(
             name: "RedirectListener",
             dependencies: [
+                "LoopbackPeer",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -194,7 +197,7 @@ let package = Package(
         .executableTarget(
             name: "authctl",
             dependencies: [
-                "AuthRefreshInterface", "QRCode", "StandardDescriptors", "VarlinkClient",
+                "AuthRefreshInterface", "LoopbackPeer", "QRCode", "StandardDescriptors", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["HotPath/order-symbols", "HotPath/symbols.order"],
@@ -307,7 +310,7 @@ let package = Package(
         .testTarget(
             name: "RedirectListenerTests",
             dependencies: [
-                "RedirectListener", "TestSupport",
+                "LoopbackPeer", "RedirectListener", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],

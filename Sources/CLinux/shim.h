@@ -1,6 +1,9 @@
 #pragma once
 
 // What the Glibc module leaves out.
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>

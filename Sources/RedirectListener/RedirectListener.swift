@@ -6,7 +6,7 @@ internal import NIOPosix
 /// The loopback redirect server of one sign-in (RFC 8252 §7.3): 127.0.0.1 and [::1] on one port, from `open` to `close`.
 ///
 /// It hands on what a browser delivers on one path, and shows the page that it is told to. It judges nothing that is delivered: any
-/// page in any browser, and any program of this machine, can deliver something.
+/// page in a browser of this user, and any program of theirs, can deliver something. Other users are not answered at all.
 package struct RedirectListener: Sendable {
     /// What a browser delivered: a query, or the body of a form.
     package typealias Delivery = [UInt8]
@@ -19,6 +19,10 @@ package struct RedirectListener: Sendable {
 
     /// One for all: what is opened there after something was closed finds its port free.
     private static let loop = MultiThreadedEventLoopGroup.singleton.next()
+
+    /// A kernel without IPv6 says the one, an interface without its address the other (ip(7), ipv6(7)). Any other error, as of a
+    /// process that has no descriptor left, says nothing about the machine.
+    private static let withoutIPv6 = [EAFNOSUPPORT, EADDRNOTAVAIL]
 
     /// How often a free port is looked for that both loopback addresses have.
     private static let attempts = 8
@@ -66,13 +70,13 @@ package struct RedirectListener: Sendable {
         do throws(RedirectListenerError) {
             let second = try await bind("::1", taken, on: loop, connections)
             return RedirectListener(port: taken, channels: [first, second], connections: connections)
-        } catch .portTaken {
-            // Whoever has it there would get what browsers deliver to "localhost".
-            first.close(promise: nil)
-            throw .portTaken(taken)
-        } catch {
+        } catch .cannotListen(port: _, let errno) where Self.withoutIPv6.contains(errno) {
             // A machine without IPv6 has no [::1] that anybody could listen on.
             return RedirectListener(port: taken, channels: [first], connections: connections)
+        } catch {
+            // Whoever has the port there, or takes it later, would get what browsers deliver to "localhost".
+            first.close(promise: nil)
+            throw error
         }
     }
 
@@ -93,13 +97,15 @@ package struct RedirectListener: Sendable {
                 }
             }
         do {
-            return try await bootstrap.bind(host: host, port: port).get()
+            // By its number: a resolver may need descriptors, and has errors of its own.
+            return try await bootstrap.bind(to: SocketAddress(ipAddress: host, port: port)).get()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw .portTaken(port)
         } catch let error as IOError {
             throw .cannotListen(port: port, errno: error.errnoCode)
         } catch {
-            throw .cannotListen(port: port, errno: EADDRNOTAVAIL)
+            // Nothing that the system said: the event loop has ended, or takes the address for none.
+            throw .cannotListen(port: port, errno: ECANCELED)
         }
     }
 }

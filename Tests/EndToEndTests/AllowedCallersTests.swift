@@ -67,7 +67,7 @@ struct AllowedCallersTests {
     {
         try await withList { stage, _, _, _, daemon in
             // What it runs is called as it likes, and must not end the line, nor reach a terminal as a command.
-            let other = stage.folder.path + "/other\u{9B}31m\nprogram"
+            let other = stage.folder.path + "/other\u{9B}31m\n\u{202E}\u{61C}\u{2028}program"
             try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: other)
             for command in [["token", "work"], ["account", "export", "work"]] {
                 let seen = daemon.log.count
@@ -77,10 +77,10 @@ struct AllowedCallersTests {
                 #expect(line.contains("authrefreshd: warning: "), "\(line)")
                 #expect(line.contains("AUTHREFRESH_ACCOUNT=work"), "\(line)")
                 #expect(
-                    line.contains("the caller (pid \(caller.pid)) runs '\(stage.folder.path)/other 31m program' in ")
+                    line.contains("the caller (pid \(caller.pid)) runs '\(stage.folder.path)/other 31m    program' in ")
                 )
                 #expect(line.contains("the unit '") || line.contains("in no unit"), "\(line)")
-                #expect(!line.unicodeScalars.contains { $0.properties.generalCategory == .control }, "\(line)")
+                #expect(!line.unicodeScalars.contains { $0.isSteering }, "\(line)")
             }
             // The beginnings of all tokens that the server issues.
             for secret in ["demo-at-", "demo-rt-"] { #expect(!daemon.logText.contains(secret)) }

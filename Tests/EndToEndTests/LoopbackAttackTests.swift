@@ -1,5 +1,6 @@
 import AuthRefreshInterface
 import DemoIssuer
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -99,6 +100,76 @@ struct LoopbackAttackTests {
         }
     }
 
+    // MARK: other users
+
+    @Test(.enabled(if: isRoot, "needs root, to be another user"))
+    func `another user's connections keep no browser out, bring no answer and learn of no account`() async throws {
+        try await withSignInStage { stage, _, issuer in
+            let call = try stage.signIn()
+            let location = try await Person().decide(at: try #require(call.started().url))
+            let target = location.replacing(/^http:\/\/[^\/]*/, with: "")
+            let port = try #require(Int(location.firstMatch(of: /:(\d+)/)?.1 ?? ""))
+            let others = try await onOwnThread {
+                try asUser(65_534) {
+                    try (0..<32).map { try WebConnection($0 % 2 == 0 ? "127.0.0.1" : "::1", port: port) }
+                }
+            }
+            // The true answer, whoever it was stolen from, a forged end, and a question.
+            for (number, path) in [target, "/?error=access_denied", "/", "/favicon.ico"].enumerated() {
+                let told = try await onOwnThread {
+                    others[number].send("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
+                    return try others[number].readToEnd()
+                }
+                #expect(told == "", "\(path)")
+            }
+            #expect(await issuer.exchanges == [])
+            #expect(try await RawWeb.get(location).body.contains("Signed in"))
+            try await call.completed()
+            withExtendedLifetime(others) {}
+        }
+    }
+
+    @Test func `what the browser is started with leads this user to the server once, and another user nowhere`()
+        async throws
+    {
+        try await withSignInStage { stage, _, issuer in
+            let pipe = stage.folder.path + "/opened"
+            #expect(unsafe mkfifo(pipe, 0o600) == 0)
+            try stage.folder.write("#!/bin/sh\necho \"$*\" > '\(pipe)'\n", to: "browser", mode: 0o700)
+            let environment = stage.environment.merging(["BROWSER": stage.folder.path + "/browser"]) { $1 }
+            let login = try Program("authctl", ["login", "work"], environment: environment)
+            let reader = try Program("/bin/cat", [pipe], environment: [:])
+            #expect(try await reader.ended() == .exited(0))
+            let way = reader.outputText.filter { !$0.isNewline }
+            let parts = try #require(way.wholeMatch(of: /http:\/\/127\.0\.0\.1:(\d+)(\/[0-9a-f]+-[0-9a-f]+)/))
+            let (port, path) = (try #require(Int(parts.1)), String(parts.2))
+            if isRoot {
+                let told = try await onOwnThread {
+                    let stranger = try asUser(65_534) { try WebConnection("127.0.0.1", port: port) }
+                    stranger.send("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
+                    return try stranger.readToEnd()
+                }
+                #expect(told == "")
+            }
+            // As browsers make them in advance.
+            let idle = try await onOwnThread { try (0..<16).map { _ in try WebConnection("127.0.0.1", port: port) } }
+            #expect(try await RawWeb.get("http://127.0.0.1:\(port)/").status == 404)
+            let onward = try await RawWeb.get(way)
+            #expect(onward.status == 303 && onward.headers["referrer-policy"] == "no-referrer")
+            let address = try #require(onward.headers["location"])
+            let state = try #require(address.firstMatch(of: /[?&]state=([^&]+)/)?.1)
+            let lists = try argumentLists()
+            #expect(!lists.contains { $0.contains(state) })
+            let again = try? await RawWeb.get(way)
+            #expect(again?.status == nil)
+            #expect(try await RawWeb.get(try await Person().decide(at: address)).body.contains("Signed in"))
+            #expect(try await login.ended() == .exited(0), "\(login.errorText)")
+            #expect(login.errorText.contains("\n\n  \(address)\n\n"), "\(login.errorText)")
+            #expect(await issuer.exchanges == [.opened])
+            withExtendedLifetime(idle) {}
+        }
+    }
+
     // MARK: programs that race for the port or the scheme
 
     @Test func `while a sign-in is under way no other program can listen on its port`() async throws {
@@ -174,6 +245,14 @@ struct LoopbackAttackTests {
             #expect(try await stage.authctl("callback", location).end == .exited(0))
             try await call.completed()
         }
+    }
+}
+
+/// What every process of this machine was started with, as every user can read it.
+private func argumentLists() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { $0.allSatisfy(\.isNumber) }.compactMap {
+        pid in
+        FileManager.default.contents(atPath: "/proc/\(pid)/cmdline").map { String(decoding: $0, as: UTF8.self) }
     }
 }
 

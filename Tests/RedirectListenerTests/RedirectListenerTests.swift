@@ -1,8 +1,10 @@
+import Glibc
 import NIOCore
 import NIOPosix
 import TestSupport
 import Testing
 
+@testable import LoopbackPeer
 @testable import RedirectListener
 
 /// The loopback redirect server, as browsers and as attackers meet it.
@@ -60,7 +62,11 @@ import Testing
             #expect(reply.headers["connection"] == "close")
             let policy = try #require(reply.headers["content-security-policy"])
             #expect(policy.hasPrefix("default-src 'none'; style-src 'nonce-"))
-            #expect(policy.contains("frame-ancestors 'none'") && policy.contains("form-action 'none'"))
+            for directive in ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "sandbox"] {
+                #expect(policy.split(separator: "; ").contains { $0 == directive }, "\(policy)")
+            }
+            // Browsers show an error instead of a page that has it and a sandbox.
+            #expect(reply.headers["cross-origin-opener-policy"] == nil)
             let nonce = try #require(policy.firstMatch(of: /'nonce-([0-9a-f]{32})'/)?.1)
             #expect(reply.body.contains("<style nonce=\"\(nonce)\">"))
             #expect(!reply.body.contains("<script") && !reply.body.contains("http"))
@@ -145,27 +151,76 @@ import Testing
         listener.close()
     }
 
-    @Test func `one connection too many is closed, and one that ends makes room`() async throws {
+    @Test func `for one connection too many the oldest that has sent nothing makes room`() async throws {
         var limits = RedirectLimits()
         limits.redirectConnectionsMax = 2
-        try await listening(limits: limits) { listener, deliveries in
-            let url = "http://127.0.0.1:\(listener.port)/callback?code=x"
+        try await listening(limits: limits) { listener, _ in
             let port = listener.port
             let first = try await onOwnThread { try WebConnection("127.0.0.1", port: port) }
             let second = try await onOwnThread { try WebConnection("127.0.0.1", port: port) }
-            #expect(try await RawWeb.get(url).status == nil)
-            let host = "127.0.0.1:\(port)"
-            for connection in [first, second] {
-                let text = try await onOwnThread {
-                    connection.send("GET /callback?code=y HTTP/1.1\r\nHost: \(host)\r\n\r\n")
-                    return try connection.readToEnd()
-                }
-                #expect(text.hasPrefix("HTTP/1.1 200"))
+            #expect(try await RawWeb.get("http://127.0.0.1:\(port)/callback?code=x").status == 200)
+            #expect(try await onOwnThread { try first.readToEnd() } == "")
+            let text = try await onOwnThread {
+                second.send("GET /callback?code=y HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
+                return try second.readToEnd()
             }
-            _ = try await deliveries.first("the second", from: 1) { _ in true }
-            // Both have ended.
-            #expect(try await RawWeb.get(url).status == 200)
+            #expect(text.hasPrefix("HTTP/1.1 200"))
         }
+    }
+
+    @Test func `where every connection has sent something, one too many is closed`() async throws {
+        var limits = RedirectLimits()
+        limits.redirectConnectionsMax = 1
+        let pending = EventLog<@Sendable (RedirectPage) -> Void>()
+        let listener = try await RedirectListener.open(port: nil, path: "/", limits: limits) { _, show in
+            pending.append(show)
+        }
+        let url = "http://127.0.0.1:\(listener.port)/?code=x"
+        async let reply = RawWeb.get(url)
+        let show = try await pending.first("the delivery") { _ in true }
+        #expect(try await RawWeb.get(url).status == nil)
+        show(Self.page)
+        #expect(try await reply.status == 200)
+        listener.close()
+    }
+
+    // MARK: whose the other end is
+
+    @Test(.enabled(if: isRoot, "needs root, to be another user"), arguments: ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
+    func `another user is not heard, told nothing, and takes no room`(address: String) async throws {
+        var limits = RedirectLimits()
+        limits.redirectConnectionsMax = 1
+        try await listening(limits: limits) { listener, deliveries in
+            let port = listener.port
+            let request = "GET /callback?code=x HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n"
+            let ask: @Sendable (WebConnection) throws -> String = { connection in
+                connection.send(request)
+                return try connection.readToEnd()
+            }
+            let own = try await onOwnThread { try WebConnection(address, port: port) }
+            let others = try await onOwnThread {
+                try asUser(65_534) { try (0..<16).map { _ in try WebConnection(address, port: port) } }
+            }
+            for other in others { #expect(try await onOwnThread { try ask(other) } == "") }
+            #expect(deliveries.count == 0)
+            // It was the only one that there is room for, and the first to go.
+            #expect(try await onOwnThread { try ask(own) }.hasPrefix("HTTP/1.1 200"))
+        }
+    }
+
+    @Test func `whose connection it is is not known any more once its other end is closed`() throws {
+        let listener = try LoopbackSocket.listening()
+        var other: LoopbackSocket? = try LoopbackSocket.connected(to: listener)
+        let accepted = try listener.accept()
+        #expect(LoopbackPeer.owner(of: accepted.descriptor) == geteuid())
+        #expect(LoopbackPeer.isOwn(accepted.descriptor))
+        #expect(other != nil)
+        other = nil
+        #expect(LoopbackPeer.owner(of: accepted.descriptor) == nil)
+        #expect(!LoopbackPeer.isOwn(accepted.descriptor))
+        // Of a socket that is not connected, and of no socket at all, nobody is the peer.
+        #expect(LoopbackPeer.owner(of: listener.descriptor) == nil)
+        #expect(LoopbackPeer.owner(of: -1) == nil)
     }
 
     // MARK: ports
@@ -205,6 +260,23 @@ import Testing
         try await squatter.close()
     }
 
+    @Test func `without a descriptor for the second address nobody listens on the first`() async throws {
+        await #expect(processExitsWith: .success) {
+            // The event loops have their descriptors.
+            let other = try await RedirectListener.open(port: nil, path: "/") { _, _ in }
+            leaveOneDescriptor()
+            await #expect(throws: RedirectListenerError.cannotListen(port: 0, errno: EMFILE)) {
+                // Whichever port the first address had.
+                do throws(RedirectListenerError) {
+                    _ = try await RedirectListener.open(port: nil, path: "/") { _, _ in }
+                } catch .cannotListen(port: _, let errno) {
+                    throw RedirectListenerError.cannotListen(port: 0, errno: errno)
+                }
+            }
+            other.close()
+        }
+    }
+
     /// The listener before closes on its own event loop: that is waited for.
     private static func reopen(_ port: Int) async throws -> RedirectListener {
         for _ in 0..<100 {
@@ -214,5 +286,64 @@ import Testing
             await Task.yield()
         }
         return try await RedirectListener.open(port: port, path: "/") { _, show in show(Self.page) }
+    }
+}
+
+/// Uses up the descriptors of this process but for one.
+private func leaveOneDescriptor() {
+    var limit = rlimit(rlim_cur: 256, rlim_max: 256)
+    unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    var last: Int32 = -1
+    while case let next = unsafe open("/dev/null", O_RDONLY), next >= 0 { last = next }
+    close(last)
+}
+
+/// A socket of TCP on 127.0.0.1, which is closed with its owner.
+private final class LoopbackSocket {
+    let descriptor: Int32
+
+    private init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    static func listening() throws -> LoopbackSocket {
+        let listener = LoopbackSocket(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+        try unsafe named { unsafe bind(listener.descriptor, $0, $1) }
+        guard listen(listener.descriptor, 1) == 0 else { throw TestFault.system("listen", errno: errno) }
+        return listener
+    }
+
+    static func connected(to listener: LoopbackSocket) throws -> LoopbackSocket {
+        var name = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let other = LoopbackSocket(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+        let result = unsafe withUnsafeMutablePointer(to: &name) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe getsockname(listener.descriptor, $0, &length) == 0
+                    ? connect(other.descriptor, $0, length) : -1
+            }
+        }
+        guard result == 0 else { throw TestFault.system("connect", errno: errno) }
+        return other
+    }
+
+    func accept() throws -> LoopbackSocket {
+        let accepted = Glibc.accept(descriptor, nil, nil)
+        guard accepted >= 0 else { throw TestFault.system("accept", errno: errno) }
+        return LoopbackSocket(accepted)
+    }
+
+    private static func named(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) throws {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
+        let result = unsafe withUnsafePointer(to: address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw TestFault.system("bind", errno: errno) }
     }
 }

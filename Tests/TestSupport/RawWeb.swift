@@ -63,12 +63,12 @@ package enum RawWeb {
 package final class WebConnection: Sendable {
     private let descriptor: Int32
 
-    /// - Parameter address: `127.0.0.1` or `::1`.
+    /// - Parameter address: `127.0.0.1`, `::1`, or `::ffff:127.0.0.1` for a socket of IPv6 that is connected by IPv4.
     package init(_ address: String, port: Int) throws(TestFault) {
         let isIPv6 = address.contains(":")
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, type, 0)
-        let result = isIPv6 ? Self.connect6(descriptor, port) : Self.connect4(descriptor, port)
+        let result = isIPv6 ? Self.connect6(descriptor, address, port) : Self.connect4(descriptor, port)
         guard result == 0 else { throw .system("connect to port \(port)", errno: errno) }
         var limit = timeval(tv_sec: 30, tv_usec: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -114,11 +114,11 @@ package final class WebConnection: Sendable {
         }
     }
 
-    private static func connect6(_ descriptor: Int32, _ port: Int) -> Int32 {
+    private static func connect6(_ descriptor: Int32, _ host: String, _ port: Int) -> Int32 {
         var address = sockaddr_in6()
         address.sin6_family = sa_family_t(AF_INET6)
         address.sin6_port = in_port_t(UInt16(port)).bigEndian
-        address.sin6_addr = in6addr_loopback
+        guard unsafe inet_pton(AF_INET6, host, &address.sin6_addr) == 1 else { return -1 }
         return unsafe withUnsafePointer(to: address) {
             unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in6>.size))

@@ -1,8 +1,17 @@
+import CSpawn
 import Foundation
 import Glibc
 
 /// Whether the tests run as root, as some of what they arrange needs.
 package let isRoot = geteuid() == 0
+
+/// Runs `body`, which must stay on this thread, as another user in the kernel's eyes, so far as files and sockets are concerned.
+package func asUser<Success>(_ user: UInt32, _ body: () throws -> Success) rethrows -> Success {
+    // setfsuid(2) is for the calling thread alone; that of glibc's setuid is for the process.
+    let previous = setfsuid(user)
+    defer { setfsuid(UInt32(bitPattern: previous)) }
+    return try body()
+}
 
 /// Gives a symbolic link itself, not what it points to, to another user.
 package func changeOwner(ofLink path: String, to user: UInt32) throws(TestFault) {

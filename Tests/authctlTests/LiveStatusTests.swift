@@ -46,8 +46,8 @@ import Testing
     }
 
     private func isGivenBack(_ shown: String) -> Bool {
-        guard let end = shown.firstRange(of: "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l") else { return false }
-        return shown.contains("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l")
+        guard let end = shown.firstRange(of: "\u{1B}[?1049l") else { return false }
+        return shown.contains("\u{1B}[?1049h")
             && shown[end.upperBound...].contains("restored") && !shown[..<end.lowerBound].contains("exit")
     }
 
@@ -90,7 +90,7 @@ import Testing
         #expect(problems == [])
         #expect(shown.contains("exit 0"))
         // From the corner, not below what was there.
-        #expect(shown.contains("\u{1B}[J\u{1B}[H"))
+        #expect(shown.contains("\u{1B}[J\u{1B}[?7h\u{1B}[?7l\u{1B}[H"))
     }
 
     @Test func `a terminal made narrower is drawn anew with what fits`() throws {
@@ -114,6 +114,86 @@ import Testing
         let (shown, problems) = try show([first, Self.info, second, Self.info], steps)
         #expect(problems == [])
         #expect(shown.contains("exit 0"))
+    }
+
+    /// The second daemon takes the call, and says nothing.
+    @Test(arguments: [("q", "exit 0"), ("\u{4}", "exit 0"), ("\u{3}", "exit 130"), ("\u{1C}", "exit 131")])
+    func `a key ends it while a restarted daemon does not answer`(key: String, ending: String) throws {
+        let (shown, problems) = try show(Self.silentAfterRestart, [.typing(key, at: "does not answer yet")])
+        #expect(problems == [])
+        // What was known is still there.
+        #expect(shown.matches(of: /1 fresh/).count > 1)
+        #expect(shown.contains(ending))
+        #expect(isGivenBack(shown))
+    }
+
+    @Test(arguments: [(SIGTERM, 143), (SIGHUP, 129), (SIGINT, 130), (SIGQUIT, 131)] as [(Int32, Int)])
+    func `a signal ends it while a restarted daemon does not answer`(signal: Int32, status: Int) throws {
+        let run = try CommandRun()
+        defer { run.remove() }
+        let daemon = try StubDaemon(path: run.socket, exchanges: Self.silentAfterRestart)
+        let shown = try TerminalRun().run(Self.commandWithPID, in: run, [Self.sending(signal, in: run)])
+        #expect(daemon.finish() == [])
+        #expect(shown.contains("exit \(status)"))
+        #expect(isGivenBack(shown))
+    }
+
+    @Test func `after SIGKILL the terminal still gathers lines and shows what is typed`() throws {
+        let run = try CommandRun()
+        defer { run.remove() }
+        let exchange = StubDaemon.Exchange(call: Self.subscribe, replies: Self.present(#""state":"fresh""#))
+        let daemon = try StubDaemon(path: run.socket, exchanges: [exchange, Self.info])
+        let killing = Self.sending(SIGKILL, in: run, at: "q quits")
+        let shown = try TerminalRun().run(Self.commandWithPID + "; stty -a", in: run, [killing])
+        #expect(daemon.finish() == [])
+        #expect(shown.contains("exit 137"))
+        let settings = try #require(shown.split(separator: "exit 137").last).split { " ;\r\n".contains($0) }
+        for setting in ["icanon", "echo", "isig", "icrnl", "opost"] { #expect(settings.contains { $0 == setting }) }
+        // Neither a hidden cursor nor lines that do not wrap.
+        #expect(!shown.contains("\u{1B}[?25l"))
+        let cut = shown.ranges(of: "\u{1B}[?7l").count
+        #expect(cut == shown.ranges(of: "\u{1B}[?7h").count)
+    }
+
+    @Test func `what was typed before it ends is no command of the shell's`() throws {
+        let exchange = StubDaemon.Exchange(call: Self.subscribe, replies: Self.present(#""state":"fresh""#))
+        let run = try CommandRun()
+        defer { run.remove() }
+        let daemon = try StubDaemon(path: run.socket, exchanges: [exchange, Self.info])
+        let command = Self.commandWithPID + #"; read -t 1 rest; echo "rest<$rest>""#
+        let typing = TerminalRun.Step(prompt: "q quits") { terminal in
+            try TerminalRun.Step.typing("touch x", at: "").action(terminal)
+            try Self.sending(SIGTERM, in: run).action(terminal)
+        }
+        let shown = try TerminalRun().run("bash -c '\(command)'", in: run, [typing])
+        #expect(daemon.finish() == [])
+        #expect(shown.contains("rest<>"))
+    }
+
+    private static var silentAfterRestart: [StubDaemon.Exchange] {
+        let first = StubDaemon.Exchange(
+            call: subscribe,
+            replies: present(#""state":"fresh""#),
+            closes: true
+        )
+        return [first, info, StubDaemon.Exchange(call: subscribe)]
+    }
+
+    private static let commandWithPID = """
+        before=$(stty -g); trap : INT TERM QUIT HUP
+        sh -c "echo \\$\\$ > pid; exec authctl status --watch"; echo "exit $?"
+        test "$before" = "$(stty -g)" && echo restored
+        """
+
+    private static func sending(
+        _ signal: Int32,
+        in run: CommandRun,
+        at prompt: String = "does not answer yet"
+    ) -> TerminalRun.Step {
+        TerminalRun.Step(prompt: prompt) { _ in
+            let pid = try String(contentsOf: run.folder.appendingPathComponent("pid"), encoding: .utf8)
+            kill(try #require(Int32(pid.filter(\.isNumber))), signal)
+        }
     }
 
     @Test func `a daemon that refuses is told of below the restored screen`() throws {

@@ -46,6 +46,7 @@ import Testing
     /// What a transcript of a terminal shows is what a person sees there, the echo of typed keys included.
     private func normalised(_ text: String, _ run: CommandRun) -> String {
         text.replacing(run.socket, with: "<socket>")
+            .replacing(/http:\/\/127\.0\.0\.1:[0-9]+\/[0-9a-f]+-[0-9a-f]+/, with: "<detour>")
             .replacing(/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}/, with: "<stamp>")
             .replacing(/([0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:[0-9]{2}\b/, with: "<time>")
     }

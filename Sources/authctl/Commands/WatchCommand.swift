@@ -34,7 +34,7 @@ struct WatchCommand: ParsableCommand {
         try daemon.subscribe(to: accounts)
         while true {
             guard let change = try daemon.availableChange() else {
-                StandardOutput.wait(forInputOn: daemon.pollDescriptor)
+                StandardOutput.wait(forInputOn: [daemon.pollDescriptor])
                 continue
             }
             try output.printLine(change, or: ChangeLine(change: change).text)

@@ -43,12 +43,12 @@ struct LiveStatus {
         while true {
             let time = LocalTime.now
             let accounts = feed.accounts
-            try screen.draw(text(accounts, feed.info, time), footer: footer)
+            try screen.draw(text(accounts, feed.info, time), footer: footer(isAnswered: feed.isAnswered))
             let next = min(time.untilWordsChange(accounts.flatMap(\.shownInstants)), Self.longestWait)
             // Changes are left in the socket for the first moment: they are drawn together.
             var happening = try wait(for: screen.keyDescriptors, Self.pace, &screen, signals)
             if case .nothing = happening, try !feed.takeChanges() {
-                let descriptors = screen.keyDescriptors + [feed.pollDescriptor]
+                let descriptors = screen.keyDescriptors + feed.pollDescriptors
                 happening = try wait(for: descriptors, next - Self.pace, &screen, signals)
                 try feed.takeChanges()
             }
@@ -67,7 +67,8 @@ struct LiveStatus {
         if ready.contains(STDIN_FILENO) {
             // A terminal that hangs up sends SIGHUP, if it can.
             guard let keys = screen.takeKeys() else { return .ending(.signal(SIGHUP)) }
-            if keys.contains(UInt8(ascii: "q")) || keys.contains(UInt8(ascii: "Q")) { return .ending(.quit) }
+            // Ctrl-D is no key, but the end of them.
+            if keys.isEmpty || keys.contains(where: TerminalScreen.lastKeys.contains) { return .ending(.quit) }
         }
         let arrived = signals.take()
         if let number = arrived.first(where: Self.ending.contains) { return .ending(.signal(number)) }
@@ -76,7 +77,8 @@ struct LiveStatus {
             CaughtSignals.passOn(SIGTSTP)
             try screen.open()
         }
-        return arrived.isEmpty ? .nothing : .redraw
+        // The terminal shows what was typed, below the table or over it.
+        return arrived.isEmpty && !ready.contains(STDIN_FILENO) ? .nothing : .redraw
     }
 
     private func text(_ accounts: [AccountStatus], _ info: GetInfo.Reply?, _ time: LocalTime) -> String {
@@ -85,7 +87,10 @@ struct LiveStatus {
             .render(.standardOutput, height: TerminalScreen.room)
     }
 
-    private var footer: String { TerminalStyle.standardOutput.paint("q quits", .faint) }
+    private func footer(isAnswered: Bool) -> String {
+        let text = isAnswered ? "q quits" : "q quits; the daemon does not answer yet, this is what was last known"
+        return TerminalStyle.standardOutput.paint(text, .faint)
+    }
 }
 
 extension AccountStatus {

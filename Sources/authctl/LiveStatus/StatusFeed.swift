@@ -5,7 +5,12 @@ struct StatusFeed: ~Copyable {
     private let names: [String]
     private let connection: ConnectionOptions
     private var daemon: DaemonConnection
+    /// Where the daemon as a whole is asked about: the other connection is busy with its endless answer. Nil: nothing is asked.
+    private var question: DaemonConnection?
     private var states = AccountStates()
+    /// In the order of the names' bytes, which is the daemon's own. While a daemon that was restarted does not answer yet: as the one
+    /// before told it.
+    private(set) var accounts: [AccountStatus] = []
     /// The daemon as a whole, as of the last change.
     private(set) var info: GetInfo.Reply?
 
@@ -15,7 +20,11 @@ struct StatusFeed: ~Copyable {
     static func open(names: [String], connection: ConnectionOptions) throws(AuthctlError) -> StatusFeed {
         // Not an initialiser: Swift cannot give up a type without copies half-way through one.
         var feed = StatusFeed(names, connection, try connection.connect())
-        try feed.begin()
+        try feed.daemon.subscribe(to: names)
+        while !feed.states.isComplete { feed.states.apply(try feed.daemon.nextChange()) }
+        feed.accounts = feed.states.sorted
+        var daemon = try connection.connect()
+        feed.info = try daemon.ask(.getInfo, GetInfo.Parameters(), for: GetInfo.Reply.self)
         return feed
     }
 
@@ -25,17 +34,25 @@ struct StatusFeed: ~Copyable {
         self.daemon = daemon
     }
 
-    /// In the order of the names' bytes, which is the daemon's own.
-    var accounts: [AccountStatus] { states.sorted }
+    /// Whether the daemon has told where all accounts stand; a daemon that was restarted may take its time.
+    var isAnswered: Bool { states.isComplete }
 
-    var pollDescriptor: Int32 { daemon.pollDescriptor }
+    /// One of them has something to read when there is a change to be taken.
+    var pollDescriptors: [Int32] {
+        switch question {
+        case .some(let question): [daemon.pollDescriptor, question.pollDescriptor]
+        case nil: [daemon.pollDescriptor]
+        }
+    }
 
     /// Waits for a change, and takes those that came with it. Ends the process once nobody reads its output.
     mutating func waitForChange() throws(AuthctlError) {
-        while try !takeChanges() { StandardOutput.wait(forInputOn: pollDescriptor) }
+        while try !takeChanges() || !isAnswered { StandardOutput.wait(forInputOn: pollDescriptors) }
     }
 
-    /// Takes the changes that have come; whether there were any.
+    /// Takes the changes that have come, and waits for none: a daemon that does not answer must not keep the user's keys from being heard.
+    ///
+    /// - Returns: whether there is something else to be shown.
     @discardableResult mutating func takeChanges() throws(AuthctlError) -> Bool {
         var hasChanged = false
         do throws(AuthctlError) {
@@ -47,30 +64,42 @@ struct StatusFeed: ~Copyable {
             try begin(after: error)
             return true
         }
-        if hasChanged { try askForInfo() }
-        return hasChanged
+        guard isAnswered else { return false }
+        if hasChanged {
+            accounts = states.sorted
+            try askForInfo()
+        }
+        return try takeInfo() || hasChanged
     }
 
     /// Subscribes anew after the daemon has gone: a restart, as an upgrade makes it, leaves a socket where the next one answers.
     ///
-    /// - Throws: `error` itself, unless it is the connection's end; what the second attempt fails with.
+    /// - Throws: `error` itself, unless it is the connection's end and this daemon had answered.
     private mutating func begin(after error: AuthctlError) throws(AuthctlError) {
-        guard case .connection(.ended) = error else { throw error }
-        daemon = try connection.connect()
-        try begin()
-    }
-
-    private mutating func begin() throws(AuthctlError) {
+        guard case .connection(.ended) = error, isAnswered else { throw error }
+        question = nil
         states = AccountStates()
+        daemon = try connection.connect()
         try daemon.subscribe(to: names)
-        while !states.isComplete { states.apply(try daemon.nextChange()) }
-        try askForInfo()
     }
 
-    /// On a connection of its own: the other one is busy with its endless answer.
     private mutating func askForInfo() throws(AuthctlError) {
-        var daemon = try connection.connect()
-        info = try daemon.ask(.getInfo, GetInfo.Parameters(), for: GetInfo.Reply.self)
+        // The answer to a question that is still open would be older than the change.
+        var question = try connection.connect()
+        try question.follow(.getInfo, GetInfo.Parameters())
+        self.question = consume question
+    }
+
+    /// Takes the answer about the daemon as a whole; whether there was one.
+    private mutating func takeInfo() throws(AuthctlError) -> Bool {
+        do throws(AuthctlError) {
+            guard let (reply, _) = try question?.availableReply(GetInfo.Reply.self) else { return false }
+            info = reply
+        } catch .connection(.ended) {
+            // It has gone, which the subscription tells, too.
+        }
+        question = nil
+        return true
     }
 }
 

@@ -1,10 +1,16 @@
 internal import Glibc
 
 /// The terminal as a screen of its own, which is drawn anew in place; what was there before comes back at the end.
+///
+/// As little as possible is changed, for nobody changes it back after SIGKILL: the terminal goes on gathering lines and showing what is
+/// typed, so that a shell is as usable as before. Only a `q` ends a line as Enter does.
 struct TerminalScreen: ~Copyable {
-    /// xterm's private modes: the alternate screen, no cursor, and lines that are cut at the edge instead of wrapped.
-    private static let enter = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
-    private static let leave = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+    /// xterm's private mode of the alternate screen.
+    private static let enter = "\u{1B}[?1049h"
+    private static let leave = "\u{1B}[?1049l"
+
+    /// The keys that are read as soon as they are typed.
+    static let lastKeys = [UInt8(ascii: "q"), UInt8(ascii: "Q")]
 
     /// Nil: nobody types here.
     private var settingsBefore: termios?
@@ -34,8 +40,11 @@ struct TerminalScreen: ~Copyable {
     /// Takes the terminal, also after `close`.
     func open() throws(AuthctlError) {
         if var settings = settingsBefore {
-            // Keys come one by one and are not shown; Ctrl-C and Ctrl-Z stay what they are.
-            settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+            // termios(3): two characters more that end a line. All else that is typed stays with the terminal until Enter.
+            unsafe withUnsafeMutableBytes(of: &settings.c_cc) { characters in
+                unsafe characters[Int(VEOL)] = Self.lastKeys[0]
+                unsafe characters[Int(VEOL2)] = Self.lastKeys[1]
+            }
             unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
         }
         try StandardOutput.write(Self.enter)
@@ -45,7 +54,11 @@ struct TerminalScreen: ~Copyable {
     func close() {
         // A terminal that is gone needs nothing more.
         _ = FileDescriptor.write(Self.leave, to: STDOUT_FILENO)
-        if var settings = settingsBefore { unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings) }
+        if var settings = settingsBefore {
+            // What was typed here is no command of the shell's.
+            tcflush(STDIN_FILENO, TCIFLUSH)
+            unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+        }
     }
 
     /// Shows the lines, as many as there is room for, with `footer` below them.
@@ -57,15 +70,15 @@ struct TerminalScreen: ~Copyable {
             lines = lines.prefix(room - 1) + ["(\(hidden) more lines: name accounts, or make the terminal taller)"]
         }
         let drawn = (lines + [footer]).joined(separator: "\u{1B}[K\r\n")
-        // From the corner, over what is there: nothing flickers.
-        try StandardOutput.show("\u{1B}[H\(drawn)\u{1B}[K\u{1B}[J")
+        // From the corner, over what is there: nothing flickers. Lines are cut at the edge instead of wrapped, for as long as this takes.
+        try StandardOutput.show("\u{1B}[?7l\u{1B}[H\(drawn)\u{1B}[K\u{1B}[J\u{1B}[?7h")
     }
 
-    /// The keys that were typed; nil if the terminal has gone.
+    /// The keys that were typed, up to one that ends a line; none for Ctrl-D; nil if the terminal has gone.
     mutating func takeKeys() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = unsafe read(STDIN_FILENO, &bytes, bytes.count)
-        guard count > 0 else { return count < 0 && errno == EINTR ? [] : nil }
+        guard count >= 0 else { return nil }
         return Array(bytes[..<count])
     }
 

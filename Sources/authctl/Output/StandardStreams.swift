@@ -25,16 +25,15 @@ enum StandardOutput {
         throw .cannotWriteOutput(errno: number)
     }
 
-    /// Waits until `descriptor` has something to read, or its peer has closed it.
+    /// Waits until one of the descriptors has something to read, or its peer has closed it.
     ///
     /// Once nobody can read what is written here the process ends by SIGPIPE: the next answer may be hours away.
-    static func wait(forInputOn descriptor: Int32) {
-        var interest = [
-            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
-        ]
-        while unsafe poll(&interest, 2, -1) < 0, errno == EINTR {}
+    static func wait(forInputOn descriptors: [Int32]) {
+        var interest = [pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)]
+        interest += descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while unsafe poll(&interest, nfds_t(interest.count), -1) < 0, errno == EINTR {}
         // poll(2): errors and hang-ups are told whatever is asked for; a pipe's closed reading end is an error.
-        if interest[1].revents != 0 { endByPipe() }
+        if interest[0].revents != 0 { endByPipe() }
     }
 
     private static func endByPipe() {

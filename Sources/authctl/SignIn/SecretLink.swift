@@ -1,25 +1,31 @@
 internal import Glibc
+internal import LoopbackPeer
 
 /// An address with a secret in it, on its way to a browser: what the browser is started with leads there once, and to nothing after that.
 ///
 /// A program's arguments are for everybody of this machine to read (proc(5)), for as long as the browser lives. So it gets an address on
-/// loopback, and is sent on from there.
+/// loopback, and is sent on from there. What it gets is no secret any more once it is started: only programs of this user are answered.
 struct SecretLink: ~Copyable {
-    /// Bytes. A browser's own request is less than one; its cookies for other ports of this host may be some more.
+    /// Bytes. A browser's own request is less than one thousand; its cookies for other ports of this host may be some more.
     private static let requestLimit = 32 << 10
-    /// Seconds. A connection that a browser makes ahead of its needs says nothing; the next one is waiting behind it.
-    private static let requestPatience = 2
+    /// Browsers connect in advance, and keep what they do not use: the oldest makes room.
+    private static let connectionsMax = 8
+
+    /// A browser that has connected, and what it has said so far.
+    private struct Connection {
+        let descriptor: Int32
+        var request: [UInt8] = []
+    }
 
     /// What may be seen by anybody.
     let link: WebLink
-    /// Has something to read when a browser has come.
-    let descriptor: Int32
     private let target: WebLink
-    private let port: UInt16
     private let path: String
+    private let listener: Int32
+    private var connections: [Connection] = []
 
-    private init(_ link: WebLink, to target: WebLink, path: String, descriptor: Int32, port: UInt16) {
-        (self.link, self.target, self.path, self.descriptor, self.port) = (link, target, path, descriptor, port)
+    private init(_ link: WebLink, to target: WebLink, path: String, listener: Int32) {
+        (self.link, self.target, self.path, self.listener) = (link, target, path, listener)
     }
 
     /// Waits on loopback for the browser; nil if no port is to be had there.
@@ -33,81 +39,79 @@ struct SecretLink: ~Copyable {
             close(listener)
             return nil
         }
-        return SecretLink(link, to: target, path: path, descriptor: listener, port: port)
+        return SecretLink(link, to: target, path: path, listener: listener)
     }
 
     deinit {
-        close(descriptor)
+        close(listener)
+        for connection in connections { close(connection.descriptor) }
     }
 
-    /// Answers whoever has come.
+    /// One of them has something to read when a browser comes, or says something.
+    var descriptors: [Int32] { [listener] + connections.map(\.descriptor) }
+
+    /// Answers whoever has come; does not wait.
     ///
     /// - Returns: whether it was the browser, which is on its way now.
-    func serve() -> Bool {
-        var address = sockaddr_in()
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let connection = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe accept(descriptor, $0, &size) }
+    mutating func serve() -> Bool {
+        takeConnections()
+        var silent: [Connection] = []
+        var isServed = false
+        for var connection in connections {
+            switch Self.take(&connection) {
+            case .unfinished:
+                silent.append(connection)
+                continue
+            case .whole: if answer(connection) { isServed = true }
+            case .ended: break
+            }
+            close(connection.descriptor)
         }
-        guard connection >= 0 else { return false }
-        defer { close(connection) }
-        let isBrowser =
-            isOwn(peer: UInt16(bigEndian: address.sin_port)) && request(on: connection) == "GET \(path) HTTP/1.1"
+        connections = silent
+        return isServed
+    }
+
+    private mutating func takeConnections() {
+        while case let descriptor = accept(listener, nil, nil), descriptor >= 0 {
+            guard LoopbackPeer.isOwn(descriptor), fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
+                close(descriptor)
+                continue
+            }
+            if connections.count == Self.connectionsMax { close(connections.removeFirst().descriptor) }
+            connections.append(Connection(descriptor: descriptor))
+        }
+    }
+
+    private enum Progress {
+        case unfinished, whole, ended
+    }
+
+    /// Reads what has come of a request.
+    private static func take(_ connection: inout Connection) -> Progress {
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        // All of it: a connection that is closed with something unread is reset, and its answer lost.
+        while !connection.request.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+            let count = unsafe recv(connection.descriptor, &chunk, chunk.count, Int32(MSG_DONTWAIT))
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN { return .unfinished }
+            guard count > 0, connection.request.count + count <= requestLimit else { return .ended }
+            connection.request += chunk[..<count]
+        }
+        return .whole
+    }
+
+    /// - Returns: whether it asked for our path, and is sent on.
+    private func answer(_ connection: Connection) -> Bool {
+        let line = String(decoding: connection.request.prefix { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
+        let isBrowser = ["GET \(path) HTTP/1.1", "GET \(path) HTTP/1.0"].contains(line)
         let head =
             isBrowser
             ? "HTTP/1.1 303 See Other\r\nLocation: \(target.text)\r\nReferrer-Policy: no-referrer\r\n"
             : "HTTP/1.1 404 Not Found\r\n"
-        _ = FileDescriptor.write(
-            head + "Cache-Control: no-store\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-            to: connection
-        )
-        return isBrowser
-    }
-
-    /// The first line of what the peer says; nil if it does not say it in time.
-    private func request(on connection: Int32) -> String? {
-        var patience = timeval(tv_sec: Self.requestPatience, tv_usec: 0)
-        unsafe setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        // All of it: a connection that is closed with something unread is reset, and its answer lost.
-        while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8), bytes.count < Self.requestLimit {
-            let count = unsafe read(connection, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return nil }
-            bytes += chunk[..<count]
-        }
-        return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
-    }
-
-    /// Whether the other end of a connection to our port is a socket of this user. The path was a secret only until the browser was
-    /// started, and other users may be quicker.
-    private func isOwn(peer: UInt16) -> Bool {
-        let (theirs, ours) = (Self.hexadecimal(peer), Self.hexadecimal(port))
-        let owners = Self.contents(of: "/proc/net/tcp").split(separator: "\n").compactMap { line -> Substring? in
-            // proc(5): number, local address, remote address, state, queues, timer, retransmissions, uid.
-            let fields = line.split(separator: " ")
-            guard fields.count > 7, fields[1].hasSuffix(":\(theirs)"), fields[2].hasSuffix(":\(ours)") else {
-                return nil
-            }
-            return fields[7]
-        }
-        return !owners.isEmpty && owners.allSatisfy { $0 == String(geteuid()) }
-    }
-
-    private static func hexadecimal(_ port: UInt16) -> String {
-        let digits = String(port, radix: 16, uppercase: true)
-        return String(repeating: "0", count: 4 - digits.count) + digits
-    }
-
-    private static func contents(of path: String) -> String {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return "" }
-        defer { close(file) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 64 << 10)
-        while case let count = unsafe read(file, &chunk, chunk.count), count > 0 { bytes += chunk[..<count] }
-        return String(decoding: bytes, as: UTF8.self)
+        let reply = Array((head + "Cache-Control: no-store\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").utf8)
+        // A few kilobytes, which a new connection has room for.
+        let sent = unsafe send(connection.descriptor, reply, reply.count, Int32(MSG_NOSIGNAL))
+        return isBrowser && sent == reply.count
     }
 
     /// The port of 127.0.0.1 that `listener` is bound to now; nil if there is none.

@@ -13,7 +13,7 @@ struct SessionEnd {
     /// - Returns: why it has not come there; nil if it has.
     func open(in browser: Browser) -> String? {
         let signals = CaughtSignals([SIGCHLD])
-        guard let detour = SecretLink.leading(to: link) else { return "no port on loopback can be had" }
+        guard var detour = SecretLink.leading(to: link) else { return "no port on loopback can be had" }
         guard let program = DetachedProgram(browser.command(for: detour.link)) else {
             return "\(browser.name) cannot be started"
         }
@@ -22,7 +22,7 @@ struct SessionEnd {
             let rest = (end - .now).components
             let left = rest.seconds * 1_000_000 + rest.attoseconds / 1_000_000_000_000
             guard left > 0 else { return "\(browser.name) has not asked for it" }
-            if !signals.wait(for: [detour.descriptor], microseconds: left).isEmpty, detour.serve() { return nil }
+            if !signals.wait(for: detour.descriptors, microseconds: left).isEmpty, detour.serve() { return nil }
             // What only hands an address on ends at once, and well.
             if !signals.take().isEmpty, let result = program.takeEnd(), result != .exited(0) {
                 return "\(browser.name) was not opened"

@@ -18,6 +18,8 @@ struct SignInSession: ~Copyable {
     private var input: PasteInput?
     private var attempt: String?
     private var browser: DetachedProgram?
+    /// What the browser was started with leads on from there; nil once it did.
+    private var detour: SecretLink?
     /// Whether the cursor stands behind a prompt.
     private var isPrompting = false
     private var prompt: String?
@@ -54,8 +56,9 @@ struct SignInSession: ~Copyable {
                 while let (reply, continues) = try daemon.availableReply(StartSignIn.Reply.self) {
                     if let status = try take(reply, isLast: !continues) { return status }
                 }
-                let descriptors = [daemon.pollDescriptor] + (input?.descriptors ?? [])
+                let descriptors = [daemon.pollDescriptor] + (input?.descriptors ?? []) + (detour?.descriptors ?? [])
                 let ready = signals.wait(for: descriptors, microseconds: Self.longestWait)
+                if detour?.serve() ?? false { detour = nil }
                 if ready.contains(STDIN_FILENO), let status = try takeInput() { return status }
                 if let status = try takeSignals() { return status }
             }
@@ -127,10 +130,16 @@ struct SignInSession: ~Copyable {
 
     private mutating func open(_ link: WebLink) {
         guard let wanted = plan.browser else { return }
-        browser = DetachedProgram(wanted.command(for: link))
+        // With the address itself, every user of this machine could read the sign-in's `state` among the browser's arguments, and answer
+        // in its place, or sign somebody else in.
+        guard let detour = SecretLink.leading(to: link) else {
+            return StandardError.warn("no port on loopback can be had: open the address yourself")
+        }
+        browser = DetachedProgram(wanted.command(for: detour.link))
         guard browser != nil else {
             return StandardError.warn("\(wanted.name) cannot be started: open the address yourself")
         }
+        self.detour = consume detour
         // Only for others to see; the sign-in goes on without.
         _ = try? handOn(ContinueSignIn.Parameters(attempt: attempt, opened: true))
     }

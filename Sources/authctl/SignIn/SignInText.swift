@@ -42,7 +42,7 @@ struct SignInText {
     }
 
     private var browserEnding: String {
-        userCode == nil ? "; if nothing opens, open this address yourself" : ", where the code is to be typed"
+        userCode == nil ? "; if that fails, open this address yourself" : ", where the code is to be typed"
     }
 
     private var code: String {

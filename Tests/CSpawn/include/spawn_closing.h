@@ -1,6 +1,7 @@
 #pragma once
 
 #include <spawn.h>
+#include <sys/fsuid.h>
 
 /// Has a spawned program start without the descriptors from `lowest` on.
 ///

@@ -75,7 +75,7 @@ class Case:
         return terminal
 
     def open(self):
-        """Has Chromium open what `authctl login` opened; the address."""
+        """Has Chromium open what authctl opened: a way to the server that can be gone once, and says nothing of where it leads."""
         url = self.opener.url()
         self.chromium.open(url)
         return url
@@ -84,16 +84,16 @@ class Case:
         return (GlewlwydPages if server is self.glewlwyd else DjangoPages)(self.chromium)
 
     def sign_in(self, server, *arguments, account=ACCOUNT):
-        """The whole of it, by the browser; the address that was opened."""
+        """The whole of it, by the browser; the address that it was led to."""
         login = self.login(*arguments, account=account)
-        url = self.open()
+        self.open()
         pages = self.pages(server)
         pages.log_in()
         pages.allow()
         self.expect_page("Signed in", account)
         status = login.end()
         self.check("authctl login ends with 0", status == 0, login.text)
-        return url
+        return login.address()
 
     def expect_page(self, title, *words):
         """Our own page, in the browser."""
