@@ -12,7 +12,7 @@ enum AccountColumns {
         "registration_uri", "registration_token", "redirect_uri", "redirect_port", "redirect_scheme",
         "provider_variables", "service_grant", "grant_terms",
         "subject_account", "actor_account", "authorization_parameters", "authorization_details",
-        "client_secret_expires_usec", "post_logout_uri", "provider_settings",
+        "client_secret_expires_usec", "post_logout_uri", "provider_settings", "subject_id", "actor_id",
     ]
 
     /// Everything that makes a `Record`, in the order `record(from:)` reads.
@@ -59,6 +59,8 @@ enum AccountColumns {
             SQLValue(registration.clientSecretExpiresAt?.microseconds),
             SQLValue(registration.redirect.postLogoutURI),
             try SQLValue(JSONColumn.text(ofMap: account.providerSettings)),
+            SQLValue(registration.serviceGrant?.exchange?.subject.id?.rawValue),
+            SQLValue(registration.serviceGrant?.exchange?.actor?.id?.rawValue),
         ]
     }
 
@@ -108,7 +110,8 @@ enum AccountColumns {
         let clientSecretExpiresAt = try reader.timestamp()
         redirect.postLogoutURI = reader.text()
         let settings = try reader.required(reader.text(), "provider_settings")
-        let registration = ClientRegistration(
+        let (subjectID, actorID) = (reader.integer(), reader.integer())
+        var registration = ClientRegistration(
             clientID: clientID,
             authentication: authentication,
             clientSecret: clientSecret,
@@ -131,6 +134,8 @@ enum AccountColumns {
                 managementToken.map { RegistrationManagement(uri: uri, accessToken: $0) }
             }
         )
+        registration.serviceGrant?.exchange?.subject.id = subjectID.map(AccountID.init)
+        registration.serviceGrant?.exchange?.actor?.id = actorID.map(AccountID.init)
         return Account(
             id: id,
             name: name,

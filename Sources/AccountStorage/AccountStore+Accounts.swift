@@ -44,6 +44,19 @@ extension AccountStore {
         try read { db in try entries(.recordByName, [name], in: db).first }
     }
 
+    /// Whom the account of this name is for, without opening any of its secrets; nil if there is none of this name, it is for every
+    /// process of this user, or its list is damaged, which `entry(named:)` tells.
+    package func allowedCallers(named name: String) throws(StoreError) -> (account: AccountName, AllowedCallers)? {
+        try read { db in
+            let statement = try db.cachedStatement(sql: StoreStatement.callersByName.sql)
+            guard let row = try Row.fetchOne(statement, arguments: [name]), let list: String = row[0],
+                let account = AccountName(name),
+                let callers = JSONColumn.value(StoredCallers.self, from: list)?.callers
+            else { return nil }
+            return (account, callers)
+        }
+    }
+
     /// One page of all accounts, ordered by the bytes of their names: those after `name`, or the first ones.
     package func entries(after name: String?, limit: Int) throws(StoreError) -> [AccountEntry] {
         try read { db in try entries(.recordsAfterName, [name ?? "", limit], in: db) }
@@ -97,25 +110,23 @@ extension AccountStore {
     /// - Throws: `noSuchAccount`, `nameTaken`.
     package func rename(_ id: AccountID, to name: AccountName) throws(StoreError) {
         try write { db in
-            let named = try db.cachedStatement(sql: "SELECT name FROM account WHERE id = ?")
-            let previous = try String.fetchOne(named, arguments: [id.rawValue])
             let statement = try db.cachedStatement(sql: StoreStatement.rename.sql)
             try naming(name) { try statement.execute(arguments: [name.text, id.rawValue]) }
             guard db.changesCount == 1 else { throw StoreError.noSuchAccount(id) }
             for statement in [StoreStatement.renameSubject, .renameActor] {
-                try db.cachedStatement(sql: statement.sql).execute(arguments: [name.text, previous])
+                try db.cachedStatement(sql: statement.sql).execute(arguments: [name.text, id.rawValue])
             }
         }
     }
 
-    /// The accounts whose tokens are derived from the account of this name, at most `limit`; in no order.
-    package func derived(from name: AccountName, limit: Int) throws(StoreError) -> [AccountID] {
+    /// The accounts whose tokens are derived from this account, at most `limit`; in no order.
+    package func derived(from source: AccountID, limit: Int) throws(StoreError) -> [AccountID] {
         try read { db in
             var accounts: [AccountID] = []
             for statement in [StoreStatement.derivedBySubject, .derivedByActor] where accounts.count < limit {
                 let left = limit - accounts.count
                 let statement = try db.cachedStatement(sql: statement.sql)
-                accounts += try Int64.fetchAll(statement, arguments: [name.text, left]).map(AccountID.init)
+                accounts += try Int64.fetchAll(statement, arguments: [source.rawValue, left]).map(AccountID.init)
             }
             return accounts
         }

@@ -46,6 +46,7 @@ struct StoredGrantTerms: Codable {
     private var subjectTokenType: String?
     private var actorTokenType: String?
     private var requestedTokenType: String?
+    private var deriver: StoredProgram?
 
     /// Nil for a grant without terms.
     init?(_ grant: ServiceGrant?) {
@@ -59,6 +60,7 @@ struct StoredGrantTerms: Codable {
             subjectTokenType = terms.subject.type.rawValue
             actorTokenType = terms.actor?.type.rawValue
             requestedTokenType = terms.requestedType?.rawValue
+            deriver = terms.deriver.map { StoredProgram(unit: $0.unit, executable: $0.executable) }
         }
     }
 
@@ -72,6 +74,7 @@ struct StoredGrantTerms: Codable {
         }
         var terms = ExchangeTerms(subject: SourceToken(account: subject, type: type), requestedType: requested)
         if let actor, let actorType { terms.actor = SourceToken(account: actor, type: actorType) }
+        terms.deriver = deriver.map { SeenProgram(unit: $0.unit, executable: $0.executable) }
         return terms
     }
 
@@ -82,6 +85,12 @@ struct StoredGrantTerms: Codable {
             lifetime: assertionLifetimeUSec.map { .microseconds($0) }
         )
     }
+}
+
+/// A `SeenProgram` as it stands in its column.
+private struct StoredProgram: Codable {
+    var unit: String?
+    var executable: String?
 }
 
 /// A `FailureDetail` as it stands in its column; the core's own type is not Codable, so that its names may change.

@@ -43,6 +43,7 @@ enum Schema {
         // A JSON object.
         ("provider settings", ["ALTER TABLE account ADD COLUMN provider_settings TEXT NOT NULL DEFAULT '{}'"]),
         ("server metadata", [serverMetadata]),
+        ("sources by number", [sourcesByNumber]),
     ]
 
     /// Times are µs since 1970; of a `Moment` there are three: `_wall_usec`, `_boot_id`, `_boot_usec`.
@@ -178,6 +179,19 @@ enum Schema {
         ALTER TABLE account ADD COLUMN actor_account TEXT;
         CREATE INDEX account_subject ON account (subject_account) WHERE subject_account IS NOT NULL;
         CREATE INDEX account_actor ON account (actor_account) WHERE actor_account IS NOT NULL;
+        """
+
+    /// A derived account stays with the accounts that it was derived from, whatever is added under their names later. NULL: removed.
+    private static let sourcesByNumber = """
+        ALTER TABLE account ADD COLUMN subject_id INTEGER;
+        ALTER TABLE account ADD COLUMN actor_id INTEGER;
+        UPDATE account SET subject_id = (SELECT id FROM account AS source WHERE source.name = account.subject_account),
+            actor_id = (SELECT id FROM account AS source WHERE source.name = account.actor_account)
+            WHERE subject_account IS NOT NULL;
+        DROP INDEX account_subject;
+        DROP INDEX account_actor;
+        CREATE INDEX account_subject ON account (subject_id) WHERE subject_id IS NOT NULL;
+        CREATE INDEX account_actor ON account (actor_id) WHERE actor_id IS NOT NULL;
         """
 
     /// What authorization requests ask for beyond scopes, and what else registrations say.

@@ -2,7 +2,7 @@
 ///
 /// They stand together so that a test can read every plan.
 enum StoreStatement: CaseIterable {
-    case recordByID, recordByName, recordsAfterName, recordsAfterID
+    case recordByID, recordByName, recordsAfterName, recordsAfterID, callersByName
     case dueOnline, dueOffline, dueOfIssuer, recordsDueOfIssuer
     case nextDeadlineOnline, nextDeadlineOffline
     case nextIssuer
@@ -23,6 +23,7 @@ enum StoreStatement: CaseIterable {
         case .recordByID: StoreStatement.recordByIDText
         case .recordByName: StoreStatement.recordByNameText
         case .recordsAfterName: StoreStatement.recordsAfterNameText
+        case .callersByName: "SELECT allowed_callers FROM account WHERE name = ?"
         case .recordsAfterID: StoreStatement.recordsAfterIDText
         case .dueOnline:
             "SELECT id, issuer_id FROM account WHERE deadline_usec > ? AND deadline_usec <= ? ORDER BY deadline_usec"
@@ -113,11 +114,11 @@ enum StoreStatement: CaseIterable {
         case .eraseOldTokenSets:
             "DELETE FROM token_set WHERE account_id = ? AND access_wall_usec + access_lifetime_usec < ?"
         case .asideAmong: "SELECT account_id FROM set_aside WHERE account_id > ? AND account_id <= ?"
-        case .derivedBySubject: "SELECT id FROM account WHERE subject_account = ? LIMIT ?"
-        case .derivedByActor: "SELECT id FROM account WHERE actor_account = ? LIMIT ?"
-        case .lackingSource: "SELECT id FROM account WHERE subject_account > '' AND interaction_reason = ?"
-        case .renameSubject: "UPDATE account SET subject_account = ? WHERE subject_account = ?"
-        case .renameActor: "UPDATE account SET actor_account = ? WHERE actor_account = ?"
+        case .derivedBySubject: "SELECT id FROM account WHERE subject_id = ? LIMIT ?"
+        case .derivedByActor: "SELECT id FROM account WHERE actor_id = ? LIMIT ?"
+        case .lackingSource: "SELECT id FROM account WHERE subject_id > 0 AND interaction_reason = ?"
+        case .renameSubject: "UPDATE account SET subject_account = ? WHERE subject_id = ?"
+        case .renameActor: "UPDATE account SET actor_account = ? WHERE actor_id = ?"
         case .tokenSetsAmong:
             """
             SELECT \(TokenSetColumns.recordColumns), account_id FROM token_set WHERE account_id > ? AND account_id <= ?

@@ -18,3 +18,23 @@ extension AllowedCallers: CustomStringConvertible {
         (units.map { "the unit '\($0)'" } + executables.map { "'\($0)'" }).joined(separator: ", ")
     }
 }
+
+/// A program as it was seen when it called: what a list of allowed callers is held against after it has ended.
+package struct SeenProgram: Hashable, Sendable {
+    /// The systemd unit that it ran in; nil if it ran in none.
+    package let unit: String?
+    /// The path of its executable, free of symbolic links; nil if the daemon could not see it, or found another file there.
+    package let executable: String?
+
+    package init(unit: String?, executable: String?) {
+        self.unit = unit
+        self.executable = executable
+    }
+}
+
+extension SeenProgram: CustomStringConvertible {
+    package var description: String {
+        let program = executable.map { "'\($0)'" } ?? "a program that the daemon could not see"
+        return unit.map { program + " in the unit '\($0)'" } ?? program
+    }
+}

@@ -32,10 +32,24 @@ package enum ServiceGrant: Hashable, Sendable {
 
     /// Nil for a grant that needs no other account.
     package var exchange: ExchangeTerms? {
-        switch self {
-        case .tokenExchange(let terms): terms
-        case .clientCredentials, .jwtBearer: nil
+        get {
+            switch self {
+            case .tokenExchange(let terms): terms
+            case .clientCredentials, .jwtBearer: nil
+            }
         }
+        set {
+            guard case .tokenExchange = self, let newValue else { return }
+            self = .tokenExchange(newValue)
+        }
+    }
+
+    /// Takes over which accounts `other` is derived from, and on whose behalf: settings know accounts by their names only.
+    package mutating func keepSources(of other: ServiceGrant?) {
+        guard let kept = other?.exchange else { return }
+        exchange?.subject.id = kept.subject.id
+        exchange?.actor?.id = kept.actor?.id
+        exchange?.deriver = kept.deriver
     }
 }
 
@@ -66,6 +80,9 @@ package struct ExchangeTerms: Hashable, Sendable {
     package var actor: SourceToken?
     /// What kind of token is wanted; nil leaves it to the server.
     package var requestedType: TokenTypeIdentifier?
+    /// The program that set the account up or changed it last. The exchange is made on its behalf: a source's list of allowed callers
+    /// has to name it. Nil: nobody knows.
+    package var deriver: SeenProgram?
 
     package init(subject: SourceToken, actor: SourceToken? = nil, requestedType: TokenTypeIdentifier? = nil) {
         self.subject = subject
@@ -79,13 +96,16 @@ package struct ExchangeTerms: Hashable, Sendable {
 
 /// A token of an account that another account's token is derived from.
 package struct SourceToken: Hashable, Sendable {
-    /// By its name, which a renaming follows: one that is removed and added again goes on being the source.
+    /// Its name, which a renaming follows; the last one that it had if it was removed.
     package var account: AccountName
+    /// Which account it is. One that is added later under the same name is another. Nil: not looked up yet, or removed.
+    package var id: AccountID?
     /// Which of its tokens; a JWT is its access token, said to be one.
     package var type: TokenTypeIdentifier
 
-    package init(account: AccountName, type: TokenTypeIdentifier = .accessToken) {
+    package init(account: AccountName, id: AccountID? = nil, type: TokenTypeIdentifier = .accessToken) {
         self.account = account
+        self.id = id
         self.type = type
     }
 }

@@ -108,6 +108,13 @@ package struct FileIdentity: Hashable, Sendable {
         device = UInt(status.st_dev)
         inode = UInt(status.st_ino)
     }
+
+    /// The path of the file that `path` leads to, without symbolic links; nil if there is none, or it cannot be seen.
+    package static func path(behind path: String) -> String? {
+        guard let resolved = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
 }
 
 enum SmallFile {

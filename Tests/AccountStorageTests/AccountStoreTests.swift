@@ -82,22 +82,38 @@ struct AccountStoreTests {
             try store.add(Sample.account("work")).account, try store.add(Sample.account("agent")).account
         )
         var new = try Sample.account("derived")
-        let terms = ExchangeTerms(
-            subject: SourceToken(account: work.name, type: .idToken),
-            actor: SourceToken(account: agent.name),
+        var terms = ExchangeTerms(
+            subject: SourceToken(account: work.name, id: work.id, type: .idToken),
+            actor: SourceToken(account: agent.name, id: agent.id),
             requestedType: .jwt
         )
+        terms.deriver = SeenProgram(unit: "a.service", executable: "/usr/bin/a")
         new.registration.serviceGrant = .tokenExchange(terms)
         let id = try store.add(new).account.id
         #expect(try store.record(id)?.account.registration == new.registration)
-        #expect(try store.derived(from: work.name, limit: 9) == [id])
+        #expect(try store.derived(from: work.id, limit: 9) == [id])
         try store.rename(work.id, to: Sample.name("job"))
         try store.rename(agent.id, to: Sample.name("robot"))
         let exchange = try #require(try store.record(id)?.account.registration.serviceGrant?.exchange)
-        #expect(exchange.subject == SourceToken(account: try Sample.name("job"), type: .idToken))
+        #expect(exchange.subject == SourceToken(account: try Sample.name("job"), id: work.id, type: .idToken))
         #expect(exchange.actor?.account == (try Sample.name("robot")) && exchange.requestedType == .jwt)
-        #expect(try store.derived(from: work.name, limit: 9) == [])
-        #expect(try store.derived(from: Sample.name("robot"), limit: 9) == [id])
+        #expect(try store.derived(from: agent.id, limit: 9) == [id])
+    }
+
+    @Test func `an account that is added under a removed source's name is not the source`() throws {
+        let work = try store.add(Sample.account("work")).account
+        var new = try Sample.account("derived")
+        new.registration.serviceGrant = .tokenExchange(
+            ExchangeTerms(subject: SourceToken(account: work.name, id: work.id))
+        )
+        let id = try store.add(new).account.id
+        try store.remove(work.id)
+        let other = try store.add(Sample.account("work")).account
+        let source = try #require(try store.record(id)?.account.registration.serviceGrant?.exchange).subject
+        #expect(source.id == work.id && source.id != other.id)
+        #expect(try store.derived(from: other.id, limit: 9) == [])
+        try store.rename(other.id, to: Sample.name("job"))
+        #expect(try store.record(id)?.account.registration.serviceGrant?.exchange?.subject == source)
     }
 
     @Test func `what an assertion says survives a reopening`() throws {

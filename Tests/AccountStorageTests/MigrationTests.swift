@@ -61,6 +61,28 @@ struct MigrationTests {
         #expect(try atHand() == 1)
     }
 
+    @Test func `derived accounts stay with the accounts that have their sources' names when the store is upgraded`()
+        throws
+    {
+        let queue = try DatabaseQueue(path: folder.store)
+        try Schema.migrator.migrate(queue, upTo: "provider settings")
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    UPDATE account SET service_grant = 'urn:ietf:params:oauth:grant-type:token-exchange',
+                        grant_terms = '{"subjectTokenType":"urn:ietf:params:oauth:token-type:access_token"}', subject_account = 'work'
+                    WHERE name = 'idle'
+                    """
+            )
+        }
+        try queue.close()
+        let store = try folder.open()
+        let work = try #require(try store.record(named: Sample.name("work"))).account.id
+        let exchange = try store.record(named: Sample.name("idle"))?.account.registration.serviceGrant?.exchange
+        #expect(exchange?.subject.id == work && exchange?.deriver == nil)
+        #expect(try store.derived(from: work, limit: 9).count == 1)
+    }
+
     @Test func `the first migration still makes what it made`() throws {
         let first = try #require(Schema.migrator.migrations.first)
         let fresh = try DatabaseQueue()

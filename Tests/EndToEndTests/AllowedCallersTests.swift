@@ -120,7 +120,7 @@ struct AllowedCallersTests {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let first = try await stage.start()
-            let listed = ["valid", "ended", "broken"]
+            let listed = ["valid", "ended", "broken", "sealed"]
             for name in listed + ["open"] {
                 let grant = try await issuer.issueGrant(clientID: "app")
                 try await stage.add(name, issuer: url, grant: grant)
@@ -136,10 +136,11 @@ struct AllowedCallersTests {
             #expect(try await first.terminate() == .exited(0))
             let broken = "SELECT id FROM account WHERE name IN ('broken', 'open')"
             try await stage.change(store: "UPDATE token SET sealed = zeroblob(64) WHERE account_id IN (\(broken))")
+            try await stage.change(store: "UPDATE account SET client_secret = zeroblob(64) WHERE name = 'sealed'")
             let second = try await stage.start()
             // Whoever opens these tokens finds them broken.
             _ = try await stage.refusal(of: "open", as: MisconfiguredError.self)
-            for command in [["token"], ["account", "export"]] {
+            for command in [["token"], ["account", "export"], ["account", "edit", "--lead-time", "5m"]] {
                 var refusals: Set<String> = []
                 for name in listed {
                     let refused = try await stage.authctl(command + [name])
@@ -148,6 +149,9 @@ struct AllowedCallersTests {
                     refusals.insert(words)
                 }
                 #expect(refusals.count == 1, "\(refusals)")
+            }
+            try await second.log.first("the refusal of 'sealed'") {
+                $0.contains("a caller was refused") && $0.contains("AUTHREFRESH_ACCOUNT=sealed")
             }
             #expect(try await second.terminate() == .exited(0))
         }

@@ -108,7 +108,9 @@ struct DerivedAccountTests {
         }
     }
 
-    @Test func `a source that is removed is missed by name, and one of that name mends it`() async throws {
+    @Test func `a source that is removed is missed by name, and another of that name does not become the source`()
+        async throws
+    {
         try await withStage { stage, issuer, url, _ in
             #expect(try await derive(stage, url).end == .exited(0))
             #expect(try await stage.authctl("account", "rename", "work", "job").end == .exited(0))
@@ -116,17 +118,19 @@ struct DerivedAccountTests {
             #expect(try await stage.authctl("account", "remove", "job").end == .exited(0))
             let refreshed = try await stage.authctl("refresh", "wiki")
             #expect(refreshed.end == .exited(78) && refreshed.errors.contains("'job'"), "\(refreshed)")
-            // Another account does not become the source by a new name, and least of all the derived one.
-            try await stage.add("secret", issuer: url)
-            for other in ["secret", "wiki"] {
-                let renamed = try await stage.authctl("account", "rename", other, "job")
-                #expect(renamed.end == .exited(65) && renamed.errors.contains("derived from"), "\(renamed)")
-            }
+            // What the server gives for the token of this one is nobody's business but its owner's.
+            let grant = try await issuer.issueGrant(clientID: "app", scope: "read write")
+            try await stage.add("job", issuer: url, grant: grant)
+            try await stage.acquire("job")
+            let asked = await issuer.counters.tokenRequests
+            let again = try await stage.authctl("refresh", "wiki")
+            #expect(again.end == .exited(78) && again.errors.contains("'job', whose token"), "\(again)")
+            #expect(again.errors.contains("was removed"), "\(again)")
+            #expect(await issuer.counters.tokenRequests == asked)
             // The token that it holds is as good as before.
             #expect(try await stage.authctl("token", "wiki").end == .exited(0))
-            let feed = try await ChangeFeed(stage, accounts: ["wiki"])
-            try await stage.add("job", issuer: url, grant: issuer.issueGrant(clientID: "app", scope: "read write"))
-            try await feed.next("token-refreshed", of: "wiki")
+            #expect(try await stage.authctl("account", "remove", "wiki").end == .exited(0))
+            #expect(try await derive(stage, url, from: "job").end == .exited(0))
         }
     }
 
@@ -154,21 +158,62 @@ struct DerivedAccountTests {
         }
     }
 
+    /// An executable that is `authctl`, and another file.
+    private func copy(for stage: DaemonStage) throws -> String {
+        let path = stage.folder.path + "/mail program"
+        try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: path)
+        return path
+    }
+
     @Test func `who may have the derived token need not be allowed the other, but who derives it has to`() async throws
     {
         try await withStage { stage, _, url, _ in
-            let copy = stage.folder.path + "/mail program"
-            try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: copy)
+            let (copy, authctl) = (try copy(for: stage), Program.products + "/authctl")
             #expect(try await derive(stage, url).end == .exited(0))
-            let edit = try await stage.authctl("account", "edit", "work", "--allow-executable", copy)
-            #expect(edit.end == .exited(0), "\(edit)")
-            #expect(try await stage.authctl("token", "wiki").end == .exited(0))
+            let both = ["--allow-executable", copy, "--allow-executable", authctl]
+            #expect(try await stage.authctl(["account", "edit", "work"] + both).end == .exited(0))
             #expect(try await stage.authctl("refresh", "wiki").end == .exited(0))
-            for command in [["account", "edit", "wiki", "--scope", "read"], ["token", "work"]] {
-                #expect(try await stage.authctl(command).end == .exited(77), "\(command)")
-            }
+            let narrowed = try await stage.authctl("account", "edit", "wiki", "--allow-executable", copy)
+            #expect(narrowed.end == .exited(0), "\(narrowed)")
+            let mine = try Program(copy, ["token", "wiki"], environment: stage.environment)
+            #expect(try await mine.ended() == .exited(0))
+            #expect(try await stage.authctl("token", "wiki").end == .exited(77))
+            // From here on the program that derived it is a stranger.
+            #expect(try await stage.authctl("account", "edit", "work", "--allow-executable", copy).end == .exited(0))
+            #expect(try await stage.authctl("token", "work").end == .exited(77))
             #expect(try await derive(stage, url, name: "other").end == .exited(77))
             #expect(try await stage.authctl("account", "show", "other").end == .exited(4))
+        }
+    }
+
+    @Test(arguments: [["--scope", "read"], ["--actor-account", "work"]])
+    func `a list that leaves out who set a derived account up ends its exchanges, and one that names it resumes them`(
+        more: [String]
+    ) async throws {
+        try await withStage { stage, issuer, url, _ in
+            let copy = try copy(for: stage)
+            let actor = try await issuer.issueGrant(clientID: "app", subject: "deputy", scope: "read write")
+            try await stage.add("deputy", issuer: url, grant: actor)
+            #expect(
+                try await derive(stage, url, more, from: more.contains("work") ? "deputy" : "work").end == .exited(0)
+            )
+            #expect(try await stage.authctl("account", "edit", "work", "--allow-executable", copy).end == .exited(0))
+            let asked = await issuer.counters.tokenRequests
+            let refused = try await stage.authctl("refresh", "wiki")
+            #expect(refused.end == .exited(78), "\(refused)")
+            #expect(refused.errors.contains("'work', whose token this one is derived from, is for '\(copy)' only"))
+            #expect(refused.errors.contains("set up by '\(Program.products)/authctl'"), "\(refused)")
+            #expect(await issuer.counters.tokenRequests == asked)
+            let edit = try await stage.authctl("account", "edit", "wiki", "--scope", "write")
+            #expect(edit.end == .exited(77), "\(edit)")
+            let feed = try await ChangeFeed(stage, accounts: ["wiki"])
+            let lifted = try Program(
+                copy,
+                ["account", "edit", "work", "--allow-executable", Program.products + "/authctl"],
+                environment: stage.environment
+            )
+            #expect(try await lifted.ended() == .exited(0), "\(lifted.errorText)")
+            try await feed.next("token-refreshed", of: "wiki")
         }
     }
 
@@ -211,8 +256,9 @@ struct DerivedAccountTests {
             #expect(deep.end == .exited(65) && deep.errors.contains("more than 4"), "\(deep)")
             try await stage.acquire("d")
             #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
-            let circle = try await derive(stage, url, ["--no-wait"], name: "work", from: "b")
-            #expect(circle.end == .exited(65) && circle.errors.contains("derived from itself"), "\(circle)")
+            // The first of them has lost its source, and does not have this one instead.
+            #expect(try await derive(stage, url, name: "work", from: "b").end == .exited(0))
+            #expect(try await stage.authctl("refresh", "a").end == .exited(78))
         }
     }
 

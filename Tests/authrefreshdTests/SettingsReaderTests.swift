@@ -38,6 +38,26 @@ struct SettingsReaderTests {
         #expect(draft.registration.clientSecret == Secret("s"))
     }
 
+    @Test func `a change of settings leaves whose grant it is, and what was found out about the server`() throws {
+        let draft = try reader.draft(
+            AccountSettings(name: "work", issuer: "https://login.example/", clientId: "app"),
+            clientSecret: "s"
+        )
+        let account = Account(
+            id: AccountID(1),
+            name: draft.name,
+            issuer: draft.issuer,
+            registration: draft.registration,
+            basicCredentialEncoding: .raw,
+            grantFacts: GrantFacts(subject: "alice", keptFields: ["realmId": "7"])
+        )
+        let change = UpdateAccount.Parameters(account: "work", leadTimeSec: 300)
+        let changed = try reader.account(account, changedBy: change)
+        #expect(changed.policy.leadTime == .seconds(300))
+        #expect(changed.grantFacts == account.grantFacts)
+        #expect(changed.basicCredentialEncoding == .raw)
+    }
+
     @Test(arguments: [
         ("client_credentials", nil, nil), ("client_credentials", "none", "s"), ("password", nil, "s"), ("", nil, "s"),
     ])

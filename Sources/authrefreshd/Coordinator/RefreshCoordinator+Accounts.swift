@@ -35,13 +35,16 @@ extension RefreshCoordinator {
     func update(_ account: Account) throws(StoreError) -> AccountSnapshot? {
         let now = timebase.now()
         var account = account
-        if try entry(of: account.id)?.record().account.isAsked(like: account) == false {
+        let before = try entry(of: account.id)?.record().account
+        if before?.isAsked(like: account) == false {
             tell(.cancelled(by: .changed), to: account.id, at: now)
             account.grantFacts = GrantFacts()
+            account.basicCredentialEncoding = nil
         }
         try store.update(account)
         tokenSetFailures.forget(account.id)
         try decideNow(Arrival(account: account.id, event: .accountUpdated), at: now)
+        if before?.allowedCallers != account.allowedCallers { wakeDerived(from: account.id) }
         wake()
         guard let record = try entry(of: account.id)?.record() else { return nil }
         announce(.updated, of: record, at: now)

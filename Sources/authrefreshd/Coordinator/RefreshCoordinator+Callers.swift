@@ -18,7 +18,8 @@ extension RefreshCoordinator {
         return try store.entries(after: name, limit: limit).map { shown($0, at: now) }
     }
 
-    private func shown(_ entry: AccountEntry, at now: Moment) -> ShownAccount {
+    /// An account as it was found in the store, as it stands now.
+    func shown(_ entry: AccountEntry, at now: Moment) -> ShownAccount {
         switch entry {
         case .intact(let record):
             return .whole(snapshot(of: asKept(record), at: now))

@@ -30,10 +30,10 @@ extension RefreshCoordinator {
     ) -> ReadyExchange? {
         guard let terms = grant.exchange else { return ReadyExchange(tokens: nil) }
         do throws(SourceFault) {
-            let subject = try token(terms.subject, for: account)
+            let subject = try token(terms.subject, for: account, setUpBy: terms.deriver)
             var exchange = TokenExchange(subjectToken: subject, subjectTokenType: terms.subject.type)
             if let actor = terms.actor {
-                exchange.actorToken = try token(actor, for: account)
+                exchange.actorToken = try token(actor, for: account, setUpBy: terms.deriver)
                 exchange.actorTokenType = actor.type
             }
             exchange.requestedTokenType = terms.requestedType
@@ -55,18 +55,34 @@ extension RefreshCoordinator {
         }
     }
 
-    private func token(_ source: SourceToken, for account: Account) throws(SourceFault) -> Secret {
+    /// The account that is a source, by its number: one that was added later under its name is another. Nil if it was removed.
+    func account(behind source: SourceToken) throws(StoreError) -> ShownAccount? {
+        guard let id = source.id, let entry = try store.entry(id) else { return nil }
+        return shown(entry, at: timebase.now())
+    }
+
+    private func token(
+        _ source: SourceToken,
+        for account: Account,
+        setUpBy deriver: SeenProgram?
+    ) throws(SourceFault) -> Secret {
         let found: Result<ShownAccount?, StoreError> = Result { () throws(StoreError) in
-            try self.account(named: source.account.text)
+            try self.account(behind: source)
         }
         switch found {
         case .failure(let error):
             throw .failed(RefreshFailure(.unavailable, detail: FailureDetail(summary: error.description)))
-        case .success(nil): throw .failed(RefreshFailure(.misconfigured, source.account, "does not exist"))
+        case .success(nil): throw .failed(RefreshFailure(.misconfigured, source.account, "was removed"))
         case .success(.damaged): throw .failed(RefreshFailure(.misconfigured, source.account, "cannot be read"))
         case .success(.whole(let snapshot)):
+            // The list may be a later one than the one that the program was on when it set the account up.
+            if let allowed = snapshot.account.allowedCallers, deriver.map(allowed.contains) != true {
+                let words =
+                    "is for \(allowed) only, and this one was set up by \(deriver?.description ?? "an unknown program")"
+                throw .failed(RefreshFailure(.misconfigured, source.account, words))
+            }
             guard snapshot.holdsAccessToken(for: nil) else { throw .awaited(snapshot) }
-            // An issuer's refresh tokens go to that issuer only, whoever was added under the name meanwhile.
+            // An issuer's refresh tokens go to that issuer only, whatever the settings of both accounts became.
             guard source.type != .refreshToken || snapshot.account.issuer == account.issuer else {
                 throw .failed(RefreshFailure(.misconfigured, source.account, "is at another issuer"))
             }
@@ -129,7 +145,7 @@ extension RefreshCoordinator {
                 case .fresh, .refreshing, .retrying, .refreshTokenExpiring: event = fail(.unavailable, "has none now")
                 }
             }
-        case .removed: event = fail(.misconfigured, "does not exist")
+        case .removed: event = fail(.misconfigured, "was removed")
         case .damaged: event = fail(.misconfigured, "cannot be read")
         case .timedOut, .stopping, .storeFailed: event = fail(.unavailable, "has none now")
         }
@@ -147,7 +163,7 @@ extension RefreshCoordinator {
             failure.detail.oauthError.map({ words.contains($0.lowercased()) }) == true
         else { return nil }
         for source in terms.sources {
-            guard case .whole(let snapshot)? = try? self.account(named: source.account.text) else { continue }
+            guard case .whole(let snapshot)? = try? self.account(behind: source) else { continue }
             if snapshot.shown == .interactionRequired {
                 return RefreshFailure(.userRequired, source.account, "needs a sign-in")
             }
@@ -164,7 +180,7 @@ extension RefreshCoordinator {
     }
 
     /// Has the accounts go on that the want of a token of this one may have stopped, or learn that it needs a person.
-    func wakeDerived(from source: AccountName) {
+    func wakeDerived(from source: AccountID) {
         // What cannot be read or stored now is done at the source's next refresh, or at the next start.
         let derived = (try? store.derived(from: source, limit: CallerLimits.derivedAccountsMax * 2)) ?? []
         for account in derived { submit(.sourceChanged, for: account) }
@@ -177,7 +193,7 @@ extension RefreshCoordinator {
             guard let account = try? store.record(id)?.account else { continue }
             let sources = account.registration.serviceGrant?.exchange?.sources ?? []
             let haveTokens = sources.allSatisfy { source in
-                guard case .whole(let found)? = try? self.account(named: source.account.text) else { return false }
+                guard case .whole(let found)? = try? self.account(behind: source) else { return false }
                 return found.holdsAccessToken(for: nil)
             }
             if haveTokens { submit(.sourceChanged, for: id) }

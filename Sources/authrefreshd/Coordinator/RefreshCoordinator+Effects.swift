@@ -28,7 +28,7 @@ extension RefreshCoordinator {
         }
         // Before anybody is answered: who hears of a new grant may ask for what is derived from it at once.
         for decision in decisions where decision.concernsDerived {
-            wakeDerived(from: decision.record.account.name)
+            wakeDerived(from: decision.record.account.id)
         }
         for decision in decisions where decision.event.isSignIn {
             tell(.stored, to: decision.record.account.id, at: now)

@@ -57,14 +57,16 @@ extension AuthRefreshService {
         on coordinator: isolated RefreshCoordinator
     ) throws -> UpdateAccount.Reply {
         let asked = try call.decodeParameters(as: UpdateAccount.Parameters.self)
-        let snapshot = try account(asked.account, on: coordinator)
-        try admit(caller, to: snapshot.account, on: coordinator)
+        let snapshot = try account(asked.account, for: caller, on: coordinator)
         try admit(caller, toSourcesOf: snapshot.account, on: coordinator)
         try checkVisibility(of: asked.allowedExecutables, from: caller)
         if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
         if let key = asked.clientKey { _ = try checked(secret: key, field: "clientKey") }
         let reader = SettingsReader(profiles: coordinator.settings.profiles)
-        let changed = try reader.account(snapshot.account, changedBy: asked)
+        var changed = try reader.account(snapshot.account, changedBy: asked)
+        if changed.registration.serviceGrant?.exchange != nil {
+            changed.registration.serviceGrant?.exchange?.deriver = try program(of: caller)
+        }
         try refuseMove(of: snapshot, to: changed)
         guard let updated = try coordinator.update(changed) else {
             throw VarlinkError(NoSuchAccountError(account: asked.account))
@@ -91,13 +93,6 @@ extension AuthRefreshService {
         let snapshot = try account(asked.account, on: coordinator)
         guard let name = AccountName(asked.newName) else {
             throw VarlinkError(InvalidSettingsError(field: "newName", reason: "'\(asked.newName)' is no account name"))
-        }
-        // Those accounts are another's by name: what is derived from it, and where that is sent, was not decided for this one.
-        if try coordinator.account(named: name.text) == nil,
-            try !coordinator.store.derived(from: name, limit: 1).isEmpty
-        {
-            let reason = "other accounts are derived from one of this name, which was removed"
-            throw VarlinkError(InvalidSettingsError(field: "newName", reason: reason))
         }
         try coordinator.rename(snapshot.account.id, to: name)
         return RenameAccount.Reply()

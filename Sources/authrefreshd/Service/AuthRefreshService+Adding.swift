@@ -32,7 +32,7 @@ extension AuthRefreshService {
             throw VarlinkError(LimitExceededError(.accounts, maximum: settings.maxAccounts))
         }
         guard grant == nil || draft.registration.serviceGrant == nil else { throw VarlinkError.needsNoGrant }
-        try checkSources(of: draft, from: caller, on: coordinator)
+        try bindSources(of: &draft, to: caller, on: coordinator)
         guard registers else {
             return responder.reply(AddAccount.Reply(status: try coordinator.add(draft, grant: grant).wireStatus))
         }

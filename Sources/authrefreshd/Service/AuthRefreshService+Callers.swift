@@ -21,17 +21,21 @@ extension AuthRefreshService {
     /// Thrown, before anything has been done, to have the caller looked up.
     struct CallerNeeded: Error {}
 
-    /// - Throws: `CallerNeeded` if that is not known, and matters; `PermissionDenied` for one that is not on the account's list.
-    func admit(_ caller: Caller, to account: Account, on coordinator: isolated RefreshCoordinator) throws {
-        guard let allowed = account.allowedCallers else { return }
+    /// - Throws: `CallerNeeded` if that is not known; `PermissionDenied` for one that is not on `allowed`, the list of `account`.
+    func admit(
+        _ caller: Caller,
+        to account: AccountName,
+        by allowed: AllowedCallers,
+        on coordinator: isolated RefreshCoordinator
+    ) throws {
         guard case .process(let process) = caller else { throw CallerNeeded() }
         if let process, allowed.contains(process) { return }
         let refusal = PermissionDeniedError(
-            reason: "'\(account.name)' is for \(allowed) only; \(Self.description(of: process, allowed))",
-            hint: "call from there; the list is changed from there too ('authctl account edit \(account.name)'), or by"
-                + " 'authctl account remove \(account.name)' and adding the account anew"
+            reason: "'\(account)' is for \(allowed) only; \(Self.description(of: process, allowed))",
+            hint: "call from there; the list is changed from there too ('authctl account edit \(account)'), or by"
+                + " 'authctl account remove \(account)' and adding the account anew"
         )
-        coordinator.changeLog.denied(refusal.reason, of: account.name)
+        coordinator.changeLog.denied(refusal.reason, of: account)
         throw VarlinkError(refusal)
     }
 
@@ -80,5 +84,21 @@ extension AllowedCallers {
         if let unit = process.unit, units.contains(unit) { return true }
         guard let file = process.file else { return false }
         return executables.contains { FileIdentity(path: $0) == file }
+    }
+
+    /// Whether `program` is one of them. It may have ended long ago, and an upgrade may have replaced its file, so executables are
+    /// compared by their paths. Symbolic links count in the list only: one in the place of a program makes it no other program.
+    func contains(_ program: SeenProgram) -> Bool {
+        if let unit = program.unit, units.contains(unit) { return true }
+        guard let executable = program.executable else { return false }
+        return executables.contains { FileIdentity.path(behind: $0) == executable }
+    }
+}
+
+extension SeenProgram {
+    init(_ process: CallingProcess) {
+        let path = process.executable.flatMap(FileIdentity.path(behind:))
+        let isSame = process.file != nil && path.flatMap(FileIdentity.init(path:)) == process.file
+        self.init(unit: process.unit, executable: isSame ? path : nil)
     }
 }

@@ -6,50 +6,80 @@ internal import Varlink
 /// What has to hold of the accounts that another one's token is derived from.
 ///
 /// Who may have the derived token need not be allowed to have theirs: that is what it is derived for. But who adds a derived account,
-/// or changes where it asks, decides where their tokens are sent.
+/// or changes where it asks, decides where their tokens are sent. So each exchange is made on that program's behalf: it has to be on
+/// the sources' lists when it does so, and on every later list.
 extension AuthRefreshService {
+    /// Looks up the sources that `draft` names, and has the exchanges made on the caller's behalf.
+    ///
     /// - Throws: `InvalidSettings`; `LimitExceeded`; `PermissionDenied` if the caller may not have a source's token; `CallerNeeded`.
-    func checkSources(of draft: NewAccount, from caller: Caller, on coordinator: isolated RefreshCoordinator) throws {
-        for source in draft.registration.serviceGrant?.exchange?.sources ?? [] {
-            let name = source.account
-            guard case .whole(let snapshot)? = try coordinator.account(named: name.text) else {
-                throw refusal("there is no account '\(name)' that can be read", hint: "authctl account list")
-            }
-            try admit(caller, to: snapshot.account, on: coordinator)
-            guard source.type != .refreshToken || snapshot.account.issuer == draft.issuer else {
-                throw refusal(
-                    "a refresh token is shown to its own issuer only",
-                    hint: "--subject-token-type access_token"
-                )
-            }
-            try checkChain(from: snapshot.account, to: draft.name, on: coordinator)
-            let derived = try coordinator.store.derived(from: name, limit: CallerLimits.derivedAccountsMax)
-            guard derived.count < CallerLimits.derivedAccountsMax else {
-                throw VarlinkError(LimitExceededError(.derivedAccounts, maximum: CallerLimits.derivedAccountsMax))
-            }
+    func bindSources(
+        of draft: inout NewAccount,
+        to caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws {
+        guard var terms = draft.registration.serviceGrant?.exchange else { return }
+        terms.deriver = try program(of: caller)
+        terms.subject.id = try source(terms.subject, of: draft, for: caller, on: coordinator)
+        if let actor = terms.actor {
+            terms.actor?.id = try source(actor, of: draft, for: caller, on: coordinator)
         }
+        draft.registration.serviceGrant?.exchange = terms
     }
 
     /// - Throws: `PermissionDenied` if the caller may not have the token of an account that `account`'s is derived from; `CallerNeeded`.
     func admit(_ caller: Caller, toSourcesOf account: Account, on coordinator: isolated RefreshCoordinator) throws {
         for source in account.registration.serviceGrant?.exchange?.sources ?? [] {
-            guard case .whole(let snapshot)? = try coordinator.account(named: source.account.text) else { continue }
-            try admit(caller, to: snapshot.account, on: coordinator)
+            guard case .whole(let snapshot)? = try coordinator.account(behind: source),
+                let allowed = snapshot.account.allowedCallers
+            else { continue }
+            try admit(caller, to: snapshot.account.name, by: allowed, on: coordinator)
         }
     }
 
-    /// A source that was removed may be added again as one that is derived itself: it must not come back to where it began.
-    private func checkChain(
-        from account: Account,
-        to name: AccountName,
+    /// The program that calls; nil if it has ended.
+    ///
+    /// - Throws: `CallerNeeded`.
+    func program(of caller: Caller) throws(CallerNeeded) -> SeenProgram? {
+        guard case .process(let process) = caller else { throw CallerNeeded() }
+        return process.map { SeenProgram($0) }
+    }
+
+    /// The account that is to be a source of `draft`.
+    private func source(
+        _ source: SourceToken,
+        of draft: NewAccount,
+        for caller: Caller,
         on coordinator: isolated RefreshCoordinator
-    ) throws {
+    ) throws -> AccountID {
+        let name = source.account.text
+        if let (account, allowed) = try coordinator.store.allowedCallers(named: name) {
+            try admit(caller, to: account, by: allowed, on: coordinator)
+        }
+        guard case .whole(let snapshot)? = try coordinator.account(named: name) else {
+            throw refusal("there is no account '\(name)' that can be read", hint: "authctl account list")
+        }
+        guard source.type != .refreshToken || snapshot.account.issuer == draft.issuer else {
+            throw refusal(
+                "a refresh token is shown to its own issuer only",
+                hint: "--subject-token-type access_token"
+            )
+        }
+        try checkChain(from: snapshot.account, on: coordinator)
+        let id = snapshot.account.id
+        guard
+            try coordinator.store.derived(from: id, limit: CallerLimits.derivedAccountsMax).count
+                < CallerLimits.derivedAccountsMax
+        else { throw VarlinkError(LimitExceededError(.derivedAccounts, maximum: CallerLimits.derivedAccountsMax)) }
+        return id
+    }
+
+    /// There are no circles: an account is derived from those that are there before it, and from no others later.
+    private func checkChain(from account: Account, on coordinator: isolated RefreshCoordinator) throws {
         var accounts = [account]
         for _ in 0..<CallerLimits.derivationsMax {
-            let names = accounts.flatMap { $0.registration.serviceGrant?.exchange?.sources ?? [] }.map(\.account)
-            guard !names.contains(name) else { throw refusal("its token would be derived from itself", hint: nil) }
-            accounts = try names.compactMap { name in
-                guard case .whole(let snapshot)? = try coordinator.account(named: name.text) else { return nil }
+            let sources = accounts.flatMap { $0.registration.serviceGrant?.exchange?.sources ?? [] }
+            accounts = try sources.compactMap { source in
+                guard case .whole(let snapshot)? = try coordinator.account(behind: source) else { return nil }
                 return snapshot.account
             }
             if accounts.isEmpty { return }

@@ -20,8 +20,7 @@ extension AuthRefreshService {
             return Duration.seconds(seconds)
         }
         let isForced = asked.force ?? false
-        let snapshot = try account(asked.account, on: coordinator)
-        try admit(caller, to: snapshot.account, on: coordinator)
+        let snapshot = try account(asked.account, for: caller, on: coordinator)
         if let set = try tokenSet(asked.scopes, asked.resources, asked.audience) {
             let call = TokenSetCall(set: set, minimumValidity: minimumValidity, isForced: isForced)
             return try acquire(call, of: snapshot, responder, on: coordinator)
@@ -74,8 +73,7 @@ extension AuthRefreshService {
         on coordinator: isolated RefreshCoordinator
     ) throws -> ExportGrant.Reply {
         let asked = try call.decodeParameters(as: ExportGrant.Parameters.self)
-        let snapshot = try account(asked.account, on: coordinator)
-        try admit(caller, to: snapshot.account, on: coordinator)
+        let snapshot = try account(asked.account, for: caller, on: coordinator)
         return ExportGrant.Reply(
             settings: AccountSettings(snapshot.account),
             clientSecret: snapshot.account.registration.clientSecret?.reveal(),

@@ -11,8 +11,7 @@ extension AuthRefreshService {
         on coordinator: isolated RefreshCoordinator
     ) throws -> ProvePossession.Reply {
         let asked = try call.decodeParameters(as: ProvePossession.Parameters.self)
-        let snapshot = try account(asked.account, on: coordinator)
-        try admit(caller, to: snapshot.account, on: coordinator)
+        let snapshot = try account(asked.account, for: caller, on: coordinator)
         guard let key = snapshot.account.registration.dpopKey else {
             let hint = "'authctl account add --dpop' makes an account whose tokens are"
             throw VarlinkError(

@@ -13,8 +13,7 @@ extension AuthRefreshService {
         on coordinator: isolated RefreshCoordinator
     ) throws {
         let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
-        let snapshot = try account(asked.account, on: coordinator)
-        try admit(caller, to: snapshot.account, on: coordinator)
+        let snapshot = try account(asked.account, for: caller, on: coordinator)
         if let field = asked.challenge, let stepUp = try stepUp(field, of: snapshot, on: coordinator) {
             guard snapshot.account.registration.serviceGrant == nil else {
                 throw VarlinkError.wantsMore(than: snapshot.account.name)

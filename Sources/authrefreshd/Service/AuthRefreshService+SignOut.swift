@@ -11,9 +11,10 @@ extension AuthRefreshService {
         on coordinator: isolated RefreshCoordinator
     ) throws {
         let asked = try call.decodeParameters(as: SignOut.Parameters.self)
-        let snapshot = try account(asked.account, on: coordinator)
-        // The address has the id_token in it.
-        if asked.endSession ?? false { try admit(caller, to: snapshot.account, on: coordinator) }
+        // The address where a session ends has the id_token in it.
+        let snapshot =
+            asked.endSession ?? false
+            ? try account(asked.account, for: caller, on: coordinator) : try account(asked.account, on: coordinator)
         let request = SignOutRequest(
             revokes: asked.revoke ?? false,
             endsSession: asked.endSession ?? false,

@@ -74,6 +74,22 @@ struct AuthRefreshService: Sendable {
         }
     }
 
+    /// The account of this name, for one who is about to have its secrets.
+    ///
+    /// Its list of allowed callers is read alone and first: whoever is not on it gets the same answer in every state of the account.
+    ///
+    /// - Throws: `CallerNeeded`, `PermissionDenied`; or as `account(_:on:)`.
+    func account(
+        _ name: String,
+        for caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws -> AccountSnapshot {
+        if let (account, allowed) = try coordinator.store.allowedCallers(named: name) {
+            try admit(caller, to: account, by: allowed, on: coordinator)
+        }
+        return try account(name, on: coordinator)
+    }
+
     /// The account of this name, even if it cannot be read.
     ///
     /// - Throws: `NoSuchAccount`.

@@ -68,17 +68,17 @@ struct SettingsReader {
                 draft.registration.clientSecretExpiresAt = account.registration.clientSecretExpiresAt
             }
         }
-        return Account(
-            id: account.id,
-            name: account.name,
-            issuer: draft.issuer,
-            provider: draft.provider,
-            providerVariables: draft.providerVariables,
-            providerSettings: draft.providerSettings,
-            registration: draft.registration,
-            policy: draft.policy,
-            allowedCallers: draft.allowedCallers
-        )
+        draft.registration.serviceGrant?.keepSources(of: account.registration.serviceGrant)
+        // What is left out here is no setting: what a sign-in or an exchange found out stays with the account.
+        var changed = account
+        changed.issuer = draft.issuer
+        changed.provider = draft.provider
+        changed.providerVariables = draft.providerVariables
+        changed.providerSettings = draft.providerSettings
+        changed.registration = draft.registration
+        changed.policy = draft.policy
+        changed.allowedCallers = draft.allowedCallers
+        return changed
     }
 
     /// Goes before all reading: what is read can be no larger.
