@@ -115,7 +115,7 @@ struct AccountCheck {
     /// How far ahead a deadline can have been put; nil if nothing is to happen by itself.
     private func longestWait(of state: RefreshState) -> Duration? {
         switch state.phase {
-        case .signedOut, .interactionRequired: nil
+        case .signedOut, .interactionRequired, .parked: nil
         case .scheduled: state.accessToken?.lifetime ?? .zero
         case .refreshing: Lease.duration
         case .backingOff(let backOff): backOff.delay

@@ -220,7 +220,7 @@ private enum AccountStatement {
 
 /// The values of the column `tally` of `phase_count`.
 private enum Tally: String {
-    case signedOut, scheduled, backingOff, misconfigured, interactionRequired
+    case signedOut, scheduled, backingOff, misconfigured, interactionRequired, parked
 
     var count: WritableKeyPath<PhaseCounts, Int> {
         switch self {
@@ -229,6 +229,7 @@ private enum Tally: String {
         case .backingOff: \.backingOff
         case .misconfigured: \.misconfigured
         case .interactionRequired: \.interactionRequired
+        case .parked: \.parked
         }
     }
 }

@@ -5,7 +5,7 @@ import RefreshCore
 struct PhaseColumns {
     /// The values of the column `phase`.
     enum Name: String, CaseIterable {
-        case signedOut, scheduled, refreshing, backingOff, interactionRequired
+        case signedOut, scheduled, refreshing, backingOff, interactionRequired, parked
     }
 
     let name: Name
@@ -21,6 +21,8 @@ struct PhaseColumns {
         switch phase {
         case .signedOut:
             name = .signedOut
+        case .parked:
+            name = .parked
         case .scheduled:
             name = .scheduled
         case .refreshing(let lease):
@@ -63,6 +65,8 @@ struct PhaseColumns {
         switch name {
         case .signedOut:
             return .signedOut
+        case .parked:
+            return .parked
         case .scheduled:
             return .scheduled
         case .refreshing:

@@ -174,6 +174,8 @@ package struct PhaseCounts: Hashable, Sendable {
     /// Waiting after a failure that a person has to mend.
     package var misconfigured = 0
     package var interactionRequired = 0
+    /// Exported to be moved to another machine.
+    package var parked = 0
     /// In a phase that this version does not know: their rows are damaged.
     package var unknown = 0
     /// Out of the schedule because they cannot be read; each is counted by its phase, too.
@@ -182,7 +184,7 @@ package struct PhaseCounts: Hashable, Sendable {
     package init() {}
 
     package var total: Int {
-        signedOut + scheduled + refreshing + backingOff + misconfigured + interactionRequired + unknown
+        signedOut + scheduled + refreshing + backingOff + misconfigured + interactionRequired + parked + unknown
     }
 }
 

@@ -5,6 +5,7 @@ package enum AddAccount {
         package var settings: AccountSettings
         package var clientSecret: String?
         package var clientKey: String?
+        package var dpopKey: String?
         package var refreshToken: String?
         package var register: Bool?
         package var initialAccessToken: String?
@@ -15,6 +16,7 @@ package enum AddAccount {
             settings: AccountSettings,
             clientSecret: String? = nil,
             clientKey: String? = nil,
+            dpopKey: String? = nil,
             refreshToken: String? = nil,
             register: Bool? = nil,
             initialAccessToken: String? = nil,
@@ -26,6 +28,7 @@ package enum AddAccount {
             self.settings = settings
             self.clientSecret = clientSecret
             self.clientKey = clientKey
+            self.dpopKey = dpopKey
             self.refreshToken = refreshToken
             self.register = register
             self.initialAccessToken = initialAccessToken

@@ -21,8 +21,64 @@ package enum ImportGrant {
     }
 }
 
-/// The wire types of `ExportGrant`.
-package enum ExportGrant {
+/// What is no refresh token, though it was brought in as one: a wrong file, in nearly all cases.
+package enum RefreshTokenText {
+    /// What a text is instead; the raw values are words for people.
+    package enum Flaw: String, Sendable {
+        case html = "HTML"
+        case json = "JSON"
+        case lines = "several words or lines"
+        case unprintable = "something that is not printable ASCII"
+    }
+
+    /// Nil if `text` may be a refresh token: printable ASCII (RFC 6749 §A.17). It allows more than servers have been seen to send: none
+    /// sends blanks, and none begins with what HTML and JSON begin with.
+    package static func flaw(in text: String) -> Flaw? {
+        let bytes = text.utf8
+        switch bytes.first(where: { $0 > 0x20 }) {
+        case UInt8(ascii: "<"): return .html
+        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""): return .json
+        default: break
+        }
+        if bytes.contains(where: { [0x09, 0x0A, 0x0D, 0x20].contains($0) }) { return .lines }
+        return bytes.allSatisfy { (0x21...0x7E).contains($0) } ? nil : .unprintable
+    }
+}
+
+/// Parameters of `io.authrefresh.GrantNotImported`.
+package struct GrantNotImportedError: InterfaceError {
+    package static let name = "io.authrefresh.GrantNotImported"
+
+    package var account: String
+    package var kind: String
+    package var reason: String
+    package var failure: Failure
+    package var hint: String
+
+    package init(account: String, kind: String, reason: String, failure: Failure, hint: String) {
+        self.account = account
+        self.kind = kind
+        self.reason = reason
+        self.failure = failure
+        self.hint = hint
+    }
+}
+
+/// Parameters of `io.authrefresh.AccountParked`.
+package struct AccountParkedError: InterfaceError {
+    package static let name = "io.authrefresh.AccountParked"
+
+    package var account: String
+    package var hint: String
+
+    package init(account: String, hint: String) {
+        self.account = account
+        self.hint = hint
+    }
+}
+
+/// The wire types of `ResumeAccount`.
+package enum ResumeAccount {
     /// What it is called with.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
@@ -34,9 +90,33 @@ package enum ExportGrant {
 
     /// What it answers.
     package struct Reply: Codable, Hashable, Sendable {
+        package var status: AccountStatus
+
+        package init(status: AccountStatus) {
+            self.status = status
+        }
+    }
+}
+
+/// The wire types of `ExportGrant`.
+package enum ExportGrant {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var account: String
+        package var park: Bool?
+
+        package init(account: String, park: Bool? = nil) {
+            self.account = account
+            self.park = park
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
         package var settings: AccountSettings
         package var clientSecret: String?
         package var clientKey: String?
+        package var dpopKey: String?
         package var refreshToken: String?
         package var registration: ManagedRegistration?
         package var clientSecretExpiresAtUSec: Int64?
@@ -45,6 +125,7 @@ package enum ExportGrant {
             settings: AccountSettings,
             clientSecret: String? = nil,
             clientKey: String? = nil,
+            dpopKey: String? = nil,
             refreshToken: String? = nil,
             registration: ManagedRegistration? = nil,
             clientSecretExpiresAtUSec: Int64? = nil
@@ -54,6 +135,7 @@ package enum ExportGrant {
             self.settings = settings
             self.clientSecret = clientSecret
             self.clientKey = clientKey
+            self.dpopKey = dpopKey
             self.refreshToken = refreshToken
         }
     }

@@ -23,6 +23,7 @@ package enum Method: String, CaseIterable, Sendable {
     case removeAccount = "io.authrefresh.RemoveAccount"
     case importGrant = "io.authrefresh.ImportGrant"
     case exportGrant = "io.authrefresh.ExportGrant"
+    case resumeAccount = "io.authrefresh.ResumeAccount"
     case acquireToken = "io.authrefresh.AcquireToken"
     case provePossession = "io.authrefresh.ProvePossession"
     case reportRejected = "io.authrefresh.ReportRejected"

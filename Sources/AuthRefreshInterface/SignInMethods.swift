@@ -51,6 +51,7 @@ package enum StartSignIn {
         package var userCode: String?
         package var verificationUriComplete: String?
         package var status: AccountStatus?
+        package var refreshTokenKept: Bool?
 
         package init(event: String, attempt: String, flow: String, atUSec: Int64, expiresAtUSec: Int64) {
             self.event = event

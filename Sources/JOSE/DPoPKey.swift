@@ -23,6 +23,17 @@ package struct DPoPKey: Sendable {
     /// The private number, 32 bytes, for the sealed store.
     package var secret: Secret { Secret(key.rawRepresentation) }
 
+    /// The private number in base64url, to be moved to another machine.
+    package var text: Secret { Secret(Base64URL.encode(key.rawRepresentation)) }
+
+    /// The key that `text` once gave.
+    ///
+    /// - Throws: `keyMalformed`.
+    package init(text: String) throws(JOSEError) {
+        guard let bytes = Base64URL.decode(text.utf8) else { throw .keyMalformed }
+        try self.init(stored: Secret(bytes))
+    }
+
     /// What tokens bound to the key carry as `cnf.jkt` (RFC 9449 §6.1), and what `dpop_jkt` announces (§10).
     package var thumbprint: String { PublicKey.p256(key.publicKey).thumbprint }
 

@@ -34,6 +34,16 @@ extension OAuthClient {
         DPoPKey().secret
     }
 
+    /// A stored DPoP key in base64url, to be moved to another machine; nil if it is none.
+    package static func text(ofDPoPKey key: Secret) -> Secret? {
+        try? DPoPKey(stored: key).text
+    }
+
+    /// The DPoP key that `text(ofDPoPKey:)` wrote; nil if it is none.
+    package static func dpopKey(_ text: String) -> Secret? {
+        try? DPoPKey(text: text).secret
+    }
+
     /// The public half of a client's key as a key set (RFC 7517 §5), to be registered; nil if it cannot be read.
     package static func keySet(ofClientKey key: Secret, keyID: String?) -> String? {
         guard let key = try? PrivateKey(key) else { return nil }

@@ -27,6 +27,10 @@ package enum TokenChange: Hashable, Sendable {
 package enum AccountChange: Hashable, Sendable {
     case grantImported
     case signedIn
+    /// A sign-in brought an access token; the refresh token from before is kept.
+    case accessTokenObtained
+    case parked
+    case unparked
     case tokenRefreshed
     case tokenSetRefreshed(TokenSet)
     /// A request for a set brought no tokens; the account's state is not concerned.

@@ -31,6 +31,14 @@ package enum Event: Hashable, Sendable {
     case grantImported(refreshTokenLifetime: Duration?)
     /// A sign-in brought tokens: an access token, and a refresh token unless the server gives none; the code was sent at `sentAt`.
     case grantObtained(Issuance, hasRefreshToken: Bool, sentAt: Moment)
+    /// A sign-in of the person whose grant it is brought an access token and no refresh token; the code was sent at `sentAt`.
+    case accessTokenObtained(Issuance, sentAt: Moment)
+    /// A refresh token was brought in from outside, and the server has given tokens for it; it was sent at `sentAt`.
+    case grantProved(Issuance, sentAt: Moment)
+    /// The grant is on its way to another machine: it must not be used here.
+    case parked
+    /// The grant stays here after all.
+    case unparked
     /// The account's registration or policy was changed.
     case accountUpdated
     /// A network came up, or the machine woke: what could not be reached may be reachable now.

@@ -10,6 +10,8 @@ package enum Phase: Hashable, Sendable {
     case backingOff(BackOff)
     /// The user must act; no retry helps.
     case interactionRequired(InteractionRequired)
+    /// The grant was exported to be moved: it is kept and not used, until somebody says that it stays here.
+    case parked
 }
 
 /// The exclusive, time-bounded right to spend one generation; on disk before the request leaves.
@@ -123,4 +125,14 @@ package enum InteractionReason: String, Hashable, Sendable, CaseIterable {
     case noRefreshToken
     /// The account that this one's token is derived from needs a person.
     case sourceAccount
+}
+
+extension InteractionReason {
+    /// Whether the refresh token may still work once the person has done what the server wants.
+    var leavesGrant: Bool {
+        switch self {
+        case .rejectedWithoutReason, .userRequired: true
+        case .grantEnded, .outcomeUnknown, .noRefreshToken, .sourceAccount: false
+        }
+    }
 }

@@ -33,11 +33,13 @@ extension RefreshMachine {
             state.accessToken = times
             state.hasRefreshed = true
         }
-        state.phase = .scheduled
         state.isOutcomeUnknown = false
         state.failures = 0
         state.refusals = 0
-        state.deadline = scheduledDeadline(at: now)
+        if state.phase != .parked {
+            state.phase = .scheduled
+            state.deadline = scheduledDeadline(at: now)
+        }
         guard let set else { return [.persist(.store), .publish(.tokenRefreshed)] }
         return [.persist(.storeSet(set, times)), .publish(.tokenSetRefreshed(set))]
     }

@@ -25,6 +25,55 @@ extension RefreshMachine {
         return [.persist(.replace), .publish(.signedIn)]
     }
 
+    /// The refresh token that is held goes on being refreshed, if it may still work: what is known about it, good or bad, is not about the
+    /// new access token. Many servers give a refresh token only at the first sign-in, or with `prompt=consent`.
+    mutating func accessTokenObtained(
+        _ issuance: Issuance,
+        sentAt: Moment,
+        at now: Moment,
+        jitter: Double
+    ) -> [Effect] {
+        guard state.mayHoldGoodGrant else {
+            return grantObtained(issuance, false, sentAt: sentAt, at: now, jitter: jitter)
+        }
+        state.accessToken = accessTokenTimes(of: issuance, sentAt: sentAt.asSeen(at: now), jitter: jitter)
+        switch state.phase {
+        case .scheduled, .interactionRequired:
+            state.phase = .scheduled
+            state.deadline = scheduledDeadline(at: now)
+        case .refreshing, .backingOff, .parked, .signedOut: break
+        }
+        return [.persist(.store), .publish(.accessTokenObtained)]
+    }
+
+    /// As after a sign-in; the server has taken the refresh token, too.
+    mutating func grantProved(_ issuance: Issuance, sentAt: Moment, at now: Moment, jitter: Double) -> [Effect] {
+        _ = grantObtained(issuance, true, sentAt: sentAt, at: now, jitter: jitter)
+        state.hasRefreshed = true
+        return [.persist(.replace), .publish(.grantImported), .publish(.tokenRefreshed)]
+    }
+
+    /// A request that is under way has to end first: its answer may hold the refresh token that works elsewhere.
+    mutating func parked() -> [Effect] {
+        guard state.isRefreshable else { return [] }
+        switch state.phase {
+        case .signedOut, .refreshing, .parked: return []
+        case .scheduled, .backingOff, .interactionRequired: break
+        }
+        state.phase = .parked
+        state.deadline = nil
+        return [.persist(.unchanged), .publish(.parked)]
+    }
+
+    /// The first refresh, due at once, tells whether the grant still works.
+    mutating func unparked(at now: Moment) -> [Effect] {
+        guard case .parked = state.phase else { return [] }
+        state.phase = .scheduled
+        state.deadline = now.wall
+        state.accessToken?.refreshAfter = RefreshRule.shortestInterval
+        return [.persist(.unchanged), .publish(.unparked)]
+    }
+
     /// The effects of calling the user because a grant without a refresh token has no valid access token any more; nil if that is not
     /// so.
     mutating func accessEnded(at now: Moment) -> [Effect]? {

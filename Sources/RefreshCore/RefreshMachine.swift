@@ -50,6 +50,14 @@ package struct RefreshMachine: Sendable {
             return grantImported(refreshTokenLifetime: lifetime, at: now)
         case .grantObtained(let issuance, let hasRefreshToken, let sentAt):
             return grantObtained(issuance, hasRefreshToken, sentAt: sentAt, at: now, jitter: jitter)
+        case .accessTokenObtained(let issuance, let sentAt):
+            return accessTokenObtained(issuance, sentAt: sentAt, at: now, jitter: jitter)
+        case .grantProved(let issuance, let sentAt):
+            return grantProved(issuance, sentAt: sentAt, at: now, jitter: jitter)
+        case .parked:
+            return parked()
+        case .unparked:
+            return unparked(at: now)
         case .accountUpdated:
             return accountUpdated(at: now, jitter: jitter)
         case .connectivityRestored:
@@ -67,7 +75,7 @@ package struct RefreshMachine: Sendable {
 
     private mutating func deadlineReached(at now: Moment, jitter: Double) -> [Effect] {
         switch state.phase {
-        case .signedOut, .interactionRequired:
+        case .signedOut, .interactionRequired, .parked:
             return rearm(at: nil)
         case .refreshing(let lease):
             return lease.isOver(at: now)
@@ -98,7 +106,7 @@ package struct RefreshMachine: Sendable {
             backOff.isOver(at: now)
                 || backOff.yieldsToCallers
                     && now.elapsed(since: backOff.failedAt) >= max(BackOffRule.callerInterval, backOff.leastDelay)
-        case .signedOut, .refreshing, .interactionRequired: false
+        case .signedOut, .refreshing, .interactionRequired, .parked: false
         }
     }
 
@@ -114,7 +122,7 @@ package struct RefreshMachine: Sendable {
             }
         // A service account has nobody who signs in: this is how its owner has it go on after a sign-out.
         case .signedOut: policy.isServiceAccount
-        case .refreshing: false
+        case .refreshing, .parked: false
         }
     }
 
@@ -169,7 +177,7 @@ package struct RefreshMachine: Sendable {
             }
             state.deadline = scheduledDeadline(at: now)
             return [.persist(.unchanged)]
-        case .signedOut, .refreshing, .backingOff, .interactionRequired:
+        case .signedOut, .refreshing, .backingOff, .interactionRequired, .parked:
             return [.persist(.unchanged)]
         }
     }

@@ -55,6 +55,16 @@ package struct RefreshState: Hashable, Sendable {
         RefreshState(phase: .scheduled, deadline: now.wall)
     }
 
+    /// Whether the refresh token may still work: nothing less than a proved one takes its place.
+    package var mayHoldGoodGrant: Bool {
+        guard isRefreshable else { return false }
+        return switch phase {
+        case .signedOut: false
+        case .scheduled, .refreshing, .backingOff, .parked: true
+        case .interactionRequired(let interaction): interaction.reason.leavesGrant
+        }
+    }
+
     /// Whether the access token has at least `minimumValidity` left at `now`.
     package func holdsAccessToken(for minimumValidity: Duration, at now: Moment) -> Bool {
         guard let remaining = accessToken?.remaining(at: now) else { return false }

@@ -12,6 +12,8 @@ package enum ShownState: String, Hashable, Sendable, CaseIterable {
     case signedOut = "signed-out"
     /// The server refuses how we ask, or cannot be trusted.
     case misconfigured
+    /// The grant was exported to be moved to another machine, and is not used here.
+    case parked
 }
 
 extension RefreshState {
@@ -31,6 +33,7 @@ extension RefreshState {
         case .backingOff(let backOff):
             backOff.failure.isMisconfiguration(kind: backOff.kind) ? .misconfigured : .retrying
         case .interactionRequired: .interactionRequired
+        case .parked: .parked
         }
     }
 }

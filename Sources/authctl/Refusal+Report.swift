@@ -21,6 +21,8 @@ extension Refusal {
         case LimitExceededError.name: row(LimitExceededError.self, Self.limitExceeded)
         case ServerUnavailableError.name: row(ServerUnavailableError.self, Self.serverUnavailable)
         case ClientNotRegisteredError.name: row(ClientNotRegisteredError.self, Self.clientNotRegistered)
+        case GrantNotImportedError.name: row(GrantNotImportedError.self, Self.grantNotImported)
+        case AccountParkedError.name: row(AccountParkedError.self, Self.accountParked)
         case SignInCancelledError.name: row(SignInCancelledError.self, Self.signInCancelled)
         case SignInDeniedError.name: row(SignInDeniedError.self, Self.signInDenied)
         case SignInTimedOutError.name: row(SignInTimedOutError.self, Self.signInTimedOut)
@@ -160,6 +162,29 @@ extension Refusal {
             status: error.kind == "unavailable" ? .tryAgainLater : .misconfigured,
             message: "'\(error.account)' was not added, as no client was registered: "
                 + Wording.joined(error.reason, error.failure),
+            hints: [error.hint]
+        )
+    }
+
+    private static func grantNotImported(_ error: GrantNotImportedError) -> Report {
+        let status: ExitStatus =
+            switch error.kind {
+            case "unavailable": .tryAgainLater
+            case "misconfigured": .misconfigured
+            default: .badData
+            }
+        return Report(
+            status: status,
+            message: "'\(error.account)' keeps the grant that it has, as the new one could not be refreshed: "
+                + Wording.joined(error.reason, error.failure),
+            hints: [error.hint] + journal(error.failure.correlationId)
+        )
+    }
+
+    private static func accountParked(_ error: AccountParkedError) -> Report {
+        Report(
+            status: .signedOut,
+            message: "'\(error.account)' is parked: it was exported to be moved, and has no valid token here",
             hints: [error.hint]
         )
     }

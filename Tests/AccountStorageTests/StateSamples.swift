@@ -45,6 +45,7 @@ enum StateSamples {
                     counts.backingOff += 1
                 }
             case .interactionRequired: counts.interactionRequired += 1
+            case .parked: counts.parked += 1
             }
         }
         return counts

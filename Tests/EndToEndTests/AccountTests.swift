@@ -104,6 +104,84 @@ struct AccountTests {
         }
     }
 
+    @Test func `a grant that works stays until the server has taken the one that is imported`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            try await stage.acquire("work")
+            for text in ["[]", "no-token-of-this-server"] {
+                let refused = try await stage.authctl(
+                    ["account", "import", "work", "--refresh-token-file", "-"],
+                    input: text
+                )
+                #expect(refused.end == .exited(65), "\(refused)")
+                #expect(try await stage.status("work").state == "fresh")
+                #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+            }
+            await #expect(throws: TestFault.self) {
+                let parameters = ImportGrant.Parameters(account: "work", refreshToken: "[]")
+                _ = try await stage.ask(.importGrant, parameters, for: ImportGrant.Reply.self)
+            }
+            let before = try await stage.acquire("work").accessToken
+            let feed = try await ChangeFeed(stage)
+            let imported = try await stage.authctl(
+                ["account", "import", "work", "--refresh-token-file", "-"],
+                input: try await issuer.issueGrant(clientID: "app").refreshToken
+            )
+            #expect(imported.end == .exited(0) && imported.output.contains("work: fresh until"), "\(imported)")
+            try await feed.next("grant-imported", of: "work")
+            #expect(try await stage.acquire("work").accessToken != before)
+            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+            #expect(await issuer.counters.spentTokenUses == 0)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `an account that was exported to be moved rests until it is removed or taken back`() async throws {
+        try await withIssuer { issuer, url in
+            let (stage, other) = (try DaemonStage(), try DaemonStage())
+            let (daemon, elsewhere) = (try await stage.start(), try await other.start())
+            var settings = AccountSettings(name: "work", issuer: url, clientId: "app")
+            settings.dpop = true
+            let grant = try await issuer.issueGrant(clientID: "app").refreshToken
+            let parameters = AddAccount.Parameters(settings: settings, refreshToken: grant)
+            _ = try await stage.ask(.addAccount, parameters, for: AddAccount.Reply.self)
+            try await stage.acquire("work")
+
+            let first = try await stage.authctl("account", "export", "work", "--move")
+            #expect(first.end == .exited(0) && first.output.contains("dpopKey"), "\(first)")
+            #expect(try await stage.status("work").state == "parked")
+            let asked = await issuer.counters.tokenRequests
+            let refreshed = try await stage.authctl("refresh", "work")
+            #expect(refreshed.end == .exited(5), "\(refreshed)")
+            let parked = try await stage.refusal(of: "work", as: AccountParkedError.self, force: true)
+            #expect(parked.hint.contains("authctl account resume work"))
+            #expect(try await daemon.terminate() == .exited(0))
+            let next = try await stage.start()
+            #expect(try await stage.status("work").state == "parked")
+            #expect(await issuer.counters.tokenRequests == asked)
+            let resumed = try await stage.authctl("account", "resume", "work")
+            #expect(resumed.end == .exited(0) && resumed.output.contains("work: fresh"), "\(resumed)")
+            #expect(await issuer.counters.tokenRequests == asked + 1)
+
+            // The way of the help's example.
+            let export = try await stage.authctl("account", "export", "work", "--move")
+            let imported = try await other.authctl(["account", "import", "-"], input: export.output)
+            #expect(imported.end == .exited(0), "\(imported)")
+            let key = { (stage: DaemonStage) in
+                let parameters = ExportGrant.Parameters(account: "work")
+                return try await stage.ask(.exportGrant, parameters, for: ExportGrant.Reply.self).dpopKey
+            }
+            #expect(try await key(stage) == key(other))
+            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            #expect(try await other.authctl("refresh", "work").end == .exited(0))
+            #expect(await issuer.counters.spentTokenUses == 0)
+            #expect(try await next.terminate() == .exited(0))
+            #expect(try await elsewhere.terminate() == .exited(0))
+        }
+    }
+
     @Test func `a token that a resource server refused is replaced`() async throws {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(60))) { issuer, url in
             let stage = try DaemonStage()

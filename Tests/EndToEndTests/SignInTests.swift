@@ -247,6 +247,37 @@ struct SignInTests {
         }
     }
 
+    @Test func `a sign-in that brings no refresh token keeps the one that works, and says so`() async throws {
+        var policy = GrantPolicy()
+        policy.issuesRefreshTokens = false
+        try await withSignInStage(policy: policy) { stage, daemon, issuer in
+            try await stage.importGrant(issuer.issueGrant(clientID: "app"), into: "work")
+            let before = try await stage.acquire("work").accessToken
+            let call = try stage.signIn()
+            _ = try await RawWeb.get(try await Person().decide(at: try #require(call.started().url)))
+            let completed = try await call.completed()
+            #expect(completed.refreshTokenKept == true && completed.status?.state == "fresh")
+            #expect(try await stage.acquire("work").accessToken != before)
+            #expect(daemon.logText.contains("the one from before is kept"))
+            let refreshed = try await stage.authctl("refresh", "work")
+            #expect(refreshed.end == .exited(0), "\(refreshed)")
+            #expect(await issuer.counters.refreshes == 2)
+        }
+    }
+
+    @Test func `the refresh token of one person is not kept beside the access token of another`() async throws {
+        var policy = GrantPolicy()
+        policy.issuesRefreshTokens = false
+        try await withSignInStage(policy: policy) { stage, _, issuer in
+            try await stage.importGrant(issuer.issueGrant(clientID: "app"), into: "work")
+            try await stage.acquire("work")
+            let call = try stage.signIn(replace: true)
+            _ = try await RawWeb.get(try await Person("bob").decide(at: try #require(call.started().url)))
+            #expect(try await call.completed().refreshTokenKept == nil)
+            #expect(try await stage.authctl("refresh", "work").end == .exited(3))
+        }
+    }
+
     // MARK: limits
 
     @Test func `one sign-in too many is told the limit, and one that ends makes room`() async throws {

@@ -32,7 +32,7 @@ enum MachineFixture {
         }
         let deadline: Timestamp? =
             switch phase {
-            case .signedOut, .interactionRequired: nil
+            case .signedOut, .interactionRequired, .parked: nil
             case .scheduled: start.wall + .seconds(2400)
             case .refreshing: start.wall + Lease.duration
             case .backingOff(let backOff): start.wall + backOff.delay

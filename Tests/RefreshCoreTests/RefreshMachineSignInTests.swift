@@ -54,6 +54,82 @@ import Testing
         #expect(machine.state.accessToken?.issuedAt.wall == now.wall - .seconds(5))
     }
 
+    // MARK: beside a refresh token that is held
+
+    private let beside = Event.accessTokenObtained(Issuance(lifetime: .seconds(3600)), sentAt: MachineFixture.start)
+
+    private static func calling(_ reason: InteractionReason) -> Phase {
+        .interactionRequired(
+            InteractionRequired(reason: reason, since: Fixture.start.wall, failure: Fixture.failure(.userRequired))
+        )
+    }
+
+    private static let phasesOfGrants: [Phase] =
+        [.scheduled, .refreshing(Fixture.lease), .parked, calling(.userRequired), calling(.rejectedWithoutReason)]
+        + BackOff.Kind.allCases.map { .backingOff(Fixture.backOff($0)) }
+
+    @Test(arguments: phasesOfGrants)
+    func `a refresh token that may still work is kept beside the access token of a sign-in that brings none`(
+        phase: Phase
+    ) {
+        var machine = Fixture.machine(phase)
+        let (before, now) = (machine.state, start.later(.seconds(2)))
+        let effects = machine.handle(beside, at: now, jitter: 0.5)
+        #expect(effects == [.persist(.store), .publish(.accessTokenObtained)])
+        #expect(machine.state.generation == before.generation && machine.state.isRefreshable)
+        #expect(machine.state.holdsAccessToken(for: .seconds(3000), at: now))
+        #expect(machine.state.refreshToken == before.refreshToken && machine.state.failures == before.failures)
+        guard case .interactionRequired = phase else {
+            #expect(machine.state.phase == phase)
+            return
+        }
+        // What was wanted of the person has been done: the grant has its next chance when the token is due.
+        #expect(machine.state.phase == .scheduled && machine.state.deadline == start.wall + .seconds(2400))
+    }
+
+    @Test(arguments: [.signedOut, calling(.grantEnded), calling(.outcomeUnknown), calling(.noRefreshToken)])
+    func `a refresh token that has ended is not kept`(phase: Phase) {
+        var machine = Fixture.machine(phase)
+        let effects = machine.handle(beside, at: start, jitter: 0.5)
+        #expect(effects == [.persist(.replace), .publish(.signedIn)])
+        #expect(!machine.state.isRefreshable)
+    }
+
+    // MARK: parking
+
+    @Test func `a parked grant is not sent, whoever asks, until it is taken back`() {
+        var machine = Fixture.machine(.scheduled)
+        #expect(machine.handle(.parked, at: start, jitter: 0.5) == [.persist(.unchanged), .publish(.parked)])
+        #expect(machine.state.deadline == nil && machine.state.shown(at: start) == .parked)
+        let late = start.later(.seconds(9000))
+        for event in [Event.deadlineReached, .tokenNeeded, .refreshRequested, .connectivityRestored, .accountUpdated] {
+            let effects = machine.handle(event, at: late, jitter: 0.5)
+            #expect(!effects.contains { if case .send = $0 { true } else { false } }, "\(event)")
+            #expect(machine.state.phase == .parked)
+        }
+        #expect(machine.handle(.unparked, at: late, jitter: 0.5) == [.persist(.unchanged), .publish(.unparked)])
+        #expect(machine.handle(.deadlineReached, at: late, jitter: 0.5) == Fixture.begin(at: late))
+    }
+
+    @Test func `a grant is parked once no request is under way, and stays so when an answer comes late`() {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        #expect(machine.handle(.parked, at: start, jitter: 0.5) == [])
+        machine = Fixture.machine(.scheduled)
+        _ = machine.handle(.parked, at: start, jitter: 0.5)
+        let late = Event.tokensIssued(Fixture.generation, Issuance(lifetime: .seconds(3600), isRotated: true))
+        _ = machine.handle(late, at: start, jitter: 0.5)
+        #expect(machine.state.phase == .parked && machine.state.deadline == nil)
+        #expect(machine.state.generation == Fixture.generation.next)
+    }
+
+    @Test func `an unparked grant is refreshed at once, though its access token is fresh`() {
+        var machine = Fixture.machine(.scheduled)
+        _ = machine.handle(.parked, at: start, jitter: 0.5)
+        let soon = start.later(.seconds(60))
+        _ = machine.handle(.unparked, at: soon, jitter: 0.5)
+        #expect(machine.handle(.deadlineReached, at: soon, jitter: 0.5) == Fixture.begin(at: soon))
+    }
+
     // MARK: without a refresh token
 
     @Test func `without a refresh token the access token is served until its end, and then the user is called`() {

@@ -24,6 +24,19 @@ import Testing
             ClientNotRegisteredError.name,
             #"{"account":"a","kind":"unavailable","reason":"r","failure":{"summary":"s"},"hint":"h"}"#, .tryAgainLater
         ),
+        (
+            GrantNotImportedError.name,
+            #"{"account":"a","kind":"refused","reason":"r","failure":{"summary":"s"},"hint":"h"}"#, .badData
+        ),
+        (
+            GrantNotImportedError.name,
+            #"{"account":"a","kind":"unavailable","reason":"r","failure":{"summary":"s"},"hint":"h"}"#, .tryAgainLater
+        ),
+        (
+            GrantNotImportedError.name,
+            #"{"account":"a","kind":"misconfigured","reason":"r","failure":{"summary":"s"},"hint":"h"}"#, .misconfigured
+        ),
+        (AccountParkedError.name, #"{"account":"a","hint":"h"}"#, .signedOut),
         (MisconfiguredError.name, #"{"account":"a","reason":"r","hint":"h"}"#, .misconfigured),
         (
             TokenSetRefusedError.name,

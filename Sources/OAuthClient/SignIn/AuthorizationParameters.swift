@@ -6,17 +6,30 @@ internal import RefreshCore
 struct AuthorizationParameters {
     let request: AuthorizationRequest
 
-    /// Request parameters with a value of their own in `request` go before those of the account, these before the profile's.
+    /// Request parameters with a value of their own in `request` go before those of the account, these before the profile's; words of
+    /// `prompt` are joined.
     var all: [(name: String, value: String)] {
         let own = required + asked
-        let extra = (signIn.authorizationParameters)
-            .merging(request.client.registration.authorizationParameters) { _, account in account }
-            .filter { name, _ in !own.contains { $0.name == name } }
+        let extra = usual.filter { name, _ in !own.contains { $0.name == name } }
         return own + extra.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     /// What the person is asked to grant: the request's scopes, the account's, or the profile's.
     var scopes: [String] { request.client.scopes(request.scopes) }
+
+    /// What the account and the profile ask for at every sign-in.
+    private var usual: [String: String] {
+        signIn.authorizationParameters
+            .merging(request.client.registration.authorizationParameters) { _, account in account }
+    }
+
+    /// OpenID Connect Core §3.1.2.1: a list of words. Those that are asked for at every sign-in stay: Google gives a refresh token only
+    /// with `consent`. `none` stands alone.
+    private var prompt: String? {
+        guard let asked = request.prompt, asked != "none" else { return request.prompt }
+        let words = [usual["prompt"] ?? "", asked].flatMap { $0.split(separator: " ") }.filter { $0 != "none" }
+        return words.reduce(into: [Substring]()) { if !$0.contains($1) { $0.append($1) } }.joined(separator: " ")
+    }
 
     private var signIn: SignInProfile { request.client.profile?.signIn ?? SignInProfile() }
 
@@ -46,7 +59,7 @@ struct AuthorizationParameters {
     private var asked: [(name: String, value: String)] {
         let fields: [(name: String, value: String?)] = [
             ("nonce", request.nonce?.reveal()),
-            ("prompt", request.prompt),
+            ("prompt", prompt),
             ("login_hint", request.loginHint),
             ("acr_values", request.acrValues.isEmpty ? nil : request.acrValues.joined(separator: " ")),
             ("max_age", request.maxAge.map { String($0.components.seconds) }),

@@ -8,7 +8,7 @@ struct AccountCommand: ParsableCommand {
         subcommands: [
             AccountAddCommand.self, AccountListCommand.self, AccountShowCommand.self, AccountEditCommand.self,
             AccountRenameCommand.self, AccountRemoveCommand.self, AccountImportCommand.self,
-            AccountExportCommand.self,
+            AccountExportCommand.self, AccountResumeCommand.self,
         ]
     )
 }

@@ -7,13 +7,15 @@ struct AccountExportCommand: ParsableCommand {
         commandName: "export",
         abstract: "Write an account with its secrets, to move it to another machine.",
         discussion: """
-            Prints a JSON document that 'authctl account import' reads. Import it on one machine only, and remove the \
-            account here first: where the server rotates refresh tokens, two users of one grant end it.
+            Prints a JSON document that 'authctl account import' reads. Where the server rotates refresh tokens, two users of \
+            one grant end it. So --move parks the account: its grant is kept here, and not refreshed. When the other machine \
+            has it, remove it here; if it stays here after all, 'authctl account resume' takes it back.
 
             Examples:
 
-              authctl account export work --output work.json
-              authctl account export work | ssh other authctl account import -
+              authctl account export work --move | ssh other authctl account import -
+              authctl account remove work
+              authctl account export work --move --output work.json
             """
     )
 
@@ -27,6 +29,9 @@ struct AccountExportCommand: ParsableCommand {
     )
     var newFile: String?
 
+    @Flag(help: "Park the account: keep its grant here, and do not refresh it any more.")
+    var move = false
+
     @Flag(help: "Print the secrets even on a terminal.")
     var showSecrets = false
 
@@ -36,22 +41,37 @@ struct AccountExportCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         guard newFile != nil || showSecrets || !StandardOutput.isTerminal else { throw .secretsToTerminal }
-        guard let newFile else { return try StandardOutput.write(document()) }
+        guard let newFile else {
+            try StandardOutput.write(document())
+            return tellParked()
+        }
         var file = try NewFile(path: newFile)
         try file.write(document())
         try file.keep()
         if output.json { try output.print(FileAnswer(path: newFile), or: "") }
         StandardError.note("'\(newFile)' holds secrets; remove it when it has been imported")
+        tellParked()
+    }
+
+    private func tellParked() {
+        guard move else { return }
+        let name = PlainText.line(account)
+        StandardError.note("'\(name)' is parked here; when it is imported elsewhere: authctl account remove \(name)")
     }
 
     private func document() throws(AuthctlError) -> String {
         var daemon = try connection.connect()
-        let parameters = ExportGrant.Parameters(account: account)
-        let reply = try daemon.ask(.exportGrant, parameters, for: ExportGrant.Reply.self)
+        let reply = try daemon.ask(
+            .exportGrant,
+            ExportGrant.Parameters(account: account, park: move ? true : nil),
+            for: ExportGrant.Reply.self,
+            patience: move ? DaemonConnection.refreshPatience : DaemonConnection.patience
+        )
         let document = AccountDocument(
             settings: reply.settings,
             clientSecret: reply.clientSecret,
             clientKey: reply.clientKey,
+            dpopKey: reply.dpopKey,
             refreshToken: reply.refreshToken,
             registration: reply.registration,
             clientSecretExpiresAtUSec: reply.clientSecretExpiresAtUSec

@@ -15,8 +15,9 @@ struct AccountImportCommand: ParsableCommand {
             what 'authctl account export' wrote; the last makes the account, or changes the one of that name. '-' \
             reads standard input, or asks for an account's refresh token on the terminal.
 
-            Waits for the first refresh; if that fails the grant stays imported, and the exit status tells why: 3, \
-            75 or 78.
+            An account whose grant may still work keeps it until the server has taken the new one. If the server does not, \
+            nothing changes, and the exit status tells why: 65, 75 or 78. Any other account gets the grant at once, and the \
+            command waits for the first refresh: if that fails the grant stays imported, with the exit status 3, 75 or 78.
 
             Examples:
 
@@ -90,7 +91,12 @@ struct AccountImportCommand: ParsableCommand {
         _ daemon: inout DaemonConnection
     ) throws(AuthctlError) {
         let parameters = ImportGrant.Parameters(account: account, refreshToken: token)
-        let status = try daemon.ask(.importGrant, parameters, for: ImportGrant.Reply.self).status
+        let status = try daemon.ask(
+            .importGrant,
+            parameters,
+            for: ImportGrant.Reply.self,
+            patience: DaemonConnection.refreshPatience
+        ).status
         try finish(&daemon, status, done: "the grant of '\(status.account)' was imported", isRefreshing: true)
     }
 
@@ -103,6 +109,7 @@ struct AccountImportCommand: ParsableCommand {
             settings: document.settings,
             clientSecret: document.clientSecret,
             clientKey: document.clientKey,
+            dpopKey: document.dpopKey,
             refreshToken: document.refreshToken,
             registration: document.registration,
             clientSecretExpiresAtUSec: document.clientSecretExpiresAtUSec
@@ -112,6 +119,8 @@ struct AccountImportCommand: ParsableCommand {
             try finish(&daemon, status, done: "'\(status.account)' was added", isRefreshing: hasGrant)
         } catch {
             guard case .refused(let refusal) = error, refusal.name == AccountExistsError.name else { throw error }
+            // The key would be another one's before the grant is proved.
+            guard document.dpopKey == nil else { throw error }
             _ = try daemon.ask(.updateAccount, document.update, for: UpdateAccount.Reply.self)
             guard let token = document.refreshToken else {
                 return try tellChange(of: document.settings.name, &daemon)

@@ -18,6 +18,9 @@ struct LoginCommand: ParsableCommand {
             if there is one, and refuses if it cannot. It shares the cookies of other private windows that are open; with \
             --temporary-profile it shares nothing.
 
+            --prompt adds to what the provider profile asks for: with Google, 'select_account' is sent as 'consent select_account'. \
+            If the server gives no refresh token, the account keeps the one that it has.
+
             Ctrl-C cancels. Closing the terminal does not: 'authctl login' follows the sign-in that is under way, and --restart begins \
             anew. With --json each event is one line.
 

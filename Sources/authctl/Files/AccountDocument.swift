@@ -11,6 +11,8 @@ struct AccountDocument: Codable {
     var clientSecret: String?
     /// Nil: the client has none.
     var clientKey: String?
+    /// Nil: the account's tokens are bound to no key.
+    var dpopKey: String?
     /// Nil: the account is signed out.
     var refreshToken: String?
     /// Nil: the client was registered by hand.
@@ -31,11 +33,12 @@ enum ImportedDocument {
     init(_ secret: SecretText) throws(AuthctlError) {
         let text = secret.reveal()
         guard text.drop(while: \.isWhitespace).first == "{" else {
-            // RFC 6749 §A.17: a refresh token is visible ASCII.
-            guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            if let flaw = RefreshTokenText.flaw(in: text) {
                 throw .unusableDocument(
-                    message: "the file holds neither JSON nor a refresh token on one line",
-                    hint: "see 'authctl account import --help' for what it may hold"
+                    message: "the file holds no refresh token, but \(flaw.rawValue)",
+                    hint:
+                        "expected: a refresh token on one line, a token endpoint's answer ({\"refresh_token\": ...}), or"
+                        + " what 'authctl account export' wrote"
                 )
             }
             self = .refreshToken(text)
@@ -46,7 +49,7 @@ enum ImportedDocument {
         }
         if keys.format != nil {
             self = .account(try Self.account(in: text, keys))
-        } else if let token = keys.refreshToken, !token.isEmpty {
+        } else if let token = keys.refreshToken, !token.isEmpty, RefreshTokenText.flaw(in: token) == nil {
             self = .refreshToken(token)
         } else {
             throw .unusableDocument(

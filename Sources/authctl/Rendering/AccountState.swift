@@ -9,6 +9,7 @@ enum AccountState: String, CaseIterable, Sendable {
     case refreshTokenExpiring = "refresh-token-expiring"
     case signedOut = "signed-out"
     case misconfigured
+    case parked
 }
 
 extension AccountStatus {
@@ -32,6 +33,7 @@ extension AccountStatus {
         case .interactionRequired: .interactionRequired
         case .signedOut: .signedOut
         case .misconfigured: .misconfigured
+        case .parked: isValid(at: nowUSec) ? .success : .signedOut
         }
     }
 
@@ -41,7 +43,7 @@ extension AccountStatus {
         case .fresh, .refreshTokenExpiring, nil: failures == 0 ? .success : .tryAgainLater
         case .refreshing, .retrying: .tryAgainLater
         case .interactionRequired: .interactionRequired
-        case .signedOut: .signedOut
+        case .signedOut, .parked: .signedOut
         case .misconfigured: .misconfigured
         }
     }

@@ -21,6 +21,8 @@ struct StatusNote {
             title = "cannot be refreshed as it is set up" + Self.because(status)
         case .signedOut:
             title = "is signed out: there is no grant"
+        case .parked:
+            title = "is parked: it was exported to be moved, and is not refreshed here"
         case .refreshTokenExpiring:
             title =
                 "will need you: the refresh token ends "

@@ -15,6 +15,7 @@ struct StatusSentence: CustomStringConvertible {
             "fresh\(until); the refresh token ends"
                 + (status.refreshTokenExpiresAtUSec.map { " " + time.both($0) } ?? " soon")
         case .signedOut: "signed-out"
+        case .parked: "parked: exported to be moved, not refreshed here" + (isValid ? "; valid" + until : "")
         case .misconfigured: "misconfigured" + because
         case nil: PlainText.line(status.state) + until
         }

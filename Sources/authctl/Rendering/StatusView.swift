@@ -75,7 +75,7 @@ struct StatusView {
         case .retrying: status.isValid(at: time.nowUSec) ? .yellow : .red
         case .refreshTokenExpiring: .yellow
         case .interactionRequired, .misconfigured: .red
-        case .signedOut: .faint
+        case .signedOut, .parked: .faint
         case nil: nil
         }
     }

@@ -82,6 +82,9 @@ struct SignInSession: ~Copyable {
         guard isLast else { return nil }
         endPrompt()
         guard let status = reply.status else { throw .connection(.unreadableReply) }
+        if reply.refreshTokenKept ?? false {
+            StandardError.note("the server gave no refresh token; the one from before is kept, and refreshed as before")
+        }
         return status
     }
 

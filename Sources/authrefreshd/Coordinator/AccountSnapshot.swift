@@ -36,7 +36,7 @@ extension Phase {
         switch self {
         case .backingOff(let backOff): backOff.failure
         case .interactionRequired(let interaction): interaction.failure
-        case .signedOut, .scheduled, .refreshing: nil
+        case .signedOut, .scheduled, .refreshing, .parked: nil
         }
     }
 }

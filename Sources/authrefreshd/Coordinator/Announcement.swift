@@ -44,7 +44,9 @@ enum Announcement: Sendable {
         case .changed(let change):
             switch change {
             case .grantImported: "grant-imported"
-            case .signedIn: "signed-in"
+            case .signedIn, .accessTokenObtained: "signed-in"
+            case .parked: "account-parked"
+            case .unparked: "account-resumed"
             case .tokenRefreshed: "token-refreshed"
             case .tokenSetRefreshed: "token-set-refreshed"
             case .tokenSetFailed: "token-set-failed"

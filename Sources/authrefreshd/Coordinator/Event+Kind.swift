@@ -8,8 +8,10 @@ extension Event {
         case .tokenSetNeeded(let set), .tokenSetRejected(let set), .tokenSetIssued(let set, _, _),
             .tokenSetFailed(let set, _, _):
             set
-        case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued, .refreshFailed,
-            .demandRefused, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained, .accountUpdated,
+        case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued,
+            .refreshFailed,
+            .demandRefused, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained,
+            .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated,
             .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             nil
         }
@@ -18,29 +20,43 @@ extension Event {
     /// Whether it brings tokens that the server has just issued.
     var isIssuance: Bool {
         switch self {
-        case .tokensIssued, .tokenSetIssued, .grantObtained: true
-        case .refreshFailed, .demandRefused, .tokenSetFailed, .deadlineReached, .tokenNeeded, .tokenSetNeeded,
+        case .tokensIssued, .tokenSetIssued, .grantObtained, .accessTokenObtained, .grantProved: true
+        case .refreshFailed, .demandRefused, .tokenSetFailed, .deadlineReached, .tokenNeeded,
+            .tokenSetNeeded,
             .refreshRequested,
-            .accessTokenRejected, .tokenSetRejected, .exchangeContinues, .exchangeAbandoned, .grantImported,
-            .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
+            .accessTokenRejected, .tokenSetRejected, .exchangeContinues, .exchangeAbandoned,
+            .grantImported,
+            .parked, .unparked,
+            .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged,
+            .signedOut:
             false
         }
     }
 
     /// Whether it is the end of a sign-in.
     var isSignIn: Bool {
-        if case .grantObtained = self { true } else { false }
+        switch self {
+        case .grantObtained, .accessTokenObtained: true
+        case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed,
+            .deadlineReached,
+            .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected, .tokenSetRejected,
+            .exchangeContinues, .exchangeAbandoned, .grantImported, .grantProved, .parked, .unparked,
+            .accountUpdated,
+            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
+            false
+        }
     }
 
     /// Whether it is the end of an exchange, which happens once.
     var isAnswer: Bool {
         switch self {
-        case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed, .grantObtained,
-            .leaseReturned, .sourceLacking:
+        case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed,
+            .grantObtained,
+            .accessTokenObtained, .grantProved, .leaseReturned, .sourceLacking:
             true
         case .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected,
-            .tokenSetRejected, .exchangeContinues, .exchangeAbandoned, .grantImported, .accountUpdated,
-            .connectivityRestored, .sourceChanged, .signedOut:
+            .tokenSetRejected, .exchangeContinues, .exchangeAbandoned, .grantImported, .parked, .unparked,
+            .accountUpdated, .connectivityRestored, .sourceChanged, .signedOut:
             false
         }
     }
@@ -49,9 +65,11 @@ extension Event {
     var isForWaiters: Bool {
         switch self {
         case .tokenNeeded, .tokenSetNeeded, .refreshRequested: true
-        case .deadlineReached, .accessTokenRejected, .tokenSetRejected, .tokensIssued, .refreshFailed, .demandRefused,
-            .tokenSetIssued, .tokenSetFailed, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained,
-            .accountUpdated,
+        case .deadlineReached, .accessTokenRejected, .tokenSetRejected, .tokensIssued, .refreshFailed,
+            .demandRefused,
+            .tokenSetIssued, .tokenSetFailed, .exchangeContinues, .exchangeAbandoned, .grantImported,
+            .grantObtained,
+            .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated,
             .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             false
         }
@@ -63,10 +81,12 @@ extension Event {
         case .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected,
             .tokenSetRejected:
             true
-        case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed, .exchangeContinues,
+        case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed,
+            .exchangeContinues,
             .exchangeAbandoned,
-            .grantImported, .grantObtained, .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking,
-            .sourceChanged, .signedOut:
+            .grantImported, .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked,
+            .accountUpdated,
+            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             false
         }
     }

@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import OAuthClient
 internal import RefreshCore
 internal import SignIn
 
@@ -90,6 +91,58 @@ extension RefreshCoordinator {
             tokens: StoredTokens(refreshToken: grant)
         )
         try decideNow(arrival, at: timebase.now())
+        wake()
+    }
+
+    /// Replaces an account's grant, which may still work, by one from outside that the server has given tokens for.
+    ///
+    /// Until then the old one is used as ever. What the server answers is stored with the swap, in one commit.
+    ///
+    /// - Returns: nil if the account was removed meanwhile.
+    /// - Throws: `RefreshFailure` if the server gives none, and `StoreError`; the account keeps its grant.
+    func prove(_ grant: RefreshToken, for account: Account) async throws -> AccountSnapshot? {
+        let (sentAt, correlationID) = (timebase.now(), Self.newCorrelationID())
+        let asking = requestingClient(of: account, correlationID: correlationID)
+        // Whose grant it is, nobody has said.
+        let request = RefreshRequest(
+            client: asking,
+            refreshToken: grant,
+            tokenSet: nil,
+            hasWorkedBefore: false,
+            subject: nil
+        )
+        let outcome = await client.refresh(request)
+        guard let record = try entry(of: account.id)?.record() else { return nil }
+        if let serverDate = outcome.serverDate { noteSkew(serverDate - timebase.now().wall, of: record.issuerID) }
+        let response = try outcome.result.get()
+        guard record.account.isAsked(like: account) else {
+            throw RefreshFailure(.unavailable, detail: FailureDetail(summary: "the account was changed meanwhile"))
+        }
+        let now = timebase.now()
+        let arrival = Arrival(
+            account: account.id,
+            event: .grantProved(response.issuance, sentAt: sentAt),
+            tokens: StoredTokens(
+                accessToken: response.accessToken,
+                refreshToken: response.refreshToken ?? grant,
+                idToken: response.idToken,
+                scopes: response.scopes
+            ),
+            learnedEncoding: outcome.basicCredentialEncoding,
+            correlationID: correlationID
+        )
+        try decideNow(arrival, at: now)
+        return try entry(of: account.id).map { snapshot(of: try $0.record(), at: now) }
+    }
+
+    /// Has an account's grant rest, because it is on its way to another machine; no request for it may be under way.
+    func park(_ account: AccountID) throws(StoreError) {
+        try decideNow(Arrival(account: account, event: .parked), at: timebase.now())
+    }
+
+    /// Has the grant used here again.
+    func unpark(_ account: AccountID) throws(StoreError) {
+        try decideNow(Arrival(account: account, event: .unparked), at: timebase.now())
         wake()
     }
 

@@ -113,7 +113,7 @@ extension RefreshCoordinator {
         if waiter.isSatisfied(by: accessToken, at: snapshot.at) { return .settled(snapshot) }
         switch snapshot.state.phase {
         case .refreshing: return nil
-        case .signedOut, .backingOff, .interactionRequired: return .settled(snapshot)
+        case .signedOut, .backingOff, .interactionRequired, .parked: return .settled(snapshot)
         case .scheduled:
             // Nothing was asked yet.
             if case .leaseReturned = event { return nil }

@@ -141,6 +141,7 @@ extension RefreshCoordinator {
                 switch snapshot.shown {
                 case .interactionRequired: event = needsUser("needs a sign-in")
                 case .signedOut: event = needsUser("is signed out")
+                case .parked: event = needsUser("is parked")
                 case .misconfigured: event = fail(.misconfigured, "is misconfigured")
                 case .fresh, .refreshing, .retrying, .refreshTokenExpiring: event = fail(.unavailable, "has none now")
                 }

@@ -42,9 +42,9 @@ extension RefreshCoordinator {
     /// Forgets a demand that has lost its grant, or that a person's sign-in has met.
     func forgetStepUp(after change: AccountChange, of account: AccountID) {
         switch change {
-        case .signedIn, .grantImported, .signedOut: stepUps[account] = nil
+        case .signedIn, .accessTokenObtained, .grantImported, .signedOut: stepUps[account] = nil
         case .tokenRefreshed, .interactionRequired, .tokenSetRefreshed, .tokenSetFailed, .refreshFailed, .misconfigured,
-            .refreshTokenExpiring, .staleAnswerDropped:
+            .refreshTokenExpiring, .staleAnswerDropped, .parked, .unparked:
             break
         }
     }

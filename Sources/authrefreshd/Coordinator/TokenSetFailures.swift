@@ -33,10 +33,10 @@ struct TokenSetFailures {
             failures[Key(account: account, set: set)] = (failure, now)
         case .tokenSetRefreshed(let set):
             failures[Key(account: account, set: set)] = nil
-        case .grantImported, .signedIn, .signedOut:
+        case .grantImported, .signedIn, .accessTokenObtained, .signedOut:
             forget(account)
         case .tokenRefreshed, .refreshFailed, .misconfigured, .interactionRequired, .refreshTokenExpiring,
-            .staleAnswerDropped:
+            .staleAnswerDropped, .parked, .unparked:
             break
         }
     }

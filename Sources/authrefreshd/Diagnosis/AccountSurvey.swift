@@ -111,6 +111,8 @@ struct AccountSurvey {
             return .warning(.account, "the refresh token ends in \(end)", of: name, needs: .signIn, advice: hint)
         case .signedOut:
             return .note(.account, "it is signed out", of: name, advice: hint)
+        case .parked:
+            return .note(.account, "it is parked: exported to be moved, and not refreshed here", of: name, advice: hint)
         case .misconfigured:
             return .error(.account, "it is set up wrong\(because)", of: name, needs: .repair, advice: hint)
         }

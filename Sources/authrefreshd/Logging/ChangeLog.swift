@@ -153,6 +153,9 @@ extension Announcement {
             switch change {
             case .grantImported: .grantImported
             case .signedIn: .signedIn
+            case .accessTokenObtained: .signedInWithoutRefreshToken
+            case .parked: .accountParked
+            case .unparked: .accountUnparked
             case .tokenRefreshed: .tokenRefreshed
             case .tokenSetRefreshed: .tokenSetRefreshed
             case .tokenSetFailed: .tokenSetFailed
@@ -171,7 +174,7 @@ extension Announcement {
 extension Logger.Metadata {
     fileprivate mutating func merge(_ change: AccountChange, _ snapshot: AccountSnapshot) {
         switch change {
-        case .tokenRefreshed, .signedIn:
+        case .tokenRefreshed, .signedIn, .accessTokenObtained:
             self[JournalKey.expiresAt] = snapshot.state.accessToken.map {
                 .stringConvertible($0.expiresAt(at: snapshot.at).microseconds)
             }
@@ -190,7 +193,7 @@ extension Logger.Metadata {
             self[JournalKey.expiresAt] = "\(expiresAt.microseconds)"
         case .staleAnswerDropped(let generation):
             self[JournalKey.generation] = "\(generation)"
-        case .grantImported, .signedOut: break
+        case .grantImported, .signedOut, .parked, .unparked: break
         }
     }
 

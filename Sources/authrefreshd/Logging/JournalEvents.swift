@@ -14,6 +14,9 @@ enum JournalEvent: CaseIterable {
     case signInStarted
     case signInFailed
     case signedIn
+    case signedInWithoutRefreshToken
+    case accountParked
+    case accountUnparked
     case tokenRefreshed
     case tokenSetRefreshed
     case tokenSetFailed
@@ -67,6 +70,9 @@ enum JournalEvent: CaseIterable {
         case .signInStarted: MessageID(0x8194_1112_f838_4085, 0xb8de_2410_9411_0933)
         case .signInFailed: MessageID(0x4b3f_2357_32c1_4e82, 0xb5a5_da8f_ca8c_5707)
         case .signedIn: MessageID(0x8ad2_94b4_1cdd_4d0a, 0xad67_6dc4_ec90_a464)
+        case .signedInWithoutRefreshToken: MessageID(0x5d3b_9e21_c7f4_4a0e, 0x8b6a_42d1_09e7_f35c)
+        case .accountParked: MessageID(0x91c4_2f8e_6b0d_4d37, 0xa57e_18c3_f264_9b0a)
+        case .accountUnparked: MessageID(0xe07a_53c6_1d9f_4b82, 0x9c3d_7f40_a8b5_e216)
         case .tokenRefreshed: MessageID(0xcee0_2e56_4487_4186, 0x8e4a_14d0_8b21_f5d0)
         case .tokenSetRefreshed: MessageID(0x6b9c_7855_ebe4_4f3e, 0x9d46_ee7b_f977_a820)
         case .tokenSetFailed: MessageID(0xa72f_3648_b8d8_4294, 0x9d95_8bd5_57eb_0073)
@@ -112,7 +118,8 @@ enum JournalEvent: CaseIterable {
     var level: Logger.Level {
         switch self {
         case .daemonStarted, .daemonStopping, .accountAdded, .accountUpdated, .accountRemoved, .grantImported,
-            .signInStarted, .signedIn, .tokenRefreshed, .tokenSetRefreshed, .signedOut, .clientSecretRenewed, .resumed,
+            .signInStarted, .signedIn, .signedInWithoutRefreshToken, .accountParked, .accountUnparked, .tokenRefreshed,
+            .tokenSetRefreshed, .signedOut, .clientSecretRenewed, .resumed,
             .networkUp,
             .configurationReloaded,
             .storeRekeyed, .storeRecovered, .socketRestored, .socketReturned, .descriptorsReturned, .keyReturned:
@@ -140,6 +147,9 @@ enum JournalEvent: CaseIterable {
         case .signInStarted: "sign-in started"
         case .signInFailed: "sign-in brought no tokens, the account stands as it did"
         case .signedIn: "signed in"
+        case .signedInWithoutRefreshToken: "signed in; the server gave no refresh token, the one from before is kept"
+        case .accountParked: "account exported to be moved, its grant is not used here"
+        case .accountUnparked: "account stays here, its grant is used again"
         case .tokenRefreshed: "access token refreshed"
         case .tokenSetRefreshed: "access token of a token set obtained"
         case .tokenSetFailed: "no access token for a token set, the account stands as it did"

@@ -14,7 +14,15 @@ extension AuthRefreshService {
     ) throws {
         let asked = try call.decodeParameters(as: AddAccount.Parameters.self)
         try checkVisibility(of: asked.settings.allowedExecutables, from: caller)
-        let grant = try asked.refreshToken.map { try RefreshToken(checked(secret: $0, field: "refreshToken")) }
+        let grant = try asked.refreshToken.map { try checked(refreshToken: $0) }
+        let dpopKey = try asked.dpopKey.map { text throws(VarlinkError) in
+            guard asked.settings.dpop == true, let key = OAuthClient.dpopKey(text) else {
+                throw VarlinkError(
+                    InvalidSettingsError(field: "dpopKey", reason: "it is no key of an account with 'dpop'")
+                )
+            }
+            return key
+        }
         if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
         if let key = asked.clientKey { _ = try checked(secret: key, field: "clientKey") }
         let settings = coordinator.settings
@@ -22,7 +30,8 @@ extension AuthRefreshService {
         var draft = try SettingsReader(profiles: settings.profiles, isRegistering: registers).draft(
             asked.settings,
             clientSecret: asked.clientSecret,
-            clientKey: asked.clientKey
+            clientKey: asked.clientKey,
+            dpopKey: dpopKey
         )
         draft.registration.management = try asked.registration.map { known throws(VarlinkError) in
             try management(known, at: draft.issuer)

@@ -1,6 +1,7 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import Dispatch
+internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
@@ -58,32 +59,112 @@ extension AuthRefreshService {
         }
     }
 
-    func importGrant(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> ImportGrant.Reply {
+    /// A grant that may still work stays until the server has taken the new one; any other is replaced at once.
+    func importGrant(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) throws {
         let asked = try call.decodeParameters(as: ImportGrant.Parameters.self)
         let snapshot = try account(asked.account, on: coordinator)
-        guard snapshot.account.registration.serviceGrant == nil else { throw VarlinkError.needsNoGrant }
-        let grant = RefreshToken(try checked(secret: asked.refreshToken, field: "refreshToken"))
-        try coordinator.importGrant(grant, for: snapshot.account.id)
-        return ImportGrant.Reply(status: try account(asked.account, on: coordinator).wireStatus)
+        let (held, id) = (snapshot.account, snapshot.account.id)
+        guard held.registration.serviceGrant == nil else { throw VarlinkError.needsNoGrant }
+        let grant = try checked(refreshToken: asked.refreshToken)
+        guard snapshot.state.mayHoldGoodGrant else {
+            try coordinator.importGrant(grant, for: id)
+            let status = try account(asked.account, on: coordinator).wireStatus
+            return responder.reply(ImportGrant.Reply(status: status))
+        }
+        // Sent twice at the same time, it would end itself.
+        if try coordinator.refreshToken(of: snapshot) == grant {
+            try coordinator.unpark(id)
+            return wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
+                ImportGrant.Reply(status: $0)
+            }
+        }
+        guard coordinator.beginErrand() else {
+            throw VarlinkError(LimitExceededError(.errands, maximum: CallerLimits.errandsMax))
+        }
+        Task { [coordinator = self.coordinator] in
+            do {
+                if let proved = try await coordinator.prove(grant, for: held) {
+                    responder.reply(ImportGrant.Reply(status: proved.wireStatus))
+                } else {
+                    responder.fail(VarlinkError(NoSuchAccountError(account: asked.account)))
+                }
+            } catch let error as StoreError {
+                responder.fail(VarlinkError(error))
+            } catch let failure as RefreshFailure {
+                responder.fail(VarlinkError(unproved: failure, held.name))
+            } catch {
+                preconditionFailure("a grant is refused with StoreError or RefreshFailure: \(type(of: error))")
+            }
+            await coordinator.errandEnded()
+        }
     }
 
+    /// With `park`, the grant rests here from before it is told: a request that is under way is waited for, because its answer may hold
+    /// the refresh token that works elsewhere.
     func exportGrant(
         _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
         from caller: Caller,
         on coordinator: isolated RefreshCoordinator
-    ) throws -> ExportGrant.Reply {
+    ) throws {
         let asked = try call.decodeParameters(as: ExportGrant.Parameters.self)
         let snapshot = try account(asked.account, for: caller, on: coordinator)
+        guard asked.park ?? false else { return responder.reply(try export(snapshot, on: coordinator)) }
+        guard snapshot.account.registration.serviceGrant == nil, snapshot.state.isRefreshable,
+            snapshot.state.phase != .signedOut
+        else {
+            let reason = "the account holds no refresh token that could be moved"
+            throw VarlinkError(InvalidSettingsError(field: "park", reason: reason, hint: "export it without '--move'"))
+        }
+        let id = snapshot.account.id
+        wait(for: .attempt, of: id, after: .parked, responder, on: coordinator) { [coordinator] outcome in
+            coordinator.assumeIsolated { coordinator in
+                guard case .settled = outcome else { return refuse(outcome, asked.account, responder) }
+                do {
+                    try coordinator.park(id)
+                    responder.reply(try export(try account(asked.account, on: coordinator), on: coordinator))
+                } catch let error as VarlinkError {
+                    responder.fail(error)
+                } catch let error as StoreError {
+                    responder.fail(VarlinkError(error))
+                } catch {
+                    preconditionFailure("calls fail with VarlinkError or StoreError only: \(type(of: error))")
+                }
+            }
+        }
+    }
+
+    private func export(
+        _ snapshot: AccountSnapshot,
+        on coordinator: isolated RefreshCoordinator
+    ) throws -> ExportGrant.Reply {
+        let registration = snapshot.account.registration
         return ExportGrant.Reply(
             settings: AccountSettings(snapshot.account),
-            clientSecret: snapshot.account.registration.clientSecret?.reveal(),
-            clientKey: snapshot.account.registration.clientKey?.reveal(),
+            clientSecret: registration.clientSecret?.reveal(),
+            clientKey: registration.clientKey?.reveal(),
+            dpopKey: registration.dpopKey.flatMap(OAuthClient.text(ofDPoPKey:))?.reveal(),
             refreshToken: try coordinator.refreshToken(of: snapshot)?.secret.reveal(),
-            registration: snapshot.account.registration.management.map {
+            registration: registration.management.map {
                 ManagedRegistration(uri: $0.uri, accessToken: $0.accessToken.reveal())
             },
-            clientSecretExpiresAtUSec: snapshot.account.registration.clientSecretExpiresAt?.microseconds
+            clientSecretExpiresAtUSec: registration.clientSecretExpiresAt?.microseconds
         )
+    }
+
+    func resume(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws
+    {
+        let asked = try call.decodeParameters(as: ResumeAccount.Parameters.self)
+        let snapshot = try account(asked.account, on: coordinator)
+        guard snapshot.state.phase == .parked else {
+            return responder.reply(ResumeAccount.Reply(status: snapshot.wireStatus))
+        }
+        try coordinator.unpark(snapshot.account.id)
+        wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) { ResumeAccount.Reply(status: $0) }
     }
 
     /// Has `event` decided on, and replies with where the account stands when that has settled.
@@ -161,5 +242,26 @@ extension AuthRefreshService {
             let reason = "the refresh has taken longer than \(seconds) s, and goes on"
             responder.fail(VarlinkError(TemporarilyUnavailableError(account: name, reason: reason)))
         }
+    }
+}
+
+extension VarlinkError {
+    /// Why a grant from outside did not take the place of the one that the account has.
+    fileprivate init(unproved failure: RefreshFailure, _ name: AccountName) {
+        let kind: String
+        switch failure.failureClass {
+        case .grantEnded, .userRequired, .rejected: kind = "refused"
+        case .unreachable, .unavailable, .unanswered: kind = "unavailable"
+        case .misconfigured, .untrusted: kind = "misconfigured"
+        }
+        self.init(
+            GrantNotImportedError(
+                account: name.text,
+                kind: kind,
+                reason: failure.detail.summary,
+                failure: AuthRefreshInterface.Failure(failure.detail),
+                hint: kind == "unavailable" ? "import it again later" : "authctl login \(name)"
+            )
+        )
     }
 }

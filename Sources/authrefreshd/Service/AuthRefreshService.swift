@@ -35,8 +35,9 @@ struct AuthRefreshService: Sendable {
             case .updateAccount: responder.reply(try update(call, from: caller, on: coordinator))
             case .renameAccount: responder.reply(try rename(call, on: coordinator))
             case .removeAccount: responder.reply(try remove(call, on: coordinator))
-            case .importGrant: responder.reply(try importGrant(call, on: coordinator))
-            case .exportGrant: responder.reply(try exportGrant(call, from: caller, on: coordinator))
+            case .importGrant: try importGrant(call, responder, on: coordinator)
+            case .exportGrant: try exportGrant(call, responder, from: caller, on: coordinator)
+            case .resumeAccount: try resume(call, responder, on: coordinator)
             case .acquireToken: try acquire(call, responder, from: caller, on: coordinator)
             case .provePossession: responder.reply(try provePossession(call, from: caller, on: coordinator))
             case .reportRejected: try reportRejected(call, responder, from: caller, on: coordinator)
@@ -109,6 +110,17 @@ struct AuthRefreshService: Sendable {
             throw VarlinkError(LimitExceededError(.secretBytes, maximum: CallerLimits.secretBytesMax))
         }
         return Secret(secret)
+    }
+
+    /// - Throws: as `checked(secret:field:)`; `InvalidSettings` for a text that is something else.
+    func checked(refreshToken text: String) throws(VarlinkError) -> RefreshToken {
+        let secret = try checked(secret: text, field: "refreshToken")
+        if let flaw = RefreshTokenText.flaw(in: text) {
+            throw VarlinkError(
+                InvalidSettingsError(field: "refreshToken", reason: "it is no refresh token, but \(flaw.rawValue)")
+            )
+        }
+        return RefreshToken(secret)
     }
 }
 

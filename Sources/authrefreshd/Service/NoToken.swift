@@ -10,6 +10,8 @@ extension VarlinkError {
         switch snapshot.state.phase {
         case .signedOut:
             return VarlinkError(SignedOutError(account: name, hint: hint))
+        case .parked:
+            return VarlinkError(AccountParkedError(account: name, hint: hint))
         case .interactionRequired(let interaction):
             return VarlinkError(interactionRequired(interaction, name, hint))
         case .backingOff(let backOff) where snapshot.shown == .misconfigured:

@@ -38,6 +38,7 @@ extension AccountSnapshot {
         // Whoever brings a new one has to be told while the old one is still taken.
         case .fresh where needsClientSecret: "authctl account edit \(account.name) --client-secret-file FILE"
         case .fresh, .refreshing, .retrying: nil
+        case .parked: "authctl account remove \(account.name), or authctl account resume \(account.name)"
         case .signedOut where account.registration.serviceGrant != nil: "authctl refresh \(account.name)"
         case .interactionRequired where account.registration.serviceGrant?.exchange != nil:
             account.registration.serviceGrant?.exchange.map { exchange in

@@ -151,6 +151,8 @@ extension RefreshCoordinator {
             var reply = running.reply(.completed, at: now)
             if let record = try? entry(of: account)?.record() {
                 reply.status = snapshot(of: record, at: now).wireStatus
+                let isKept = running.grant?.tokens?.refreshToken == nil && record.state.isRefreshable
+                reply.refreshTokenKept = isKept ? true : nil
             }
             report = .completed(reply)
         }

@@ -124,13 +124,17 @@ extension RefreshCoordinator {
             let kept = current.keptFields.merging(grant.keptFields) { _, new in new }
             // A server that names nobody leaves it to us to remember whom it named before.
             let subject = grant.subject ?? (running.request.replacesSubject ? nil : running.account.grantFacts.subject)
+            // With `replace`, only a server that names the same person again says that it is the same.
+            let isSamePerson =
+                !running.request.replacesSubject
+                || grant.subject.map { $0 == running.account.grantFacts.subject } ?? false
+            let event: Event =
+                tokens.refreshToken == nil && isSamePerson
+                ? .accessTokenObtained(tokens.issuance, sentAt: sentAt)
+                : .grantObtained(tokens.issuance, hasRefreshToken: tokens.refreshToken != nil, sentAt: sentAt)
             signIns[account]?.grant = Arrival(
                 account: account,
-                event: .grantObtained(
-                    tokens.issuance,
-                    hasRefreshToken: tokens.refreshToken != nil,
-                    sentAt: sentAt
-                ),
+                event: event,
                 tokens: StoredTokens(
                     accessToken: tokens.accessToken,
                     refreshToken: tokens.refreshToken,

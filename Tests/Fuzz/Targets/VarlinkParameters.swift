@@ -36,6 +36,7 @@ enum VarlinkParameters {
         case .removeAccount: reread(call, RemoveAccount.Parameters.self)
         case .importGrant: reread(call, ImportGrant.Parameters.self)
         case .exportGrant: reread(call, ExportGrant.Parameters.self)
+        case .resumeAccount: reread(call, ResumeAccount.Parameters.self)
         case .acquireToken: checkTokenQuestion(call, reread(call, AcquireToken.Parameters.self))
         case .provePossession: reread(call, ProvePossession.Parameters.self)
         case .reportRejected: reread(call, ReportRejected.Parameters.self)

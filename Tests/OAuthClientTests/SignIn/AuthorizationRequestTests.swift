@@ -84,7 +84,7 @@ struct AuthorizationRequestTests {
         )
         #expect(url.parameters["access_type"] == ["online"])
         #expect(url.parameters["audience"] == ["account"])
-        #expect(url.parameters["prompt"] == ["select_account"])
+        #expect(url.parameters["prompt"] == ["consent select_account"])
     }
 
     @Test func `scopes are the request's, else the account's, else the profile's, in the provider's form`() async throws

@@ -70,7 +70,7 @@ extension World {
 
     private var needsSignIn: Bool {
         switch machine?.state.phase {
-        case .signedOut, .interactionRequired: true
+        case .signedOut, .interactionRequired, .parked: true
         case .scheduled, .refreshing, .backingOff, nil: false
         }
     }

@@ -134,7 +134,7 @@ extension World {
     func checkAtEveryStep() throws(Violation) {
         guard let machine else { return }
         switch machine.state.phase {
-        case .signedOut, .interactionRequired: return
+        case .signedOut, .interactionRequired, .parked: return
         case .scheduled, .refreshing, .backingOff: break
         }
         guard let deadline = machine.state.deadline else { throw Violation(text: "no deadline") }

@@ -63,7 +63,7 @@ extension Step.Phase {
         case .signedOut: self = .signedOut
         case .scheduled: self = .scheduled
         case .refreshing: self = .refreshing
-        case .backingOff, .interactionRequired: self = .other
+        case .backingOff, .interactionRequired, .parked: self = .other
         }
     }
 }
