@@ -115,7 +115,8 @@ struct AccountCheck {
     /// How far ahead a deadline can have been put; nil if nothing is to happen by itself.
     private func longestWait(of state: RefreshState) -> Duration? {
         switch state.phase {
-        case .signedOut, .interactionRequired, .parked: nil
+        case .signedOut, .parked: nil
+        case .interactionRequired(let interaction): interaction.longestWait
         case .scheduled: state.accessToken?.lifetime ?? .zero
         case .refreshing: Lease.duration
         case .backingOff(let backOff): backOff.delay

@@ -16,6 +16,9 @@ struct PhaseColumns {
     private(set) var kind: BackOff.Kind?
     private(set) var reason: InteractionReason?
     private(set) var failure: RefreshFailure?
+    /// Of a lease that leaves a person called: since when.
+    private(set) var calledSince: Timestamp?
+    private(set) var attemptedAt: Moment?
 
     init(_ phase: Phase) {
         switch phase {
@@ -29,14 +32,23 @@ struct PhaseColumns {
             name = .refreshing
             leaseGeneration = lease.generation
             (wall, boot) = (lease.startedAt.wall, lease.startedAt.boot)
+            calledSince = lease.interaction?.since
+            note(lease.interaction)
         case .backingOff(let backOff):
             name = .backingOff
             (wall, boot) = (backOff.failedAt.wall, backOff.failedAt.boot)
             (delay, kind, failure) = (backOff.delay, backOff.kind, backOff.failure)
         case .interactionRequired(let interaction):
             name = .interactionRequired
-            (wall, reason, failure) = (interaction.since, interaction.reason, interaction.failure)
+            wall = interaction.since
+            note(interaction)
         }
+    }
+
+    private mutating func note(_ interaction: InteractionRequired?) {
+        guard let interaction else { return }
+        (reason, failure) = (interaction.reason, interaction.failure)
+        (attemptedAt, delay) = (interaction.attemptedAt, interaction.leastDelay)
     }
 
     /// Reads what follows `deadline_usec`.
@@ -51,6 +63,8 @@ struct PhaseColumns {
         reason = try reader.choice(InteractionReason.self)
         let failureClass = try reader.choice(FailureClass.self)
         let (retryAfter, detail) = (try reader.duration(), reader.text())
+        calledSince = try reader.timestamp()
+        attemptedAt = try reader.moment()
         guard let failureClass else { return }
         let stored = JSONColumn.value(StoredFailureDetail.self, from: try reader.required(detail, "failure_detail"))
         failure = RefreshFailure(
@@ -71,7 +85,10 @@ struct PhaseColumns {
             return .scheduled
         case .refreshing:
             let generation = try reader.required(leaseGeneration, "lease_generation")
-            return .refreshing(Lease(generation: generation, startedAt: try moment(reader)))
+            let interaction = try calledSince.map { since throws(StoreError) in try interaction(since: since, reader) }
+            return .refreshing(
+                Lease(generation: generation, startedAt: try moment(reader), interaction: interaction)
+            )
         case .backingOff:
             let backOff = BackOff(
                 failedAt: try moment(reader),
@@ -81,13 +98,20 @@ struct PhaseColumns {
             )
             return .backingOff(backOff)
         case .interactionRequired:
-            let interaction = InteractionRequired(
-                reason: try reader.required(reason, "interaction_reason"),
-                since: try reader.required(wall, "phase_wall_usec"),
-                failure: try reader.required(failure, "failure_class")
+            return .interactionRequired(
+                try interaction(since: reader.required(wall, "phase_wall_usec"), reader)
             )
-            return .interactionRequired(interaction)
         }
+    }
+
+    private func interaction(since: Timestamp, _ reader: ColumnReader) throws(StoreError) -> InteractionRequired {
+        InteractionRequired(
+            reason: try reader.required(reason, "interaction_reason"),
+            since: since,
+            failure: try reader.required(failure, "failure_class"),
+            attemptedAt: attemptedAt,
+            leastDelay: delay ?? .zero
+        )
     }
 
     private func moment(_ reader: ColumnReader) throws(StoreError) -> Moment {

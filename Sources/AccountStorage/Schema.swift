@@ -44,6 +44,7 @@ enum Schema {
         ("provider settings", ["ALTER TABLE account ADD COLUMN provider_settings TEXT NOT NULL DEFAULT '{}'"]),
         ("server metadata", [serverMetadata]),
         ("sources by number", [sourcesByNumber]),
+        ("refusals without a reason", [bareRefusals]),
     ]
 
     /// Times are µs since 1970; of a `Moment` there are three: `_wall_usec`, `_boot_id`, `_boot_usec`.
@@ -212,6 +213,21 @@ enum Schema {
             fetched_usec INTEGER NOT NULL,
             PRIMARY KEY (issuer_id, ca_file)
         ) STRICT;
+        """
+
+    /// Refusals that are not believed at once, and attempts while a person is called. A lease that leaves one called says since when.
+    private static let bareRefusals = """
+        ALTER TABLE account ADD COLUMN called_wall_usec INTEGER;
+        ALTER TABLE account ADD COLUMN attempt_wall_usec INTEGER;
+        ALTER TABLE account ADD COLUMN attempt_boot_id INTEGER;
+        ALTER TABLE account ADD COLUMN attempt_boot_usec INTEGER;
+        ALTER TABLE account ADD COLUMN refusal TEXT;            -- what tells it from another
+        ALTER TABLE account ADD COLUMN refusal_wall_usec INTEGER;
+        ALTER TABLE account ADD COLUMN refusal_boot_id INTEGER;
+        ALTER TABLE account ADD COLUMN refusal_boot_usec INTEGER;
+        -- Earlier versions took such a refusal for final.
+        UPDATE account SET deadline_usec = phase_wall_usec
+            WHERE phase = 'interactionRequired' AND interaction_reason = 'rejectedWithoutReason';
         """
 
     /// One for each question of the schedule; `StoreStatement` asks them, and a test reads its plans.

@@ -7,11 +7,13 @@ enum StateColumns {
         "generation", "phase", "deadline_usec", "lease_generation",
         "phase_wall_usec", "phase_boot_id", "phase_boot_usec", "delay_usec", "back_off_kind", "interaction_reason",
         "failure_class", "failure_retry_after_usec", "failure_detail",
+        "called_wall_usec", "attempt_wall_usec", "attempt_boot_id", "attempt_boot_usec",
         "access_wall_usec", "access_boot_id", "access_boot_usec", "access_lifetime_usec", "access_refresh_after_usec",
         "refresh_wall_usec", "refresh_boot_id", "refresh_boot_usec", "refresh_lifetime_usec",
         "refresh_extended_by_use", "refresh_end_announced",
         "previous_generation", "previous_wall_usec", "previous_boot_id", "previous_boot_usec",
         "outcome_unknown", "failures", "refusals", "has_refreshed", "is_refreshable",
+        "refusal", "refusal_wall_usec", "refusal_boot_id", "refusal_boot_usec",
     ]
 
     /// The values of `state`; its deadline is put on the schedule's clock, which is `offset` behind the wall clock.
@@ -32,6 +34,8 @@ enum StateColumns {
         values.append(columns.failure?.failureClass.rawValue)
         values.append(columns.failure?.retryAfter?.microseconds)
         values.append(try columns.failure.map { try JSONColumn.text(of: StoredFailureDetail($0.detail)) })
+        values.append(columns.calledSince?.microseconds)
+        values.append(moment: columns.attemptedAt)
         values.append(moment: state.accessToken?.issuedAt)
         values.append(state.accessToken?.lifetime.microseconds)
         values.append(state.accessToken?.refreshAfter.microseconds)
@@ -46,6 +50,8 @@ enum StateColumns {
         values.append(state.refusals)
         values.append(state.hasRefreshed)
         values.append(state.isRefreshable)
+        values.append(state.refusal?.text)
+        values.append(moment: state.refusal?.since)
         return values
     }
 
@@ -67,6 +73,8 @@ enum StateColumns {
             hasRefreshed: try reader.required(reader.flag(), "has_refreshed")
         )
         state.isRefreshable = try reader.required(reader.flag(), "is_refreshable")
+        let (refusal, refusedSince) = (reader.text(), try reader.moment())
+        if let refusal, let refusedSince { state.refusal = RepeatedRefusal(since: refusedSince, text: refusal) }
         return state
     }
 

@@ -42,6 +42,7 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var defaultLifetimeSec: Int64?
     package var refreshTokenLifetimeSec: Int64?
     package var rotationGraceSec: Int64?
+    package var grantEnded: [EndOfGrant]?
     package var caFile: String?
     package var maxConcurrentRefreshes: Int64?
     package var maxRefreshesPerSecond: Double?
@@ -78,6 +79,19 @@ package struct ProviderVariable: Codable, Hashable, Sendable {
         self.help = help
         self.default = `default`
         self.pattern = pattern
+    }
+}
+
+/// The wire's `EndOfGrant`.
+package struct EndOfGrant: Codable, Hashable, Sendable {
+    package var status: Int64
+    package var field: String?
+    package var text: String?
+
+    package init(status: Int64, field: String? = nil, text: String? = nil) {
+        self.status = status
+        self.field = field
+        self.text = text
     }
 }
 

@@ -145,7 +145,13 @@ struct AuthenticatedPost: Sendable {
             let body = AnswerBody(answer)
             var row: FailureRow?
             if !isSuccess(answer, body) {
-                let signal = FailureSignal(answer, body, from: endpoint, workedBefore: workedBefore)
+                let signal = FailureSignal(
+                    answer,
+                    body,
+                    from: endpoint,
+                    profile: profile,
+                    workedBefore: workedBefore
+                )
                 row = FailureTable.standard.row(for: signal)
             }
             let isFound = Self.isAuthenticated(row) && knownEncoding == nil && credentials.differsByEncoding

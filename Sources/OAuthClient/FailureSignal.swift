@@ -50,13 +50,23 @@ enum FailureSign: String, Hashable, Sendable, CaseIterable {
     case claimsChallenge
     /// The same form of request was answered with tokens before.
     case workedBefore
+    /// The provider's profile names this answer as the end of a grant.
+    case grantEnded
+    /// All that it says is in `message`, which no authorization server's error has alone: AWS's and other gateways' do.
+    case gatewayMessage
     /// This machine's clock shows a time before this program was written: no certificate can be valid then.
     case implausibleClock
 }
 
 extension FailureSignal {
     /// What an answer shows.
-    init(_ answer: Answer, _ body: AnswerBody, from endpoint: Endpoint, workedBefore: Bool) {
+    init(
+        _ answer: Answer,
+        _ body: AnswerBody,
+        from endpoint: Endpoint,
+        profile: ProviderProfile? = nil,
+        workedBefore: Bool
+    ) {
         let reading = ErrorReading(body.fields)
         status = answer.status
         self.body = body.kind
@@ -67,6 +77,8 @@ extension FailureSignal {
         if answer.headers.contains(name: "retry-after") { signs.insert(.retryAfter) }
         if answer.isRedirect(awayFrom: endpoint) { signs.insert(.redirectElsewhere) }
         if workedBefore { signs.insert(.workedBefore) }
+        if profile?.grantEnded.contains(where: { $0.fits(answer, body) }) == true { signs.insert(.grantEnded) }
+        if error == nil, reading.providerCode == nil, reading.message != nil { signs.insert(.gatewayMessage) }
     }
 
     /// What an exchange without an answer shows.

@@ -7,6 +7,12 @@ extension FailureTable {
     /// Codes that say more than `error` does, and so come before it.
     static let providerCodeRows = [
         FailureRow(
+            "profile's word for invalid_grant",
+            Condition(status: believed, sign: .grantEnded),
+            .grantEnded,
+            "the authorization server says that the grant has ended"
+        ),
+        FailureRow(
             "client's own credential",
             // Entra: secret wrong or expired, assertion outside its time, secret sent by a public client, unknown
             // application.

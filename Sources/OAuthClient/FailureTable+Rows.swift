@@ -153,6 +153,13 @@ extension FailureTable {
             "a page came back instead of an answer",
             .forgetMetadata
         ),
+        // Where the same request was answered before: a page at first is a wrong address.
+        FailureRow(
+            "page that refuses",
+            Condition(status: [400...401, 403...403], body: [.html], sign: .workedBefore),
+            .refusedByGateway,
+            "a page refuses the request, as those of firewalls do"
+        ),
         FailureRow("page", Condition(body: [.html]), .unavailable, "a page came back instead of an answer"),
         FailureRow(
             "no such endpoint",
@@ -178,6 +185,13 @@ extension FailureTable {
             Condition(status: [200...299, 400...403], hasError: true),
             .rejected,
             "the authorization server refused with a code of its own",
+            .tryOtherSecretForm
+        ),
+        FailureRow(
+            "gateway refuses",
+            Condition(status: [400...401, 403...403], body: [.fields], sign: .gatewayMessage),
+            .refusedByGateway,
+            "the request is refused in the words of a gateway",
             .tryOtherSecretForm
         ),
         FailureRow(

@@ -25,6 +25,7 @@ extension ProviderProfile: Decodable {
         case defaultLifetime = "default_lifetime"
         case refreshTokenLifetime = "refresh_token_lifetime"
         case rotationGrace = "rotation_grace"
+        case grantEnded = "grant_ended"
         case caFile = "ca_file"
         case maxConcurrentRefreshes = "max_concurrent_refreshes"
         case maxRefreshesPerSecond = "max_refreshes_per_second"
@@ -74,6 +75,7 @@ extension ProviderProfile: Decodable {
         defaultLifetime = try ProviderProfile.duration(fields, .defaultLifetime)
         refreshTokenLifetime = try ProviderProfile.duration(fields, .refreshTokenLifetime)
         rotationGrace = try ProviderProfile.duration(fields, .rotationGrace)
+        grantEnded = try fields.optional(Key.grantEnded.rawValue) ?? []
         validateAtMost = try ProviderProfile.duration(fields, .validateAtMost)
         caFile = try fields.converted(Key.caFile.rawValue, "must be an absolute path") { $0.hasPrefix("/") ? $0 : nil }
         variables = try fields.optional(Key.variables.rawValue) ?? []

@@ -62,6 +62,8 @@ package struct ProviderProfile: Hashable, Sendable {
     package var refreshTokenLifetime: ProfileDuration?
     /// How long the server still takes a refresh token after it was rotated.
     package var rotationGrace: ProfileDuration?
+    /// Answers that end a grant although they have no error code.
+    package var grantEnded: [GrantEndedAnswer] = []
     /// PEM file with certificate authorities trusted for this provider beside the system's.
     package var caFile: String?
     package var maxConcurrentRefreshes: Int?

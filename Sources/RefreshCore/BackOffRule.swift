@@ -21,13 +21,30 @@ package enum BackOffRule {
     /// What a waiting caller may shorten a back-off to; without it a script in a loop would hammer a server that is down.
     package static let callerInterval = Duration.seconds(2)
 
+    /// How often the same refusal without a reason has to be given before it is believed.
+    static let refusalsToBelieve = 3
+    /// How often an account is tried that needs a person only because the server gave no reason.
+    static let hopefulInterval = Duration.seconds(3600)
+    /// How often callers may have an account tried that needs a person because the server gave no reason.
+    static let callersHopefulInterval = Duration.seconds(300)
+    /// How often callers may have an account tried whose grant has ended: some servers say so when they do not mean it, and the next
+    /// answer is the only one that can take it back.
+    static let callersLastInterval = Duration.seconds(3600)
+
+    /// For how long the same refusal without a reason has to be given before it is believed.
+    ///
+    /// Ten minutes outlast a restart and a bad deployment; a firewall's block lasts for hours.
+    static func disbelief(of failureClass: FailureClass) -> Duration {
+        failureClass == .refusedByGateway ? .seconds(86_400) : .seconds(600)
+    }
+
     /// How long callers who ask for a token set again are told what the server said of it, without asking it anew.
     ///
     /// What was refused stays refused until a person changes something, who then forces it; a minute is what a script in a loop costs.
     package static func tokenSet(after failure: RefreshFailure) -> Duration {
         switch failure.failureClass {
         case .unreachable, .unanswered, .unavailable, .untrusted: callerInterval
-        case .misconfigured, .rejected, .grantEnded, .userRequired: .seconds(60)
+        case .misconfigured, .rejected, .refusedByGateway, .grantEnded, .userRequired: .seconds(60)
         }
     }
 

@@ -40,6 +40,8 @@ package enum AccountChange: Hashable, Sendable {
     /// The server refuses how we ask: a person should look at the account's settings.
     case misconfigured(RefreshFailure, retryAt: Timestamp)
     case interactionRequired(InteractionRequired)
+    /// An attempt has failed, and the person who was called before is still needed.
+    case interactionStillRequired(InteractionRequired, RefreshFailure)
     /// The refresh token's end is final and near.
     case refreshTokenExpiring(expiresAt: Timestamp)
     case signedOut

@@ -19,6 +19,11 @@ package struct Moment: Hashable, Sendable {
         max(boot.elapsed(since: earlier.boot) ?? wall - earlier.wall, .zero)
     }
 
+    /// Whether this is of another boot, and later than `now`: the clock was set back in between, and nothing can be counted from it.
+    func isFuture(at now: Moment) -> Bool {
+        boot.bootID != now.boot.bootID && wall > now.wall
+    }
+
     /// The time since `earlier` by the clock that counts more of it; never negative.
     ///
     /// For what is better done early than late: the wall clock may have been stepped, the boot-time clock stands still while a

@@ -22,10 +22,13 @@ package struct Lease: Hashable, Sendable {
     /// Which refresh token is spent.
     package var generation: Generation
     package var startedAt: Moment
+    /// What a person was called for, and still is while it is tried whether that can be taken back; nil if nobody was.
+    package var interaction: InteractionRequired?
 
-    package init(generation: Generation, startedAt: Moment) {
+    package init(generation: Generation, startedAt: Moment, interaction: InteractionRequired? = nil) {
         self.generation = generation
         self.startedAt = startedAt
+        self.interaction = interaction
     }
 
     func isOver(at now: Moment) -> Bool {
@@ -103,11 +106,55 @@ package struct InteractionRequired: Hashable, Sendable {
     package var since: Timestamp
     /// What the server said.
     package var failure: RefreshFailure
+    /// The end of the last attempt; nil if it is not known, and `since` stands for it.
+    package var attemptedAt: Moment?
+    /// The part of the wait for the next attempt that nothing may shorten (`Retry-After`).
+    package var leastDelay: Duration
 
-    package init(reason: InteractionReason, since: Timestamp, failure: RefreshFailure) {
+    package init(
+        reason: InteractionReason,
+        since: Timestamp,
+        failure: RefreshFailure,
+        attemptedAt: Moment? = nil,
+        leastDelay: Duration = .zero
+    ) {
         self.reason = reason
         self.since = since
         self.failure = failure
+        self.attemptedAt = attemptedAt
+        self.leastDelay = leastDelay
+    }
+
+    /// How long it is until the account is tried by itself; nil if it is not.
+    func timeToAttempt(at now: Moment) -> Duration? {
+        switch reason {
+        case .rejectedWithoutReason: remaining(of: BackOffRule.hopefulInterval, at: now)
+        case .grantEnded, .outcomeUnknown, .userRequired, .noRefreshToken, .sourceAccount: nil
+        }
+    }
+
+    /// How long it is until a caller's need may have it tried; nil if it may not.
+    func timeToCallersAttempt(at now: Moment) -> Duration? {
+        switch reason {
+        case .rejectedWithoutReason: remaining(of: BackOffRule.callersHopefulInterval, at: now)
+        case .grantEnded, .outcomeUnknown: remaining(of: BackOffRule.callersLastInterval, at: now)
+        case .userRequired, .noRefreshToken, .sourceAccount: nil
+        }
+    }
+
+    /// How far ahead its deadline can have been put; nil if it has none.
+    package var longestWait: Duration? {
+        switch reason {
+        case .rejectedWithoutReason: max(BackOffRule.hopefulInterval, leastDelay).scaled(by: 1.1)
+        case .grantEnded, .outcomeUnknown, .userRequired, .noRefreshToken, .sourceAccount: nil
+        }
+    }
+
+    /// What is left of `interval` since the last attempt; zero if that lies in the future of a clock that was set back.
+    func remaining(of interval: Duration, at now: Moment) -> Duration {
+        let interval = max(interval, leastDelay)
+        guard let attemptedAt else { return max(interval - max(now.wall - since, .zero), .zero) }
+        return attemptedAt.isFuture(at: now) ? .zero : max(interval - now.elapsed(since: attemptedAt), .zero)
     }
 }
 
@@ -115,7 +162,7 @@ package struct InteractionRequired: Hashable, Sendable {
 package enum InteractionReason: String, Hashable, Sendable, CaseIterable {
     /// The server says that the grant has ended: revoked, expired, or already spent.
     case grantEnded
-    /// The server refused twice without an error code.
+    /// The server has refused again and again without a reason that is about the grant. Never final: the account is tried on.
     case rejectedWithoutReason
     /// An answer was lost, and the server no longer takes the refresh token: it had probably been rotated (RFC 9700 §4.14.2).
     case outcomeUnknown

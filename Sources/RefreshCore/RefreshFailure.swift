@@ -14,7 +14,7 @@ package struct RefreshFailure: Error, Hashable, Sendable {
     }
 }
 
-/// What a failure means for the grant. Only the last three can end in *interaction required*: only the authorization server
+/// What a failure means for the grant. Only the last four can end in *interaction required*: only the authorization server
 /// can sign a user out.
 package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     /// The request never reached the authorization server (no route, DNS, refused connection, TLS not finished).
@@ -27,8 +27,11 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     case misconfigured
     /// The server's certificate is not trusted, so nothing was sent. A person mends that, or signs in at a captive portal.
     case untrusted
-    /// The authorization server refused without an error code of RFC 6749 §5.2: believed when it says so twice.
+    /// The authorization server refused, and gave no reason that is about the grant: believed when it says the same three times in ten
+    /// minutes, and not for good.
     case rejected
+    /// Something in front of the authorization server seems to have refused: believed like `rejected`, but after a day.
+    case refusedByGateway
     /// The authorization server says that the grant has ended (`invalid_grant` or the provider's word for it).
     case grantEnded
     /// The authorization server wants the user (`interaction_required`, `login_required`, `consent_required`, step-up).
@@ -37,7 +40,7 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     /// Whether it is what a server says of a person's grant.
     package var isAboutGrant: Bool {
         switch self {
-        case .rejected, .grantEnded, .userRequired: true
+        case .rejected, .refusedByGateway, .grantEnded, .userRequired: true
         case .unreachable, .unanswered, .unavailable, .misconfigured, .untrusted: false
         }
     }
@@ -46,8 +49,21 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     package var isMisconfiguration: Bool {
         switch self {
         case .misconfigured, .untrusted: true
-        case .unreachable, .unanswered, .unavailable, .rejected, .grantEnded, .userRequired: false
+        case .unreachable, .unanswered, .unavailable, .rejected, .refusedByGateway, .grantEnded, .userRequired: false
         }
+    }
+}
+
+extension RefreshFailure {
+    /// What tells this refusal from another: the same words again are the same refusal.
+    ///
+    /// Without the description, in which servers put the time and the number of the request.
+    var refusalText: String {
+        let detail = detail
+        return [
+            failureClass.rawValue, detail.httpStatus.map { "\($0)" }, detail.oauthError, detail.subError,
+            detail.providerCode,
+        ].map { $0 ?? "" }.joined(separator: " ")
     }
 }
 

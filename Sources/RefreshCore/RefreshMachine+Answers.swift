@@ -36,6 +36,7 @@ extension RefreshMachine {
         state.isOutcomeUnknown = false
         state.failures = 0
         state.refusals = 0
+        state.refusal = nil
         if state.phase != .parked {
             state.phase = .scheduled
             state.deadline = scheduledDeadline(at: now)
@@ -86,6 +87,7 @@ extension RefreshMachine {
         guard !policy.isServiceAccount || !failure.failureClass.isAboutGrant else {
             return backOff(.misconfigured, after: failure, at: now, jitter: jitter)
         }
+        if let still = stillRequired(by: lease, failure, at: now, jitter: jitter) { return still }
         switch failure.failureClass {
         case .unreachable, .unavailable:
             return backOff(.transient, after: failure, at: now, jitter: jitter)
@@ -93,17 +95,17 @@ extension RefreshMachine {
             return answerLost(failure, at: now, jitter: jitter)
         case .misconfigured, .untrusted:
             return backOff(.misconfigured, after: failure, at: now, jitter: jitter)
-        case .rejected:
+        case .rejected, .refusedByGateway:
             // Before a first success, the way we ask may be what is wrong.
             guard state.hasRefreshed else { return backOff(.misconfigured, after: failure, at: now, jitter: jitter) }
-            guard state.refusals > 0 else { return confirm(failure, at: now, jitter: jitter) }
-            return requireInteraction(.rejectedWithoutReason, failure, at: now)
+            return refusedWithoutReason(failure, at: now, jitter: jitter)
         case .grantEnded:
-            if state.isOutcomeUnknown && state.refusals == 0 { return confirm(failure, at: now, jitter: jitter) }
+            let isConfirmed = state.refusals > 0 && state.refusal == nil
+            if state.isOutcomeUnknown && !isConfirmed { return confirm(failure, at: now, jitter: jitter) }
             if let fallback = previousWithinGrace(refusing: generation, at: now) { return begin(fallback) }
-            return requireInteraction(.grantEnded, failure, at: now)
+            return requireInteraction(.grantEnded, failure, at: now, jitter: jitter)
         case .userRequired:
-            return requireInteraction(.userRequired, failure, at: now)
+            return requireInteraction(.userRequired, failure, at: now, jitter: jitter)
         }
     }
 

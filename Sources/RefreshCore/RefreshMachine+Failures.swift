@@ -16,12 +16,64 @@ extension RefreshMachine {
         state.isOutcomeUnknown = true
         // A refusal counts as repeated only if nothing was left open in between.
         state.refusals = 0
+        state.refusal = nil
         return backOff(.transient, after: failure, attempt: attempt, at: now, jitter: jitter)
     }
 
     mutating func confirm(_ failure: RefreshFailure, at now: Moment, jitter: Double) -> [Effect] {
-        state.refusals += 1
+        state.refusals = state.refusal == nil ? state.refusals + 1 : 1
+        state.refusal = nil
         return backOff(.confirming, after: failure, at: now, jitter: jitter)
+    }
+
+    /// A refusal without a reason: some servers end grants so, and every firewall on a bad day. It is believed when it has been the same for
+    /// long enough, and even then the account is tried on.
+    mutating func refusedWithoutReason(_ failure: RefreshFailure, at now: Moment, jitter: Double) -> [Effect] {
+        let text = failure.refusalText
+        if let refusal = state.refusal, refusal.text == text, !refusal.since.isFuture(at: now) {
+            state.refusals += 1
+        } else {
+            state.refusal = RepeatedRefusal(since: now, text: text)
+            state.refusals = 1
+        }
+        let elapsed = state.refusal.map { now.elapsed(since: $0.since) } ?? .zero
+        guard state.refusals >= BackOffRule.refusalsToBelieve,
+            elapsed >= BackOffRule.disbelief(of: failure.failureClass)
+        else { return backOff(.transient, after: failure, at: now, jitter: jitter) }
+        return requireInteraction(.rejectedWithoutReason, failure, at: now, jitter: jitter)
+    }
+
+    /// The effects of a failure that changes nothing for the person who was called before the attempt; nil if nobody was, or if it does.
+    ///
+    /// Only what the server says of the grant can change it, and a lost answer, which may have held tokens.
+    mutating func stillRequired(
+        by lease: Lease,
+        _ failure: RefreshFailure,
+        at now: Moment,
+        jitter: Double
+    ) -> [Effect]? {
+        guard var interaction = lease.interaction else { return nil }
+        switch failure.failureClass {
+        case .unanswered, .userRequired: return nil
+        case .grantEnded: if interaction.reason == .rejectedWithoutReason { return nil }
+        case .unreachable, .unavailable, .misconfigured, .untrusted, .rejected, .refusedByGateway: break
+        }
+        state.failures += 1
+        interaction.attemptedAt = now
+        interaction.leastDelay = leastDelay(after: failure, jitter: jitter)
+        wait(for: interaction, at: now, jitter: jitter)
+        return [.persist(.unchanged), .publish(.interactionStillRequired(interaction, failure))]
+    }
+
+    private func leastDelay(after failure: RefreshFailure, jitter: Double) -> Duration {
+        failure.retryAfter.map { BackOffRule.retryAfter($0, jitter: jitter) } ?? .zero
+    }
+
+    /// Waits for the person, or for the next attempt where there is one.
+    private mutating func wait(for interaction: InteractionRequired, at now: Moment, jitter: Double) {
+        state.phase = .interactionRequired(interaction)
+        // Spread, so that the accounts of a server that blocked them all do not return together.
+        state.deadline = interaction.timeToAttempt(at: now).map { now.wall + $0.scaled(by: 1 + 0.1 * jitter) }
     }
 
     /// - Parameter attempt: how far the wait has grown, from 1; nil if as far as the failures in a row say.
@@ -65,15 +117,18 @@ extension RefreshMachine {
     mutating func requireInteraction(
         _ reason: InteractionReason,
         _ failure: RefreshFailure,
-        at now: Moment
+        at now: Moment,
+        jitter: Double = 0
     ) -> [Effect] {
+        let isLost = state.isOutcomeUnknown && reason != .userRequired && reason != .rejectedWithoutReason
         let interaction = InteractionRequired(
-            reason: state.isOutcomeUnknown && reason != .userRequired ? .outcomeUnknown : reason,
+            reason: isLost ? .outcomeUnknown : reason,
             since: now.wall,
-            failure: failure
+            failure: failure,
+            attemptedAt: now,
+            leastDelay: leastDelay(after: failure, jitter: jitter)
         )
-        state.phase = .interactionRequired(interaction)
-        state.deadline = nil
+        wait(for: interaction, at: now, jitter: jitter)
         return [.persist(.unchanged), .publish(.interactionRequired(interaction))]
     }
 }

@@ -9,7 +9,7 @@ extension RefreshMachine {
             return [.publish(.tokenSetFailed(set, .withoutRefreshToken("for another token")))]
         }
         guard mayBeginForCaller(at: now) else { return [] }
-        let lease = Lease(generation: state.generation, startedAt: now)
+        let lease = nextLease(at: now)
         guard case .scheduled = state.phase, !isRefreshDue(at: now) else { return begin(lease) }
         return begin(lease, for: set)
     }
@@ -48,6 +48,7 @@ extension RefreshMachine {
         guard case .refreshing(let lease) = state.phase, lease.generation == generation else {
             return generation == state.generation ? [] : [.publish(.staleAnswerDropped(generation))]
         }
+        if let still = stillRequired(by: lease, failure, at: now, jitter: jitter) { return still }
         if failure.failureClass == .unanswered { return answerLost(failure, at: now, jitter: jitter) }
         if failure.retryAfter != nil { return backOff(.transient, after: failure, at: now, jitter: jitter) }
         // The account's next exchange asks for what was demanded as well, and would follow at once.
@@ -62,7 +63,8 @@ extension RefreshMachine {
             // nothing but the grant, tells whether that is meant.
             let asking = begin(Lease(generation: state.generation, startedAt: now))
             return Array(asking.prefix(1)) + told + asking.dropFirst()
-        case .unreachable, .unanswered, .unavailable, .misconfigured, .untrusted, .rejected, .userRequired:
+        case .unreachable, .unanswered, .unavailable, .misconfigured, .untrusted, .rejected, .refusedByGateway,
+            .userRequired:
             state.phase = .scheduled
             state.deadline = scheduledDeadline(at: now)
             return [.persist(.unchanged)] + told

@@ -25,7 +25,9 @@ package struct RefreshMachine: Sendable {
         case .tokenSetNeeded(let set):
             return tokenSetNeeded(set, at: now)
         case .refreshRequested:
-            return mayBeginForPerson(at: now) ? begin(at: now) : accessEnded(at: now) ?? []
+            // What a person asks for is told anew, whatever was told before.
+            let lease = Lease(generation: state.generation, startedAt: now)
+            return mayBeginForPerson(at: now) ? begin(lease) : accessEnded(at: now) ?? []
         case .accessTokenRejected:
             return accessTokenRejected(at: now)
         case .tokenSetRejected(let set):
@@ -75,8 +77,11 @@ package struct RefreshMachine: Sendable {
 
     private mutating func deadlineReached(at now: Moment, jitter: Double) -> [Effect] {
         switch state.phase {
-        case .signedOut, .interactionRequired, .parked:
+        case .signedOut, .parked:
             return rearm(at: nil)
+        case .interactionRequired(let interaction):
+            guard let wait = interaction.timeToAttempt(at: now) else { return rearm(at: nil) }
+            return wait == .zero ? begin(at: now) : rearm(at: now.wall + wait)
         case .refreshing(let lease):
             return lease.isOver(at: now)
                 ? outcomeLost(at: now, jitter: jitter) : rearm(at: now.wall + lease.remaining(at: now))
@@ -97,7 +102,8 @@ package struct RefreshMachine: Sendable {
         return state.refreshToken?.timeToKeepAlive(at: now) == .zero
     }
 
-    /// A caller's need may end a back-off early, but not more often than every two seconds, and never a wait the server asked for.
+    /// A caller's need may end a back-off early, but not more often than every two seconds, and never a wait the server asked for. Where a
+    /// person is needed, it may have tried now and then whether the server still says so.
     func mayBeginForCaller(at now: Moment) -> Bool {
         guard state.isRefreshable else { return false }
         return switch state.phase {
@@ -106,7 +112,8 @@ package struct RefreshMachine: Sendable {
             backOff.isOver(at: now)
                 || backOff.yieldsToCallers
                     && now.elapsed(since: backOff.failedAt) >= max(BackOffRule.callerInterval, backOff.leastDelay)
-        case .signedOut, .refreshing, .interactionRequired, .parked: false
+        case .interactionRequired(let interaction): interaction.timeToCallersAttempt(at: now) == .zero
+        case .signedOut, .refreshing, .parked: false
         }
     }
 
@@ -114,7 +121,8 @@ package struct RefreshMachine: Sendable {
     private func mayBeginForPerson(at now: Moment) -> Bool {
         guard state.isRefreshable else { return false }
         return switch state.phase {
-        case .scheduled, .interactionRequired: true
+        case .scheduled: true
+        case .interactionRequired(let interaction): interaction.remaining(of: .zero, at: now) == .zero
         case .backingOff(let backOff):
             switch backOff.kind {
             case .transient, .misconfigured: now.elapsed(since: backOff.failedAt) >= backOff.leastDelay
@@ -127,7 +135,12 @@ package struct RefreshMachine: Sendable {
     }
 
     private mutating func begin(at now: Moment) -> [Effect] {
-        begin(Lease(generation: state.generation, startedAt: now))
+        begin(nextLease(at: now))
+    }
+
+    /// A lease on the current refresh token that leaves a person called who is.
+    func nextLease(at now: Moment) -> Lease {
+        Lease(generation: state.generation, startedAt: now, interaction: state.interaction)
     }
 
     /// - Parameter set: what is asked for; nil for the account's default access token.

@@ -15,8 +15,10 @@ package struct RefreshState: Hashable, Sendable {
     package var isOutcomeUnknown: Bool
     /// Failures in a row; 0 after a success.
     package var failures: Int
-    /// Refusals of this generation that were not believed yet.
+    /// How often in a row the server has refused this generation in the same way without being believed.
     package var refusals: Int
+    /// The refusal without a reason that `refusals` counts; nil if it counts another kind, or nothing.
+    package var refusal: RepeatedRefusal?
     /// Whether there is something to refresh with: a refresh token, or what a service account's client has. A grant without (GitHub's
     /// classic apps, Slack's without rotation) lasts as long as its access token.
     package var isRefreshable: Bool
@@ -34,6 +36,7 @@ package struct RefreshState: Hashable, Sendable {
         isOutcomeUnknown: Bool = false,
         failures: Int = 0,
         refusals: Int = 0,
+        refusal: RepeatedRefusal? = nil,
         isRefreshable: Bool = true,
         hasRefreshed: Bool = false
     ) {
@@ -46,6 +49,7 @@ package struct RefreshState: Hashable, Sendable {
         self.isOutcomeUnknown = isOutcomeUnknown
         self.failures = failures
         self.refusals = refusals
+        self.refusal = refusal
         self.isRefreshable = isRefreshable
         self.hasRefreshed = hasRefreshed
     }
@@ -65,10 +69,32 @@ package struct RefreshState: Hashable, Sendable {
         }
     }
 
+    /// What a person is wanted for, also while it is tried whether that can be taken back; nil if nobody is.
+    package var interaction: InteractionRequired? {
+        switch phase {
+        case .interactionRequired(let interaction): interaction
+        case .refreshing(let lease): lease.interaction
+        case .signedOut, .scheduled, .backingOff, .parked: nil
+        }
+    }
+
     /// Whether the access token has at least `minimumValidity` left at `now`.
     package func holdsAccessToken(for minimumValidity: Duration, at now: Moment) -> Bool {
         guard let remaining = accessToken?.remaining(at: now) else { return false }
         return remaining > .zero && remaining >= minimumValidity
+    }
+}
+
+/// A refusal without a reason that is about the grant.
+package struct RepeatedRefusal: Hashable, Sendable {
+    /// When it was given first.
+    package var since: Moment
+    /// What tells it from another.
+    package var text: String
+
+    package init(since: Moment, text: String) {
+        self.since = since
+        self.text = text
     }
 }
 

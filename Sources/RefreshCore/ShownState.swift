@@ -29,7 +29,8 @@ extension RefreshState {
             } else {
                 isFirstRefreshNear(at: now) ? .refreshing : .retrying
             }
-        case .refreshing: failures > 0 ? .retrying : .refreshing
+        case .refreshing(let lease):
+            lease.interaction != nil ? .interactionRequired : failures > 0 ? .retrying : .refreshing
         case .backingOff(let backOff):
             backOff.failure.isMisconfiguration(kind: backOff.kind) ? .misconfigured : .retrying
         case .interactionRequired: .interactionRequired

@@ -112,7 +112,7 @@ package struct SignInAttempt: Sendable {
         case .failed(let failure):
             switch failure.failureClass {
             case .unreachable, .unanswered, .unavailable: polling.lost(at: now)
-            case .misconfigured, .untrusted, .rejected, .grantEnded, .userRequired:
+            case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired:
                 return end(.failed(SignInFailure(failure)))
             }
         }

@@ -7,7 +7,7 @@ enum StateSamples {
     static let all: [RefreshState] =
         phases.map { phase in
             RefreshState(generation: Generation(3), phase: phase, deadline: Sample.start + .microseconds(11))
-        } + [full, RefreshState(generation: Generation(3), phase: .scheduled)]
+        } + [full, refused, RefreshState(generation: Generation(3), phase: .scheduled)]
 
     static let full = RefreshState(
         generation: Generation(3),
@@ -29,6 +29,27 @@ enum StateSamples {
         failures: 5,
         refusals: 2,
         hasRefreshed: true
+    )
+
+    /// Refused without a reason, and tried while a person is called.
+    static let refused = RefreshState(
+        generation: Generation(3),
+        phase: .refreshing(
+            Lease(
+                generation: Generation(3),
+                startedAt: Sample.moment(2),
+                interaction: InteractionRequired(
+                    reason: .rejectedWithoutReason,
+                    since: Sample.start,
+                    failure: Sample.failure,
+                    attemptedAt: Sample.moment(1),
+                    leastDelay: .seconds(7)
+                )
+            )
+        ),
+        deadline: Sample.start,
+        refusals: 4,
+        refusal: RepeatedRefusal(since: Sample.moment(-2), text: "rejected 403   ")
     )
 
     static func counts(of states: [RefreshState]) -> PhaseCounts {
@@ -58,7 +79,15 @@ enum StateSamples {
             backingOff(.serverAsked, RefreshFailure($0, detail: FailureDetail(summary: "none of the optional ones")))
         }
         + InteractionReason.allCases.map {
-            .interactionRequired(InteractionRequired(reason: $0, since: Sample.start, failure: Sample.failure))
+            .interactionRequired(
+                InteractionRequired(
+                    reason: $0,
+                    since: Sample.start,
+                    failure: Sample.failure,
+                    attemptedAt: Sample.moment(6),
+                    leastDelay: .seconds(5)
+                )
+            )
         }
 
     private static func backingOff(_ kind: BackOff.Kind, _ failure: RefreshFailure) -> Phase {

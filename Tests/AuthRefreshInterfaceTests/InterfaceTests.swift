@@ -25,7 +25,7 @@ import Testing
         #expect(
             description.members(.type).map(\.name) == [
                 "Failure", "TokenSetStatus", "AccountStatus", "AccountSettings", "ManagedRegistration",
-                "ProviderVariable",
+                "ProviderVariable", "EndOfGrant",
                 "ProviderProfile", "SignOutStep",
                 "StoreFinding", "Finding",
             ]
@@ -37,6 +37,7 @@ import Testing
             case "AccountStatus": try shape.check(AccountStatus.self, member.fields, member.name)
             case "ManagedRegistration": try shape.check(ManagedRegistration.self, member.fields, member.name)
             case "ProviderProfile": try shape.check(ProviderDescription.self, member.fields, member.name)
+            case "EndOfGrant": try shape.check(EndOfGrant.self, member.fields, member.name)
             case "ProviderVariable": try shape.check(ProviderVariable.self, member.fields, member.name)
             case "SignOutStep": try shape.check(SignOutStep.self, member.fields, member.name)
             case "StoreFinding": try shape.check(StoreFinding.self, member.fields, member.name)

@@ -78,6 +78,7 @@ struct FailureTableTests {
     ]
 
     static let codeExamples = [
+        answered("profile's word for invalid_grant", 400, .grantEnded, body: .empty, signs: [.grantEnded]),
         answered("client's own credential", 400, .misconfigured, error: "invalid_grant", codes: ["aadsts500133"]),
         answered("provider is busy", 400, .unavailable, error: "invalid_grant", codes: ["aadsts90033"]),
         answered("another factor", 400, .userRequired, error: "invalid_grant", codes: ["aadsts50076"]),
@@ -86,7 +87,14 @@ struct FailureTableTests {
         answered("access policy", 400, .userRequired, error: "invalid_grant", codes: ["aadsts53003"]),
         answered("session control", 400, .userRequired, error: "invalid_grant", codes: ["invalid_rapt"]),
         answered("claims challenge", 400, .userRequired, error: "invalid_grant", signs: [.claimsChallenge]),
-        answered("sign-in frequency", 400, .grantEnded, error: "invalid_grant", codes: ["aadsts70043"]),
+        answered(
+            "sign-in frequency",
+            400,
+            .grantEnded,
+            error: "invalid_grant",
+            codes: ["aadsts70043"],
+            signs: [.workedBefore]
+        ),
         answered("grant too old", 400, .grantEnded, error: "invalid_grant", codes: ["aadsts700082"]),
         answered("password changed", 400, .grantEnded, error: "invalid_grant", codes: ["aadsts50173"]),
         answered("other policy", 400, .grantEnded, error: "invalid_grant", codes: ["aadb2c90088"]),
@@ -113,6 +121,8 @@ struct FailureTableTests {
         answered("page instead of the endpoint", 404, .unavailable, body: .html),
         answered("page", 200, .unavailable, body: .html),
         answered("page", 403, .unavailable, body: .html),
+        answered("page that refuses", 403, .refusedByGateway, body: .html, signs: [.workedBefore]),
+        answered("gateway refuses", 403, .refusedByGateway, signs: [.gatewayMessage]),
         answered("no such endpoint", 405, .misconfigured, body: .empty),
         answered("no such endpoint", 404, .misconfigured, error: "not_found"),
         answered("request form refused", 415, .misconfigured),
@@ -152,7 +162,7 @@ struct FailureTableTests {
     }
 
     @Test func `only believed answers of a server end a grant`() {
-        let ending: Set<FailureClass> = [.grantEnded, .userRequired, .rejected]
+        let ending: Set<FailureClass> = [.grantEnded, .userRequired, .rejected, .refusedByGateway]
         let statuses = (100...599).filter { !(200...299).contains($0) && !(400...499).contains($0) }
         for status in statuses {
             for body in BodyKind.allCases {

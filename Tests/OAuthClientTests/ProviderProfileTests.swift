@@ -70,6 +70,7 @@ struct ProviderProfileTests {
             default_lifetime: 90m
             refresh_token_lifetime: 90d
             rotation_grace: 30
+            grant_ended: [{status: 403, field: error.message, text: "it is over"}, {status: 400}]
             ca_file: /etc/ca.pem
             max_concurrent_refreshes: 2
             max_refreshes_per_second: 0.5
@@ -97,6 +98,8 @@ struct ProviderProfileTests {
         #expect(profile.defaultLifetime?.duration == .seconds(5400))
         #expect(profile.refreshTokenLifetime?.duration == .seconds(7_776_000))
         #expect(profile.rotationGrace?.duration == .seconds(30))
+        #expect(profile.grantEnded.map(\.status) == [403, 400])
+        #expect(profile.grantEnded.first?.field == "error.message" && profile.grantEnded.first?.text == "it is over")
         #expect(profile.caFile == "/etc/ca.pem")
         #expect(profile.maxConcurrentRefreshes == 2)
         #expect(profile.maxRefreshesPerSecond == 0.5)

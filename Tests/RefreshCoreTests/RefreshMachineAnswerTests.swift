@@ -72,7 +72,8 @@ import Testing
     @Test(
         arguments: [
             (.unreachable, .transient), (.unanswered, .transient), (.unavailable, .transient),
-            (.misconfigured, .misconfigured), (.untrusted, .misconfigured), (.rejected, .confirming),
+            (.misconfigured, .misconfigured), (.untrusted, .misconfigured), (.rejected, .transient),
+            (.refusedByGateway, .transient),
             (.grantEnded, nil), (.userRequired, nil),
         ] as [(FailureClass, BackOff.Kind?)]
     )
@@ -105,12 +106,129 @@ import Testing
         #expect(machine.handle(event, at: start, jitter: 0) == [.publish(.staleAnswerDropped(Generation(4)))])
     }
 
-    @Test func `a bare refusal is believed the second time`() {
+    @Test(arguments: [(FailureClass.rejected, 600.0), (.refusedByGateway, 86_400)])
+    func `a refusal without a reason is believed when it is the same three times over its time`(
+        failureClass: FailureClass,
+        time: Double
+    ) {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        refuse(&machine, failureClass, at: start)
+        refuse(&machine, failureClass, at: start.later(.seconds(1)))
+        refuse(&machine, failureClass, at: start.later(.seconds(time - 1)))
+        #expect(machine.state.phase.backOffKind == .transient)
+        #expect(machine.state.shown(at: start) == .retrying)
+        refuse(&machine, failureClass, at: start.later(.seconds(time)))
+        #expect(reason(machine) == .rejectedWithoutReason)
+    }
+
+    @Test func `two refusals without a reason are not enough, however far apart`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         refuse(&machine, .rejected, at: start)
-        #expect(machine.state.phase.backOffKind == .confirming)
-        refuse(&machine, .rejected, at: start.later(.seconds(30)))
+        refuse(&machine, .rejected, at: start.later(.seconds(7200)))
+        #expect(machine.state.phase.backOffKind == .transient)
+    }
+
+    @Test func `a lost answer or another refusal in between begins the count anew`() {
+        for failureClass in [FailureClass.unanswered, .refusedByGateway] {
+            var machine = Fixture.machine(.refreshing(Fixture.lease))
+            refuse(&machine, .rejected, at: start)
+            refuse(&machine, .rejected, at: start.later(.seconds(300)))
+            refuse(&machine, failureClass, at: start.later(.seconds(500)))
+            refuse(&machine, .rejected, at: start.later(.seconds(700)))
+            refuse(&machine, .rejected, at: start.later(.seconds(800)))
+            refuse(&machine, .rejected, at: start.later(.seconds(1299)))
+            #expect(machine.state.phase.backOffKind == .transient)
+            refuse(&machine, .rejected, at: start.later(.seconds(1300)))
+            #expect(reason(machine) == .rejectedWithoutReason)
+        }
+    }
+
+    @Test func `a server that is away in between changes nothing about a refusal`() {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        for (time, failureClass) in [(0.0, FailureClass.rejected), (300, .unavailable), (400, .rejected)] {
+            refuse(&machine, failureClass, at: start.later(.seconds(time)))
+        }
+        refuse(&machine, .rejected, at: start.later(.seconds(600)))
         #expect(reason(machine) == .rejectedWithoutReason)
+    }
+
+    // MARK: while a person is called
+
+    @Test func `an account that was refused without a reason is tried every hour, and is fresh again by itself`() {
+        var machine = refusedMachine()
+        let called = start.later(.seconds(600))
+        #expect(machine.state.deadline.map { $0 - called.wall } == .seconds(3780))
+        #expect(machine.handle(.deadlineReached, at: called.later(.seconds(3599)), jitter: 0) == [.persist(.unchanged)])
+        let now = called.later(.seconds(3600))
+        let effects = machine.handle(.deadlineReached, at: now, jitter: 0)
+        guard case .send(let lease, for: nil)? = effects.last else {
+            Issue.record("nothing is sent")
+            return
+        }
+        #expect(machine.state.shown(at: now) == .interactionRequired)
+        #expect(machine.state.interaction?.since == called.wall)
+
+        let refusal = Event.refreshFailed(lease.generation, Fixture.failure(.rejected))
+        let told = machine.handle(refusal, at: now.later(.seconds(1)), jitter: 0)
+        guard case .publish(.interactionStillRequired(let interaction, _))? = told.last else {
+            Issue.record("the person is called twice")
+            return
+        }
+        #expect(interaction.since == called.wall && interaction.reason == .rejectedWithoutReason)
+        #expect(machine.state.deadline == now.later(.seconds(3601)).wall)
+
+        _ = machine.handle(.deadlineReached, at: now.later(.seconds(3601)), jitter: 0)
+        _ = machine.handle(
+            .tokensIssued(Fixture.generation, Fixture.issuance),
+            at: now.later(.seconds(3602)),
+            jitter: 0
+        )
+        #expect(machine.state.shown(at: now.later(.seconds(3602))) == .fresh)
+        #expect(machine.state.refusal == nil && machine.state.interaction == nil)
+    }
+
+    @Test func `a caller may have it tried every five minutes, but not before Retry-After`() {
+        var machine = refusedMachine()
+        let called = start.later(.seconds(600))
+        #expect(machine.handle(.tokenNeeded, at: called.later(.seconds(299)), jitter: 0) == [])
+        let now = called.later(.seconds(300))
+        #expect(machine.handle(.tokenNeeded, at: now, jitter: 0).count == 2)
+        let busy = Fixture.failure(.unavailable, retryAfter: .seconds(900))
+        _ = machine.handle(.refreshFailed(Fixture.generation, busy), at: now, jitter: 0)
+        #expect(reason(machine) == .rejectedWithoutReason)
+        for event in [Event.tokenNeeded, .refreshRequested] {
+            #expect(machine.handle(event, at: now.later(.seconds(899)), jitter: 0) == [])
+        }
+        #expect(machine.handle(.tokenNeeded, at: now.later(.seconds(900)), jitter: 0).count == 2)
+    }
+
+    @Test func `after an invalid_grant a caller has it tried once an hour, and nobody is called twice`() {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        refuse(&machine, .grantEnded, at: start)
+        #expect(reason(machine) == .grantEnded && machine.state.deadline == nil)
+        #expect(machine.handle(.tokenNeeded, at: start.later(.seconds(3599)), jitter: 0) == [])
+        let now = start.later(.seconds(3600))
+        #expect(machine.handle(.tokenNeeded, at: now, jitter: 0).count == 2)
+        #expect(machine.state.shown(at: now) == .interactionRequired)
+        for failureClass in [FailureClass.unreachable, .misconfigured, .rejected, .grantEnded] {
+            var other = machine
+            let failed = Event.refreshFailed(Fixture.generation, Fixture.failure(failureClass))
+            let effects = other.handle(failed, at: now, jitter: 0)
+            guard case .publish(.interactionStillRequired(let interaction, _))? = effects.last else {
+                Issue.record("\(failureClass) takes the call back, or repeats it")
+                continue
+            }
+            #expect(interaction.since == start.wall && other.state.deadline == nil)
+            #expect(other.handle(.tokenNeeded, at: now.later(.seconds(3599)), jitter: 0) == [])
+        }
+        _ = machine.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: now, jitter: 0)
+        #expect(machine.state.shown(at: now) == .fresh)
+    }
+
+    @Test func `what the server wants a person for is not tried by callers`() {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        refuse(&machine, .userRequired, at: start)
+        #expect(machine.handle(.tokenNeeded, at: start.later(.seconds(86_400)), jitter: 0) == [])
     }
 
     @Test func `a bare refusal before any success is a misconfiguration`() {
@@ -179,7 +297,15 @@ import Testing
     @discardableResult
     private func refuse(_ machine: inout RefreshMachine, _ failureClass: FailureClass, at now: Moment) -> [Effect] {
         if machine.state.phase.isBackingOff { _ = machine.handle(.deadlineReached, at: now, jitter: 0.5) }
+        if machine.state.phase.isBackingOff { _ = machine.handle(.refreshRequested, at: now, jitter: 0.5) }
         return machine.handle(.refreshFailed(Fixture.generation, Fixture.failure(failureClass)), at: now, jitter: 0.5)
+    }
+
+    /// A machine that has called a person at ten minutes past `start`.
+    private func refusedMachine() -> RefreshMachine {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        for time in [0.0, 300, 600] { refuse(&machine, .rejected, at: start.later(.seconds(time))) }
+        return machine
     }
 
     private func reason(_ machine: RefreshMachine) -> InteractionReason? {

@@ -154,7 +154,7 @@ struct RefreshMachineTokenSetTests {
         #expect(
             machine.state.phase
                 == .interactionRequired(
-                    InteractionRequired(reason: .grantEnded, since: now.wall, failure: failure)
+                    InteractionRequired(reason: .grantEnded, since: now.wall, failure: failure, attemptedAt: now)
                 )
         )
     }

@@ -49,12 +49,21 @@ struct ProviderView {
             ("access token", provider.defaultLifetimeSec.map { "lives \(LocalTime.length($0)) if not said" }),
             ("refresh token", provider.refreshTokenLifetimeSec.map { "lives \(LocalTime.length($0)) unused" }),
             ("rotation grace", provider.rotationGraceSec.map(LocalTime.length)),
+            ("grant ended", provider.grantEnded.map(Self.answers)),
             ("CA file", provider.caFile),
             ("at a time", provider.maxConcurrentRefreshes.map { "\($0) refreshes" }),
             ("each second", provider.maxRefreshesPerSecond.map { "\($0) refreshes" }),
             ("refreshes", provider.validationIntervalSec.map { "\(LocalTime.length($0)) apart at least" }),
         ]
         return NamedLines.text(lines)
+    }
+
+    /// The answers that end a grant: `403 with message "over"; 400 without a body`.
+    private static func answers(_ answers: [EndOfGrant]) -> String {
+        answers.map { answer in
+            guard let field = answer.field, let text = answer.text else { return "\(answer.status) without a body" }
+            return "\(answer.status) with \(field) \"\(text)\""
+        }.joined(separator: "; ")
     }
 
     private var endpoints: [(name: String, value: String?)] {

@@ -50,7 +50,7 @@ enum Announcement: Sendable {
             case .tokenRefreshed: "token-refreshed"
             case .tokenSetRefreshed: "token-set-refreshed"
             case .tokenSetFailed: "token-set-failed"
-            case .refreshFailed: "refresh-failed"
+            case .refreshFailed, .interactionStillRequired: "refresh-failed"
             case .misconfigured: "misconfigured"
             case .interactionRequired: "interaction-required"
             case .refreshTokenExpiring: "refresh-token-expiring"

@@ -24,7 +24,7 @@ extension RefreshCoordinator {
             let isAnswer =
                 switch failure.failureClass {
                 case .unreachable, .unanswered, .unavailable, .untrusted: false
-                case .grantEnded, .rejected, .userRequired, .misconfigured: true
+                case .grantEnded, .rejected, .refusedByGateway, .userRequired, .misconfigured: true
                 }
             guard isAnswer, let demanded = outcome.demandedClaims ?? claims else { return }
             let stepUp = StepUp(since: now.wall, claims: demanded)
@@ -43,8 +43,8 @@ extension RefreshCoordinator {
     func forgetStepUp(after change: AccountChange, of account: AccountID) {
         switch change {
         case .signedIn, .accessTokenObtained, .grantImported, .signedOut: stepUps[account] = nil
-        case .tokenRefreshed, .interactionRequired, .tokenSetRefreshed, .tokenSetFailed, .refreshFailed, .misconfigured,
-            .refreshTokenExpiring, .staleAnswerDropped, .parked, .unparked:
+        case .tokenRefreshed, .interactionRequired, .interactionStillRequired, .tokenSetRefreshed, .tokenSetFailed,
+            .refreshFailed, .misconfigured, .refreshTokenExpiring, .staleAnswerDropped, .parked, .unparked:
             break
         }
     }

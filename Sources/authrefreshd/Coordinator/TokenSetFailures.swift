@@ -35,8 +35,8 @@ struct TokenSetFailures {
             failures[Key(account: account, set: set)] = nil
         case .grantImported, .signedIn, .accessTokenObtained, .signedOut:
             forget(account)
-        case .tokenRefreshed, .refreshFailed, .misconfigured, .interactionRequired, .refreshTokenExpiring,
-            .staleAnswerDropped, .parked, .unparked:
+        case .tokenRefreshed, .refreshFailed, .misconfigured, .interactionRequired, .interactionStillRequired,
+            .refreshTokenExpiring, .staleAnswerDropped, .parked, .unparked:
             break
         }
     }

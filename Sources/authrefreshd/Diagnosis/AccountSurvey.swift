@@ -103,7 +103,7 @@ struct AccountSurvey {
             let text = "\(times)\(because); the token is valid for \(remaining.words)"
             return .warning(.account, text, of: name, needs: .time, advice: hint)
         case .interactionRequired:
-            guard case .interactionRequired(let interaction) = snapshot.state.phase else { return nil }
+            guard let interaction = snapshot.state.interaction else { return nil }
             let text = "it needs you since \((now.wall - interaction.since).words)\(because)"
             return .error(.account, text, of: name, needs: .signIn, advice: hint)
         case .refreshTokenExpiring:

@@ -161,6 +161,7 @@ extension Announcement {
             case .tokenSetFailed: .tokenSetFailed
             case .refreshFailed(let failure, _):
                 failure.failureClass == .unanswered ? .outcomeUnknown : .refreshFailed
+            case .interactionStillRequired: .refreshFailed
             case .misconfigured: .misconfigured
             case .interactionRequired: .interactionRequired
             case .refreshTokenExpiring: .refreshTokenExpiring
@@ -188,6 +189,9 @@ extension Logger.Metadata {
             self[JournalKey.retryAt] = "\(retryAt.microseconds)"
         case .interactionRequired(let interaction):
             merge(interaction.failure)
+            self[JournalKey.reason] = "\(interaction.reason.rawValue)"
+        case .interactionStillRequired(let interaction, let failure):
+            merge(failure)
             self[JournalKey.reason] = "\(interaction.reason.rawValue)"
         case .refreshTokenExpiring(let expiresAt):
             self[JournalKey.expiresAt] = "\(expiresAt.microseconds)"

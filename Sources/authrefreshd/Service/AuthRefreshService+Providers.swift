@@ -76,6 +76,7 @@ extension ProviderDescription {
         defaultLifetimeSec = profile.defaultLifetime?.duration.components.seconds
         refreshTokenLifetimeSec = profile.refreshTokenLifetime?.duration.components.seconds
         rotationGraceSec = profile.rotationGrace?.duration.components.seconds
+        grantEnded = profile.grantEnded.isEmpty ? nil : profile.grantEnded.map(EndOfGrant.init)
         caFile = profile.caFile
         maxConcurrentRefreshes = profile.maxConcurrentRefreshes.map(Int64.init)
         maxRefreshesPerSecond = profile.maxRefreshesPerSecond
@@ -133,6 +134,12 @@ extension ProviderDescription {
         codeParameters = present(signIn.codeParameters)
         callbackFields = present(signIn.callbackFields)
         idToken = signIn.idToken?.rawValue
+    }
+}
+
+extension EndOfGrant {
+    fileprivate init(_ answer: GrantEndedAnswer) {
+        self.init(status: Int64(answer.status), field: answer.field, text: answer.text)
     }
 }
 

@@ -156,7 +156,7 @@ extension VarlinkError {
                     failure: detail
                 )
             )
-        case .misconfigured, .untrusted, .rejected, .grantEnded:
+        case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded:
             return refused(name, detail, isForUser: false, "'authctl account show \(name)' shows what its grant covers")
         case .userRequired:
             return refused(

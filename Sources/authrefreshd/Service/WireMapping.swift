@@ -21,7 +21,7 @@ extension AccountSnapshot {
         status.grantType = account.registration.serviceGrant?.kind.rawValue
         status.clockSkewSec = clockSkew?.components.seconds
         status.failure = failure.map { Failure($0.detail) }
-        if case .interactionRequired(let interaction) = state.phase {
+        if let interaction = state.interaction {
             status.reason = interaction.reason.rawValue
             status.sinceUSec = interaction.since.microseconds
         } else if shown == .interactionRequired, let stepUp {

@@ -43,8 +43,8 @@ enum Fault: Hashable, CaseIterable {
     case slow
     /// The answer comes after the time limit.
     case late
-    /// A refusal without a code that is not meant.
-    case rejectedOnce
+    /// A refusal without a code that is not meant, however often it is given.
+    case rejected
     case misconfigured
 
     /// What a server does that is down.
@@ -157,7 +157,7 @@ extension Climate {
     /// A server that forgives nothing, a line that fails often but loses no answer: the grant has to last for ever.
     static let honest: Climate = {
         var climate = Climate(days: 150, faultRate: 0.3)
-        climate.faults = [.unreachable, .unavailable, .tooManyRequests, .junk, .slow, .rejectedOnce, .misconfigured]
+        climate.faults = [.unreachable, .unavailable, .tooManyRequests, .junk, .slow, .rejected, .misconfigured]
         climate.daysBetween = [
             .callerComes: 0.5, .personAsks: 2, .wallClockStepped: 1, .networkLost: 3, .outageBegins: 3,
             .tokenSetWanted: 0.05, .tokenSetRejected: 1,

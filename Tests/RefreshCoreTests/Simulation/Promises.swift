@@ -6,8 +6,6 @@ struct Promises {
     private(set) var epoch = 0
     /// An answer of the present grant was lost, or the process died over it: only then may a spent token be sent.
     var isAmbiguous = false
-    /// An unmeant refusal was given since the last success.
-    private(set) var wasRejected = false
     /// When the last trouble was over.
     private(set) var wellSince: Int64 = 0
     /// When the wall clock was set while nobody could see it; the age of a token is a guess until the next success.
@@ -46,7 +44,7 @@ struct Promises {
 
     mutating func newGrant(at time: Int64) {
         epoch += 1
-        (isAmbiguous, wasRejected, notBefore, isSpoilt, isUserCalled) = (false, false, nil, false, false)
+        (isAmbiguous, notBefore, isSpoilt, isUserCalled) = (false, nil, false, false)
         (isEndAnnounced, refusals) = (false, 0)
         trouble(at: time)
     }
@@ -57,7 +55,7 @@ struct Promises {
     }
 
     mutating func succeed(offset: Int64) {
-        (isAmbiguous, wasRejected, notBefore, refusals) = (false, false, nil, 0)
+        (isAmbiguous, notBefore, refusals) = (false, nil, 0)
         (wasRebooted, isUserCalled) = (false, false)
         // What happened while the request was out goes on to count.
         if let time = doubtSince, time < spentAt { doubtSince = nil }
@@ -73,7 +71,7 @@ struct Promises {
 
     /// The tokens of a set came: they prove the grant, and tell nothing about the age of the account's own access token.
     mutating func succeed(_ set: TokenSet) {
-        (isAmbiguous, wasRejected, notBefore, refusals) = (false, false, nil, 0)
+        (isAmbiguous, notBefore, refusals) = (false, nil, 0)
         (isUserCalled, tokensExpected) = (false, nil)
         if clockTroubleAt < spentAt { exactSets.insert(set) } else { exactSets.remove(set) }
     }
@@ -87,7 +85,6 @@ struct Promises {
     mutating func fail(_ failure: RefreshFailure, at time: Int64) {
         trouble(at: time)
         if failure.failureClass == .unanswered { (isAmbiguous, refusals) = (true, 0) }
-        if failure.failureClass == .rejected { wasRejected = true }
     }
 
     /// The server's wish is on disk.

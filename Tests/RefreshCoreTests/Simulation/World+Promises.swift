@@ -85,6 +85,8 @@ extension World {
         guard case .interactionRequired(let interaction) = change else { return }
         let isConfirmed = interaction.reason != .outcomeUnknown || promises.refusals > 1 || promises.isUserCalled
         try require(isConfirmed, "an unknown outcome is not asked for again")
+        // Nothing is lost by it: the account is tried on.
+        if interaction.reason == .rejectedWithoutReason { return }
         defer { promises.isUserCalled = true }
         let token = store.refreshTokens[state.generation]
         if interaction.reason == .noRefreshToken {
@@ -134,7 +136,11 @@ extension World {
     func checkAtEveryStep() throws(Violation) {
         guard let machine else { return }
         switch machine.state.phase {
-        case .signedOut, .interactionRequired, .parked: return
+        case .signedOut, .parked: return
+        case .interactionRequired(let interaction):
+            // Never final: when all has been well for long enough, there is a token again.
+            if interaction.reason == .rejectedWithoutReason { try checkService() }
+            return
         case .scheduled, .refreshing, .backingOff: break
         }
         guard let deadline = machine.state.deadline else { throw Violation(text: "no deadline") }

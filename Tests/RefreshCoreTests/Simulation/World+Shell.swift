@@ -119,10 +119,7 @@ extension World {
             )
         }
         guard !isSpared, random.chance(climate.faultRate) else { return .well }
-        let fault = random.pick(climate.faults)
-        // A refusal that is not meant is not repeated.
-        if fault == .rejectedOnce, promises.wasRejected || promises.isAmbiguous { return .well }
-        return .wrong(fault)
+        return .wrong(random.pick(climate.faults))
     }
 
     mutating func end(_ ended: Exchange) throws(Violation) {
@@ -157,7 +154,7 @@ extension World {
         case .wrong(.unreachable): RefreshFailure(model: .unreachable)
         case .wrong(.unavailable), .wrong(.junk): RefreshFailure(model: .unavailable)
         case .wrong(.tooManyRequests): RefreshFailure(model: .unavailable, retryAfter: ended.retryAfter)
-        case .wrong(.rejectedOnce): RefreshFailure(model: .rejected)
+        case .wrong(.rejected): RefreshFailure(model: .rejected)
         case .wrong(.misconfigured): RefreshFailure(model: .misconfigured)
         case .well, .wrong(.cutBefore), .wrong(.answerLost), .wrong(.slow), .wrong(.late):
             RefreshFailure(model: .unanswered)

@@ -19,15 +19,20 @@ enum FaultTable {
             FaultRow("429", status(429), .retries("the server limits the rate of requests")),
             FaultRow("408", status(408), .retries("the server did not take the request now")),
             FaultRow("407", status(407), .retries("the proxy asks for credentials")),
-            FaultRow("403 with a page", .endpoint(.answer(.html(status: 403))), .retries("a page came back")),
+            FaultRow(
+                "403 with a page",
+                .endpoint(.answer(.html(status: 403))),
+                first: .retries("a page came back"),
+                .retries("a page refuses the request")
+            ),
             FaultRow("404", status(404), .misconfigured("there is no token endpoint at this address")),
             FaultRow("404 with a page", .endpoint(.answer(.html(status: 404))), .retries("a page came back")),
             FaultRow(
                 "403 without a word",
                 status(403),
-                // Before anything has ever worked, what is asked may be what is wrong; later, it is believed when it is said twice.
+                // Before anything has ever worked, what is asked may be what is wrong; later, it is not believed for ten minutes.
                 first: .misconfigured("refused without giving a reason"),
-                .needsPerson("rejectedWithoutReason", "refuses the refresh token and says no more")
+                .retries("refused without giving a reason")
             ),
         ]
         + (520...527).map { code in
