@@ -74,6 +74,8 @@ extension AccountStore {
             if let issuedAt = write.state.accessToken?.issuedAt.wall {
                 try eraseOldTokenSets(of: write.account, at: issuedAt, in: db)
             }
+        case .storeGrant(let tokens):
+            try storeRefreshToken(of: tokens, of: write.account, generation: write.state.generation, in: db)
         case .replace(let tokens, let facts):
             try eraseTokenSets(of: write.account, in: db)
             try db.run(.eraseTokens, [.integer(write.account.rawValue)])

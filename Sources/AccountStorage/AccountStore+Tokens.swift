@@ -64,6 +64,18 @@ extension AccountStore {
         )
     }
 
+    /// Stores the refresh token of `tokens`, if they have one.
+    func storeRefreshToken(
+        of tokens: StoredTokens,
+        of account: AccountID,
+        generation: Generation,
+        in db: Database
+    ) throws {
+        guard let refreshToken = tokens.refreshToken else { return }
+        let place = TokenPlace(account: account, kind: .refresh, generation: generation)
+        try put(sealer.seal(refreshToken.secret, for: place.sealedPlace), type: nil, at: place, in: db)
+    }
+
     /// Stores `tokens`, which came with `generation`, in place of those that they replace.
     ///
     /// - Parameter target: the text of the token set that the access token is of; empty for the account's default.
@@ -74,10 +86,7 @@ extension AccountStore {
         target: String = "",
         in db: Database
     ) throws {
-        if let refreshToken = tokens.refreshToken {
-            let place = TokenPlace(account: account, kind: .refresh, generation: generation)
-            try put(sealer.seal(refreshToken.secret, for: place.sealedPlace), type: nil, at: place, in: db)
-        }
+        try storeRefreshToken(of: tokens, of: account, generation: generation, in: db)
         if let accessToken = tokens.accessToken {
             try replace(
                 by: accessToken.secret,

@@ -85,10 +85,9 @@ struct PhaseColumns {
             return .scheduled
         case .refreshing:
             let generation = try reader.required(leaseGeneration, "lease_generation")
-            let interaction = try calledSince.map { since throws(StoreError) in try interaction(since: since, reader) }
-            return .refreshing(
-                Lease(generation: generation, startedAt: try moment(reader), interaction: interaction)
-            )
+            var lease = Lease(generation: generation, startedAt: try moment(reader))
+            if let calledSince { lease.interaction = try interaction(since: calledSince, reader) }
+            return .refreshing(lease)
         case .backingOff:
             let backOff = BackOff(
                 failedAt: try moment(reader),
@@ -98,9 +97,8 @@ struct PhaseColumns {
             )
             return .backingOff(backOff)
         case .interactionRequired:
-            return .interactionRequired(
-                try interaction(since: reader.required(wall, "phase_wall_usec"), reader)
-            )
+            let since = try reader.required(wall, "phase_wall_usec")
+            return .interactionRequired(try interaction(since: since, reader))
         }
     }
 

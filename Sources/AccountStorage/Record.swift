@@ -135,6 +135,8 @@ package struct StateWrite: Equatable, Sendable {
 package enum TokenWrite: Equatable, Sendable {
     case unchanged
     case store(StoredTokens)
+    /// Of these tokens, the refresh token alone.
+    case storeGrant(StoredTokens)
     /// With what is known about the new grant.
     case replace(StoredTokens, GrantFacts)
     case storeSet(TokenSetWrite)
@@ -144,7 +146,7 @@ package enum TokenWrite: Equatable, Sendable {
     /// Whether a refresh token is stored with it, under the state's generation.
     var bringsRefreshToken: Bool {
         switch self {
-        case .store(let tokens), .replace(let tokens, _): tokens.refreshToken != nil
+        case .store(let tokens), .storeGrant(let tokens), .replace(let tokens, _): tokens.refreshToken != nil
         case .storeSet(let write): write.tokens.refreshToken != nil
         case .unchanged, .eraseSet, .erase: false
         }

@@ -45,6 +45,8 @@ enum Schema {
         ("server metadata", [serverMetadata]),
         ("sources by number", [sourcesByNumber]),
         ("refusals without a reason", [bareRefusals]),
+        // What the lifetime rests on; NULL of a token that an earlier version stored.
+        ("ends that are assumed", ["ALTER TABLE account ADD COLUMN access_lifetime_basis TEXT"]),
     ]
 
     /// Times are µs since 1970; of a `Moment` there are three: `_wall_usec`, `_boot_id`, `_boot_usec`.

@@ -9,6 +9,7 @@ enum StateColumns {
         "failure_class", "failure_retry_after_usec", "failure_detail",
         "called_wall_usec", "attempt_wall_usec", "attempt_boot_id", "attempt_boot_usec",
         "access_wall_usec", "access_boot_id", "access_boot_usec", "access_lifetime_usec", "access_refresh_after_usec",
+        "access_lifetime_basis",
         "refresh_wall_usec", "refresh_boot_id", "refresh_boot_usec", "refresh_lifetime_usec",
         "refresh_extended_by_use", "refresh_end_announced",
         "previous_generation", "previous_wall_usec", "previous_boot_id", "previous_boot_usec",
@@ -39,6 +40,7 @@ enum StateColumns {
         values.append(moment: state.accessToken?.issuedAt)
         values.append(state.accessToken?.lifetime.microseconds)
         values.append(state.accessToken?.refreshAfter.microseconds)
+        values.append(state.accessToken?.basis.rawValue)
         values.append(moment: state.refreshToken?.issuedAt)
         values.append(state.refreshToken?.lifetime.microseconds)
         values.append(state.refreshToken?.isExtendedByUse)
@@ -80,11 +82,14 @@ enum StateColumns {
 
     private static func accessToken(from reader: inout ColumnReader) throws(StoreError) -> AccessTokenTimes? {
         let (issuedAt, lifetime, refreshAfter) = (try reader.moment(), try reader.duration(), try reader.duration())
+        // NULL was written by versions that did not know it.
+        let basis = try reader.choice(LifetimeBasis.self) ?? .stated
         guard let issuedAt else { return nil }
         return AccessTokenTimes(
             issuedAt: issuedAt,
             lifetime: try reader.required(lifetime, "access_lifetime_usec"),
-            refreshAfter: try reader.required(refreshAfter, "access_refresh_after_usec")
+            refreshAfter: try reader.required(refreshAfter, "access_refresh_after_usec"),
+            basis: basis
         )
     }
 

@@ -5,6 +5,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var issuer: String
     package var generation: Int64
     package var expiresAtUSec: Int64?
+    package var expiryBasis: String?
     package var refreshedAtUSec: Int64?
     package var nextAttemptAtUSec: Int64?
     package var refreshTokenExpiresAtUSec: Int64?
@@ -26,6 +27,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         issuer: String,
         generation: Int64,
         expiresAtUSec: Int64? = nil,
+        expiryBasis: String? = nil,
         refreshedAtUSec: Int64? = nil,
         nextAttemptAtUSec: Int64? = nil,
         refreshTokenExpiresAtUSec: Int64? = nil,
@@ -46,6 +48,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         self.issuer = issuer
         self.generation = generation
         self.expiresAtUSec = expiresAtUSec
+        self.expiryBasis = expiryBasis
         self.refreshedAtUSec = refreshedAtUSec
         self.nextAttemptAtUSec = nextAttemptAtUSec
         self.refreshTokenExpiresAtUSec = refreshTokenExpiresAtUSec

@@ -40,6 +40,7 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var tokenPath: [String]?
     package var tokenFields: [String]?
     package var defaultLifetimeSec: Int64?
+    package var zeroLifetime: String?
     package var refreshTokenLifetimeSec: Int64?
     package var rotationGraceSec: Int64?
     package var grantEnded: [EndOfGrant]?

@@ -77,8 +77,11 @@ extension FailureSignal {
         if answer.headers.contains(name: "retry-after") { signs.insert(.retryAfter) }
         if answer.isRedirect(awayFrom: endpoint) { signs.insert(.redirectElsewhere) }
         if workedBefore { signs.insert(.workedBefore) }
-        if profile?.grantEnded.contains(where: { $0.fits(answer, body) }) == true { signs.insert(.grantEnded) }
-        if error == nil, reading.providerCode == nil, reading.message != nil { signs.insert(.gatewayMessage) }
+        let isNamed = profile?.grantEnded.contains { $0.fits(answer, body, workedBefore: workedBefore) } ?? false
+        if isNamed { signs.insert(.grantEnded) }
+        if error == nil, reading.providerCode == nil, reading.message != nil, body.fields["errors"] == nil {
+            signs.insert(.gatewayMessage)
+        }
     }
 
     /// What an exchange without an answer shows.

@@ -4,17 +4,19 @@
 package struct GrantEndedAnswer: Hashable, Sendable {
     /// 200...299 or 400...499; whatever a profile says, 429 and its kin never are the end of a grant.
     package var status: Int
-    /// The field that tells, names joined by dots; nil if the body is empty.
+    /// The field that tells, names joined by dots, or a place in a list, from 0; nil if the body is empty.
     package var field: String?
     /// What it holds, whatever the case of its letters; nil if the body is empty.
     package var text: String?
 
-    func fits(_ answer: Answer, _ body: AnswerBody) -> Bool {
+    /// - Parameter workedBefore: whether the same form of request was answered with tokens before. An empty body may mean the client's
+    ///   secret as well as the grant.
+    func fits(_ answer: Answer, _ body: AnswerBody, workedBefore: Bool) -> Bool {
         guard answer.status == status else { return false }
-        guard let field, let text else { return body.kind == .empty }
+        guard let field, let text else { return body.kind == .empty && workedBefore }
         var place: JSONValue? = .object(body.fields)
         for step in field.split(separator: ".") { place = place?.member(String(step)) }
-        return place?.text?.lowercased() == text.lowercased()
+        return place?.word?.lowercased() == text.lowercased()
     }
 }
 

@@ -27,6 +27,7 @@ extension OAuthClient {
         guard rest >= 1 else { return tokens }
         var known = tokens
         known.issuance.lifetime = .seconds(Int64(min(rest, 365 * 86_400)))
+        known.issuance.lifetimeBasis = .stated
         return known
     }
 }

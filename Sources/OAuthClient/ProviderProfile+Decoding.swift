@@ -23,6 +23,7 @@ extension ProviderProfile: Decodable {
         case tokenFields = "token_fields"
         case bodyFormat = "body_format"
         case defaultLifetime = "default_lifetime"
+        case zeroLifetime = "zero_lifetime"
         case refreshTokenLifetime = "refresh_token_lifetime"
         case rotationGrace = "rotation_grace"
         case grantEnded = "grant_ended"
@@ -73,6 +74,7 @@ extension ProviderProfile: Decodable {
         tokenFields = try fields.words(Key.tokenFields.rawValue)
         bodyFormat = try fields.choice(Key.bodyFormat.rawValue) ?? .form
         defaultLifetime = try ProviderProfile.duration(fields, .defaultLifetime)
+        zeroLifetime = try fields.choice(Key.zeroLifetime.rawValue) ?? .ended
         refreshTokenLifetime = try ProviderProfile.duration(fields, .refreshTokenLifetime)
         rotationGrace = try ProviderProfile.duration(fields, .rotationGrace)
         grantEnded = try fields.optional(Key.grantEnded.rawValue) ?? []

@@ -58,6 +58,8 @@ package struct ProviderProfile: Hashable, Sendable {
     package var tokenFields: [String]
     /// Lifetime of access tokens whose answer does not say it.
     package var defaultLifetime: ProfileDuration?
+    /// What `expires_in: 0` means.
+    package var zeroLifetime = ZeroLifetime.ended
     /// How long a refresh token lives unused, if the answer does not say it.
     package var refreshTokenLifetime: ProfileDuration?
     /// How long the server still takes a refresh token after it was rotated.
@@ -85,6 +87,14 @@ package struct ProviderProfile: Hashable, Sendable {
         revocationParameters = [:]
         headers = [:]
     }
+}
+
+/// What a server means by `expires_in: 0`; the raw values are those of configuration files.
+package enum ZeroLifetime: String, Hashable, Sendable, CaseIterable, Decodable {
+    /// Nothing is left of the token's life.
+    case ended
+    /// The token has no end.
+    case never
 }
 
 /// A time span as configuration files write it: `90d`, `12h`, `5m`, `30s`, or a number of seconds.

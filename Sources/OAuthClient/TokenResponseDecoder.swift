@@ -27,6 +27,9 @@ struct TokenResponseDecoder {
         ("refresh_token_expires_at", .instant),
     ]
 
+    /// A year is as good as no end.
+    private static let longestLifetime = Duration.seconds(365 * 86_400)
+
     private enum Form {
         /// Seconds from now.
         case duration
@@ -47,7 +50,7 @@ struct TokenResponseDecoder {
         let isOwnRefreshToken = profile?.refreshForm.credential == .accessToken
         let received = isOwnRefreshToken ? accessToken : secret(Self.refreshTokenNames, in: tokens)
         let rotated = received.map(RefreshToken.init).flatMap { $0 == sent ? nil : $0 }
-        let stated = statedLifetime(in: tokens)
+        let (stated, basis) = statedLifetime(in: tokens)
         let lifetime = stated ?? profile?.defaultLifetime?.duration
         let refreshIn = refreshIn(in: tokens)
         return TokenResponse(
@@ -58,6 +61,7 @@ struct TokenResponseDecoder {
             refreshToken: rotated,
             issuance: Issuance(
                 lifetime: lifetime,
+                lifetimeBasis: basis,
                 // A wish that lies behind the token's own end is a mistake.
                 refreshIn: refreshIn.flatMap { wish in lifetime.map { wish < $0 } ?? true ? wish : nil },
                 isRotated: rotated != nil,
@@ -71,15 +75,29 @@ struct TokenResponseDecoder {
     }
 
     /// A token that opens nothing (`validateAtMost`) is as good as the grant: it lasts until after the next validation.
-    private func statedLifetime(in tokens: [String: JSONValue]) -> Duration? {
-        if let interval = profile?.validateAtMost?.duration { return interval * 2 }
-        return duration(Self.lifetimeNames, in: tokens, cap: .seconds(365 * 86_400))
+    private func statedLifetime(in tokens: [String: JSONValue]) -> (Duration?, LifetimeBasis) {
+        if let interval = profile?.validateAtMost?.duration { return (interval * 2, .stated) }
+        var basis = LifetimeBasis.notStated
+        for (name, form) in Self.lifetimeNames {
+            guard let value = tokens[name], value != .null else { continue }
+            let seconds = seconds(value, form)
+            if let seconds, form == .duration, seconds < 1 {
+                // 0 is what is left of a token that the server gives again, but for those that mean "never" by it.
+                let isEndless = seconds == 0 && profile?.zeroLifetime == .never
+                return isEndless ? (RefreshRule.endlessLifetime, .unlimited) : (.zero, .stated)
+            }
+            if let known = seconds.flatMap({ Self.plausible($0, cap: Self.longestLifetime) }) {
+                return (known, .stated)
+            }
+            basis = .unreadable
+        }
+        return (nil, basis)
     }
 
     /// Refreshes come up to a tenth earlier than they are due (`RefreshRule`): a fifth more keeps them a whole interval apart.
     private func refreshIn(in tokens: [String: JSONValue]) -> Duration? {
         if let interval = profile?.validateAtMost?.duration { return interval * 6 / 5 }
-        return duration([("refresh_in", .duration)], in: tokens, cap: .seconds(365 * 86_400))
+        return duration([("refresh_in", .duration)], in: tokens, cap: Self.longestLifetime)
     }
 
     private func locate(_ fields: [String: JSONValue]) -> [String: JSONValue]? {
@@ -118,9 +136,13 @@ struct TokenResponseDecoder {
     private func duration(_ names: [(String, Form)], in fields: [String: JSONValue], cap: Duration) -> Duration? {
         for (name, form) in names {
             guard let value = fields[name], let seconds = seconds(value, form) else { continue }
-            if seconds >= 1, seconds < 1e10 { return min(.seconds(Int64(seconds)), cap) }
+            if let duration = Self.plausible(seconds, cap: cap) { return duration }
         }
         return nil
+    }
+
+    private static func plausible(_ seconds: Double, cap: Duration) -> Duration? {
+        seconds >= 1 && seconds < 1e10 ? min(.seconds(Int64(seconds)), cap) : nil
     }
 
     private func seconds(_ value: JSONValue, _ form: Form) -> Double? {

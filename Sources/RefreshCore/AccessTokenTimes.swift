@@ -6,11 +6,14 @@ package struct AccessTokenTimes: Hashable, Sendable {
     package var lifetime: Duration
     /// From `issuedAt` to the time at which a refresh is due.
     package var refreshAfter: Duration
+    /// What `lifetime` rests on.
+    package var basis: LifetimeBasis
 
-    package init(issuedAt: Moment, lifetime: Duration, refreshAfter: Duration) {
+    package init(issuedAt: Moment, lifetime: Duration, refreshAfter: Duration, basis: LifetimeBasis = .stated) {
         self.issuedAt = issuedAt
         self.lifetime = lifetime
         self.refreshAfter = refreshAfter
+        self.basis = basis
     }
 
     /// The end on the wall clock as it stands at `now`, for people and other programs.
@@ -39,6 +42,17 @@ package struct AccessTokenTimes: Hashable, Sendable {
         return remaining > .zero && remaining >= min(wanted, lifetime.scaled(by: 0.9))
     }
 
+    /// Whether it is `other`, issued before, with what is left of its life, or one that ends with it: no other can be had earlier.
+    ///
+    /// Servers count in whole seconds, and their answers travel. What has lost less than a tenth tells a new token from an old one no more.
+    func endsWith(_ other: AccessTokenTimes, at now: Moment) -> Bool {
+        let (own, others) = (
+            lifetime - now.elapsed(since: issuedAt), other.lifetime - now.elapsed(since: other.issuedAt)
+        )
+        return basis == .stated && other.basis == .stated && lifetime <= other.lifetime.scaled(by: 0.9)
+            && max(own - others, others - own) <= .seconds(3)
+    }
+
     /// Whether a resource server's complaint may be about it: a token younger than ten seconds was issued after the complaint was on
     /// its way, or the fault is not the token's.
     package func mayBeRejected(at now: Moment) -> Bool {
@@ -59,4 +73,16 @@ package struct AccessTokenTimes: Hashable, Sendable {
         guard isSameBoot || now.wall >= issuedAt.wall else { return .zero }
         return max(refreshAfter - now.longestElapsed(since: issuedAt), .zero)
     }
+}
+
+/// What the lifetime of an access token rests on; the raw values are those of the wire and of the store.
+package enum LifetimeBasis: String, Hashable, Sendable, CaseIterable {
+    /// The server said it.
+    case stated
+    /// The server said nothing (RFC 6749 §5.1 leaves that open): its profile's lifetime, or an hour.
+    case notStated
+    /// The server said something that is no length of time: its profile's lifetime, or an hour.
+    case unreadable
+    /// It has no end: the server said so in its way, or gave a token that nothing can replace without an end.
+    case unlimited
 }

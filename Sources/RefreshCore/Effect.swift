@@ -13,6 +13,8 @@ package enum TokenChange: Hashable, Sendable {
     case unchanged
     /// Store the tokens that came with the event; a refresh token under the state's generation.
     case store
+    /// Store the refresh token that came with the event, as with `store`; the access token has ended, and what is held stays.
+    case storeGrant
     /// Store the tokens that came with the event, and erase all others, those of sets included: they belong to the grant before.
     case replace
     /// Store the access token that came with the event as this set's, valid for these times, and a refresh token as with `store`.

@@ -28,12 +28,18 @@ extension RefreshMachine {
             state.previous = nil
         }
         adoptRefreshToken(of: issuance, sentAt: sentAt)
-        let times = accessTokenTimes(of: issuance, sentAt: sentAt, jitter: jitter)
-        if set == nil {
+        var times = accessTokenTimes(of: issuance, sentAt: sentAt, jitter: jitter)
+        let hasEnded = times.lifetime == .zero
+        if set == nil, !hasEnded {
+            // Asked earlier, the server would give the same again.
+            if issuance.refreshIn == nil, let held = state.accessToken, times.endsWith(held, at: now) {
+                times.refreshAfter = times.lifetime
+            }
             state.accessToken = times
-            state.hasRefreshed = true
         }
+        if set == nil { state.hasRefreshed = true }
         state.isOutcomeUnknown = false
+        let failures = state.failures
         state.failures = 0
         state.refusals = 0
         state.refusal = nil
@@ -41,8 +47,24 @@ extension RefreshMachine {
             state.phase = .scheduled
             state.deadline = scheduledDeadline(at: now)
         }
+        if hasEnded { return endedOnArrival(for: set, after: failures, at: now, jitter: jitter) }
         guard let set else { return [.persist(.store), .publish(.tokenRefreshed)] }
         return [.persist(.storeSet(set, times)), .publish(.tokenSetRefreshed(set))]
+    }
+
+    /// The effects of an answer whose access token has ended already: the one that is held stays, and another is asked for as after a
+    /// failure. Without a pause, a server that gives the last moment of its old token would be asked in a loop.
+    private mutating func endedOnArrival(
+        for set: TokenSet?,
+        after failures: Int,
+        at now: Moment,
+        jitter: Double
+    ) -> [Effect] {
+        let summary = "the server gave an access token that has ended already"
+        let failure = RefreshFailure(.unavailable, detail: FailureDetail(summary: summary))
+        if let set { return [.persist(.storeGrant), .publish(.tokenSetFailed(set, failure))] }
+        state.failures = failures
+        return [.persist(.storeGrant)] + backOff(.transient, after: failure, at: now, jitter: jitter).dropFirst()
     }
 
     func accessTokenTimes(of issuance: Issuance, sentAt: Moment, jitter: Double) -> AccessTokenTimes {
@@ -55,7 +77,8 @@ extension RefreshMachine {
                 refreshIn: issuance.refreshIn,
                 leadTime: policy.leadTime,
                 jitter: jitter
-            )
+            ),
+            basis: issuance.lifetimeBasis
         )
     }
 

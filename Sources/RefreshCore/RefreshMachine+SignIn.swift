@@ -12,7 +12,9 @@ extension RefreshMachine {
         // As with a refresh token that was rotated: nothing is known of it but what came with it.
         var issuance = issuance
         issuance.isRotated = true
-        if !hasRefreshToken { issuance.lifetime = issuance.lifetime ?? RefreshRule.endlessLifetime }
+        if !hasRefreshToken, issuance.lifetime == nil {
+            (issuance.lifetime, issuance.lifetimeBasis) = (RefreshRule.endlessLifetime, .unlimited)
+        }
         state = RefreshState(
             generation: state.generation.next,
             phase: .scheduled,

@@ -48,6 +48,12 @@ enum StateSamples {
             )
         ),
         deadline: Sample.start,
+        accessToken: AccessTokenTimes(
+            issuedAt: Sample.moment(1),
+            lifetime: .seconds(3600),
+            refreshAfter: .seconds(2400),
+            basis: .unreadable
+        ),
         refusals: 4,
         refusal: RepeatedRefusal(since: Sample.moment(-2), text: "rejected 403   ")
     )

@@ -9,6 +9,8 @@ struct FailingServerTests {
     @Test(arguments: [
         Fault.answer(.unavailable()), .answer(.html()), .answer(.junk), .answer(.html(status: 502)), .cutBefore,
         .answer(.oauthError("temporarily_unavailable")), .answer(.unavailable(status: 429)), .huge(byteCount: 4 << 20),
+        // A firewall on a bad day, and a server that ends grants so: not believed for ten minutes.
+        .answer(.html(status: 403)), .answer(CannedAnswer(status: 403)), .expiresIn("0"),
     ])
     func `a valid token is handed out while refreshing fails, then a refusal with a time, and it recovers by itself`(
         fault: Fault

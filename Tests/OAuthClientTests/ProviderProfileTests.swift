@@ -68,6 +68,7 @@ struct ProviderProfileTests {
             scope_separator: ","
             token_path: data.tokens
             default_lifetime: 90m
+            zero_lifetime: never
             refresh_token_lifetime: 90d
             rotation_grace: 30
             grant_ended: [{status: 403, field: error.message, text: "it is over"}, {status: 400}]
@@ -98,6 +99,7 @@ struct ProviderProfileTests {
         #expect(profile.defaultLifetime?.duration == .seconds(5400))
         #expect(profile.refreshTokenLifetime?.duration == .seconds(7_776_000))
         #expect(profile.rotationGrace?.duration == .seconds(30))
+        #expect(profile.zeroLifetime == .never)
         #expect(profile.grantEnded.map(\.status) == [403, 400])
         #expect(profile.grantEnded.first?.field == "error.message" && profile.grantEnded.first?.text == "it is over")
         #expect(profile.caFile == "/etc/ca.pem")

@@ -74,6 +74,66 @@ struct TokenResponseTests {
         #expect(Set(all.map(\.expect.outcome)).isSuperset(of: ["issued", "grantEnded", "userRequired", "rejected"]))
     }
 
+    @Test(
+        arguments: [
+            ("3600", Duration.seconds(3600), LifetimeBasis.stated), ("0", .zero, .stated), ("-1", .zero, .stated),
+            (#""0""#, .zero, .stated), ("null", nil, .notStated), (#""soon""#, nil, .unreadable),
+            ("[]", nil, .unreadable),
+            ("1e12", nil, .unreadable),
+        ] as [(String, Duration?, LifetimeBasis)]
+    )
+    func `expires_in is stated, has ended, is missing or cannot be understood`(
+        json: String,
+        lifetime: Duration?,
+        basis: LifetimeBasis
+    ) throws {
+        let fields = try #require(JSONValue.object(in: Array(#"{"access_token":"a","expires_in":\#(json)}"#.utf8)))
+        let now = Timestamp(microseconds: 1_800_000_000_000_000)
+        let plain = TokenResponseDecoder(sent: nil, profile: nil, now: now).decode(fields)
+        #expect(plain?.issuance.lifetime == lifetime)
+        #expect(plain?.issuance.lifetimeBasis == basis)
+        var profile = ProviderProfile(name: "endless")
+        profile.zeroLifetime = .never
+        let endless = TokenResponseDecoder(sent: nil, profile: profile, now: now).decode(fields)
+        let isZero = json.contains("0") && lifetime == .zero
+        #expect(endless?.issuance.lifetimeBasis == (isZero ? .unlimited : basis))
+    }
+
+    @Test(arguments: [
+        (400, "", true, FailureClass.grantEnded), (400, "", false, .rejected), (403, "", true, .rejected),
+        (403, #"{"errors":[{"resource":"RefreshToken"}]}"#, false, .grantEnded),
+        (403, #"{"errors":[]}"#, true, .rejected),
+        (403, #"{"message":"Forbidden"}"#, true, .refusedByGateway), (403, "<html>no</html>", true, .refusedByGateway),
+        (403, "<html>no</html>", false, .unavailable), (429, "", true, .unavailable),
+    ])
+    func `an answer without a code ends a grant if the profile says so`(
+        status: Int,
+        body: String,
+        workedBefore: Bool,
+        failureClass: FailureClass
+    ) async throws {
+        var profile = ProviderProfile(name: "codeless")
+        profile.grantEnded = [
+            GrantEndedAnswer(status: 400), GrantEndedAnswer(status: 429),
+            GrantEndedAnswer(status: 403, field: "errors.0.resource", text: "refreshtoken"),
+        ]
+        let outcome = try await withServer({ _, _ in [LoopbackServer.answer(status, [:], body)] }) { server in
+            try await withClient { client in
+                await client.refresh(
+                    try refreshRequest(to: server.origin, profile: profile, hasWorkedBefore: workedBefore)
+                )
+            }
+        }
+        #expect(outcome.failure?.failureClass == failureClass)
+    }
+
+    @Test func `refresh_expires_in 0 is no end`() throws {
+        let text = #"{"access_token":"a","expires_in":60,"refresh_expires_in":0}"#
+        let fields = try #require(JSONValue.object(in: Array(text.utf8)))
+        let decoder = TokenResponseDecoder(sent: nil, profile: nil, now: Timestamp(microseconds: 0))
+        #expect(decoder.decode(fields)?.issuance.refreshTokenLifetime == nil)
+    }
+
     private func check(_ answer: AnswerCase) async throws {
         let body = answer.body.replacing("SENT", with: Self.sentToken)
         let outcome = try await withServer({ _, _ in [LoopbackServer.answer(answer.status, answer.headers, body)] }) {

@@ -67,6 +67,42 @@ import Testing
         #expect(!machine.state.isOutcomeUnknown && machine.state.hasRefreshed)
     }
 
+    @Test
+    func `a token that has ended already is kept with what came with it, and another asked for as after a failure`() {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        for (failures, delay) in [(1, 1.5), (2, 3.0)] {
+            let event = Event.tokensIssued(machine.state.generation, Issuance(lifetime: .zero, isRotated: true))
+            let effects = machine.handle(event, at: start, jitter: 0.5)
+            #expect(effects.first == .persist(.storeGrant))
+            #expect(machine.state.failures == failures && machine.state.hasRefreshed)
+            #expect(machine.state.deadline == start.wall + .seconds(delay))
+            #expect(machine.state.shown(at: start) == .retrying)
+            // The one from before is as good as it was.
+            #expect(machine.state.accessToken == Fixture.machine(.scheduled).state.accessToken)
+        }
+        #expect(machine.state.generation == Generation(7))
+    }
+
+    @Test func `a token given again with what is left of its life is asked for again when that is over`() {
+        var machine = Fixture.machine(
+            .refreshing(Lease(generation: Fixture.generation, startedAt: start.later(.seconds(2400))))
+        )
+        let now = start.later(.seconds(2401))
+        _ = machine.handle(.tokensIssued(Fixture.generation, Issuance(lifetime: .seconds(1199))), at: now, jitter: 0.5)
+        #expect(machine.state.deadline == start.wall + .seconds(2400 + 1199))
+        // A new one is refreshed by the rule.
+        _ = machine.handle(.tokensIssued(Fixture.generation, Issuance(lifetime: .seconds(3600))), at: now, jitter: 0.5)
+        #expect(machine.state.deadline == now.wall + .seconds(2400))
+    }
+
+    @Test func `what a lifetime rests on is kept`() {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        let unreadable = Issuance(lifetime: nil, lifetimeBasis: .unreadable)
+        _ = machine.handle(.tokensIssued(Fixture.generation, unreadable), at: start, jitter: 0.5)
+        #expect(machine.state.accessToken?.basis == .unreadable)
+        #expect(machine.state.accessToken?.lifetime == RefreshRule.assumedLifetime)
+    }
+
     // MARK: refreshFailed
 
     @Test(

@@ -110,7 +110,11 @@ extension TokenResponse {
         TokenResponse(
             accessToken: accessToken,
             refreshToken: nil,
-            issuance: Issuance(lifetime: issuance.lifetime, refreshIn: issuance.refreshIn),
+            issuance: Issuance(
+                lifetime: issuance.lifetime,
+                lifetimeBasis: issuance.lifetimeBasis,
+                refreshIn: issuance.refreshIn
+            ),
             scopes: scopes,
             idToken: nil
         )

@@ -47,6 +47,7 @@ struct ProviderView {
             ("tokens below", provider.tokenPath?.joined(separator: ".")),
             ("kept of tokens", provider.tokenFields?.joined(separator: " ")),
             ("access token", provider.defaultLifetimeSec.map { "lives \(LocalTime.length($0)) if not said" }),
+            ("expires_in 0", provider.zeroLifetime),
             ("refresh token", provider.refreshTokenLifetimeSec.map { "lives \(LocalTime.length($0)) unused" }),
             ("rotation grace", provider.rotationGraceSec.map(LocalTime.length)),
             ("grant ended", provider.grantEnded.map(Self.answers)),

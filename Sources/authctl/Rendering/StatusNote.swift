@@ -38,6 +38,9 @@ struct StatusNote {
         }
         if let words = status.failure.flatMap(Wording.serverWords) { lines.append(("server", words)) }
         if let since = status.sinceUSec { lines.append(("since", time.both(since))) }
+        if status.reason == "rejectedWithoutReason", let next = status.nextAttemptAtUSec {
+            lines.append(("next", "the daemon tries again \(time.both(next))"))
+        }
         if status.failures > 1 { lines.append(("failures", "\(status.failures) in a row")) }
         if let correlation = status.failure?.correlationId {
             lines.append(("journal", "AUTHREFRESH_CORRELATION_ID=\(correlation)"))

@@ -23,7 +23,12 @@ struct StatusSentence: CustomStringConvertible {
 
     private var isValid: Bool { status.isValid(at: time.nowUSec) }
 
-    private var until: String { status.expiresAtUSec.map { " until \(time.both($0))" } ?? "" }
+    private var until: String {
+        if status.expiryBasis == "unlimited" { return " without an end" }
+        guard let end = status.expiresAtUSec else { return "" }
+        let why = status.expiryBasis.map { ", assumed: " + Wording.basis($0) } ?? ""
+        return " until \(time.both(end))\(why)"
+    }
 
     private var next: String { status.nextAttemptAtUSec.map { " \(time.relative($0))" } ?? "" }
 

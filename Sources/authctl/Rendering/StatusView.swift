@@ -54,12 +54,21 @@ struct StatusView {
             [
                 TextTable.Cell(text: PlainText.line(status.account)),
                 TextTable.Cell(text: PlainText.line(status.state), colour: colour(of: status)),
-                TextTable.Cell(text: status.expiresAtUSec.map(time.relative) ?? "-"),
+                TextTable.Cell(text: expiry(of: status)),
                 TextTable.Cell(text: nextRefresh(of: status)),
                 TextTable.Cell(text: Self.host(of: status.issuer)),
             ]
         }
         return table
+    }
+
+    private func expiry(of status: AccountStatus) -> String {
+        guard let end = status.expiresAtUSec else { return "-" }
+        return switch status.expiryBasis {
+        case nil: time.relative(end)
+        case "unlimited": "never"
+        case .some: "\(time.relative(end)) (assumed)"
+        }
     }
 
     private func nextRefresh(of status: AccountStatus) -> String {

@@ -17,6 +17,15 @@ enum Wording {
         }
     }
 
+    /// Why the end of an access token is assumed. A word that this program does not know stays as it is.
+    static func basis(_ basis: String) -> String {
+        switch basis {
+        case "notStated": "the server does not say how long its tokens live"
+        case "unreadable": "what the server says of its token's life is no length of time"
+        default: PlainText.line(basis)
+        }
+    }
+
     /// The authorization server's own words on one line: `invalid_grant: Token has been revoked. [AADSTS70043]`. Nil if
     /// it said nothing.
     static func serverWords(code: String?, description: String?, finer: [String?]) -> String? {

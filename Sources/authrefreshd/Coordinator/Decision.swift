@@ -36,7 +36,7 @@ struct Decision {
     /// The tokens that are to be stored.
     var arrivedTokens: StoredTokens? {
         switch write?.tokens {
-        case .store(let tokens), .replace(let tokens, _): tokens
+        case .store(let tokens), .storeGrant(let tokens), .replace(let tokens, _): tokens
         case .storeSet(let write): write.tokens
         case .unchanged, .eraseSet, .erase, nil: nil
         }
@@ -44,7 +44,8 @@ struct Decision {
 
     /// What is to be stored of this token set, or of the account's default if it is nil; nil if nothing is.
     func arrivedTokens(for set: TokenSet?) -> StoredTokens? {
-        arrivedSet?.set == set ? arrivedTokens : nil
+        if case .storeGrant? = write?.tokens { return nil }
+        return arrivedSet?.set == set ? arrivedTokens : nil
     }
 
     /// The token set that is to be stored; nil if none is.

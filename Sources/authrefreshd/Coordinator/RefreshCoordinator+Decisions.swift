@@ -194,6 +194,7 @@ extension TokenWrite {
         switch change {
         case .unchanged: self = .unchanged
         case .store: self = tokens.map(TokenWrite.store) ?? .unchanged
+        case .storeGrant: self = tokens.map(TokenWrite.storeGrant) ?? .unchanged
         case .replace: self = tokens.map { .replace($0, facts) } ?? .unchanged
         case .storeSet(let set, let times):
             self = tokens.map { .storeSet(TokenSetWrite(set: set, times: times, tokens: $0)) } ?? .unchanged

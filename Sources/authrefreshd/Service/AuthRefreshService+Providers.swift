@@ -74,6 +74,7 @@ extension ProviderDescription {
         scopeSeparator = profile.scopeSeparator
         tokenPath = profile.tokenPath
         defaultLifetimeSec = profile.defaultLifetime?.duration.components.seconds
+        zeroLifetime = profile.zeroLifetime == .ended ? nil : profile.zeroLifetime.rawValue
         refreshTokenLifetimeSec = profile.refreshTokenLifetime?.duration.components.seconds
         rotationGraceSec = profile.rotationGrace?.duration.components.seconds
         grantEnded = profile.grantEnded.isEmpty ? nil : profile.grantEnded.map(EndOfGrant.init)

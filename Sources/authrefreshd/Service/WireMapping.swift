@@ -14,6 +14,7 @@ extension AccountSnapshot {
             failures: Int64(state.failures)
         )
         status.expiresAtUSec = state.accessToken?.expiresAt(at: at).microseconds
+        status.expiryBasis = state.accessToken.flatMap { $0.basis == .stated ? nil : $0.basis.rawValue }
         status.refreshedAtUSec = state.accessToken?.issuedAt.wall.microseconds
         status.nextAttemptAtUSec = state.deadline?.microseconds
         status.refreshTokenExpiresAtUSec = state.refreshToken?.expiresAt.microseconds

@@ -38,6 +38,8 @@ struct ModelStore {
         case .store:
             accessEndsAt = newEnd
             keep(refreshToken)
+        case .storeGrant:
+            keep(refreshToken)
         case .storeSet(let set, let times):
             sets[set] = (times, newEnd)
             keep(refreshToken)
