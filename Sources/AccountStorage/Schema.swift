@@ -47,6 +47,8 @@ enum Schema {
         ("refusals without a reason", [bareRefusals]),
         // What the lifetime rests on; NULL of a token that an earlier version stored.
         ("ends that are assumed", ["ALTER TABLE account ADD COLUMN access_lifetime_basis TEXT"]),
+        // NULL until the server's answers have shown it.
+        ("servers that rotate", ["ALTER TABLE account ADD COLUMN is_rotating INTEGER"]),
     ]
 
     /// Times are µs since 1970; of a `Moment` there are three: `_wall_usec`, `_boot_id`, `_boot_usec`.

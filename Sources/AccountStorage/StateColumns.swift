@@ -14,7 +14,7 @@ enum StateColumns {
         "refresh_extended_by_use", "refresh_end_announced",
         "previous_generation", "previous_wall_usec", "previous_boot_id", "previous_boot_usec",
         "outcome_unknown", "failures", "refusals", "has_refreshed", "is_refreshable",
-        "refusal", "refusal_wall_usec", "refusal_boot_id", "refusal_boot_usec",
+        "refusal", "refusal_wall_usec", "refusal_boot_id", "refusal_boot_usec", "is_rotating",
     ]
 
     /// The values of `state`; its deadline is put on the schedule's clock, which is `offset` behind the wall clock.
@@ -54,6 +54,7 @@ enum StateColumns {
         values.append(state.isRefreshable)
         values.append(state.refusal?.text)
         values.append(moment: state.refusal?.since)
+        values.append(state.isRotating)
         return values
     }
 
@@ -77,6 +78,7 @@ enum StateColumns {
         state.isRefreshable = try reader.required(reader.flag(), "is_refreshable")
         let (refusal, refusedSince) = (reader.text(), try reader.moment())
         if let refusal, let refusedSince { state.refusal = RepeatedRefusal(since: refusedSince, text: refusal) }
+        state.isRotating = reader.flag()
         return state
     }
 

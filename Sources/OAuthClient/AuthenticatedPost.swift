@@ -20,6 +20,8 @@ struct AuthenticatedPost: Sendable {
     let correlationID: String
     let workedBefore: Bool
     var deadline: ContinuousClock.Instant
+    /// Nil if no answer is read after the deadline.
+    var patience: HTTPExchange.Patience?
     var format = BodyFormat.form
     /// Whether the fields stand in the query of a GET.
     var isQuery = false
@@ -190,6 +192,7 @@ struct AuthenticatedPost: Sendable {
                 headers: try headers(credentials, to: place, nonce: nonce, at: now),
                 body: isQuery ? nil : format.body(all),
                 isSpending: true,
+                patience: patience,
                 caFile: profile?.caFile,
                 identity: identity
             )

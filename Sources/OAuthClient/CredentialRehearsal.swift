@@ -35,7 +35,7 @@ struct CredentialRehearsal: Sendable {
             correlationID: client.correlationID,
             workedBefore: false,
             // An endpoint that hangs must leave the refresh itself its time.
-            deadline: ContinuousClock.now + configuration.totalTimeout / 4
+            deadline: configuration.uptime() + configuration.totalTimeout / 4
         )
         let fields = [("token", "rehearsal-" + client.correlationID), ("token_type_hint", "refresh_token")]
         let conclusion = await post.run(fields) { answer, body in
@@ -85,7 +85,7 @@ struct CredentialRehearsal: Sendable {
             knownEncoding: client.basicCredentialEncoding,
             correlationID: client.correlationID,
             workedBefore: false,
-            deadline: ContinuousClock.now + configuration.totalTimeout / 4,
+            deadline: configuration.uptime() + configuration.totalTimeout / 4,
             format: client.profile?.bodyFormat ?? .form,
             metadata: metadata
         )

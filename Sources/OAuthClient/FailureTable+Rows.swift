@@ -128,8 +128,17 @@ extension FailureTable {
             .unanswered,
             "a gateway lost the server's answer"
         ),
-        // Whatever code such an answer carries: a server that fails cannot be believed about the grant.
-        FailureRow("5xx", Condition(status: [500...599]), .unavailable, "the server cannot serve now"),
+        // 511 is a network's sign-in page (RFC 6585 §6). Cloudflare says with the others that it made no connection to the server. Not
+        // 522, which it also gives when an open connection falls silent.
+        FailureRow(
+            "request cannot have arrived",
+            Condition(status: [511...511, 521...521, 523...523, 525...526, 530...530]),
+            .unavailable,
+            "the server cannot serve now"
+        ),
+        // Whatever code such an answer carries: a server that fails cannot be believed about the grant. It may have failed after it
+        // replaced the refresh token.
+        FailureRow("5xx", Condition(status: [500...599]), .unanswered, "the server cannot serve now"),
         // What was cut off may have held the new refresh token.
         FailureRow(
             "success too large",

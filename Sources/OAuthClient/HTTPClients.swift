@@ -103,6 +103,7 @@ final class HTTPClients: Sendable {
         settings.http1_1ConnectionDebugInitializer = { channel in
             channel.eventLoop.makeCompletedFuture {
                 try channel.pipeline.syncOperations.addHandler(FlushGathering(), position: .first)
+                try LostPeerDetection.enable(on: channel)
             }
         }
         // The core decides about repetition, and it wants the first error, not a time limit that hides it.

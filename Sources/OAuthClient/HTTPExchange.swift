@@ -7,12 +7,18 @@ import Synchronization
 /// One request and its answer, within a time limit; nothing is repeated and no redirect followed.
 struct HTTPExchange: Sendable {
     let clients: HTTPClients
-    let bodyLimit: Int
+    private let configuration: OAuthClientConfiguration
     private let names = NameGate()
 
-    init(clients: HTTPClients, bodyLimit: Int) {
+    init(clients: HTTPClients, configuration: OAuthClientConfiguration) {
         self.clients = clients
-        self.bodyLimit = bodyLimit
+        self.configuration = configuration
+    }
+
+    /// The wish to read on after the time limit, for an answer that may hold the only refresh token the server still takes.
+    struct Patience: Sendable {
+        /// Called once, on the event loop, when the time limit has passed with the request sent and its answer still to come.
+        let onOverdue: @Sendable () -> Void
     }
 
     /// A request as it goes out.
@@ -24,6 +30,8 @@ struct HTTPExchange: Sendable {
         var body: [UInt8]?
         /// Whether it holds something that is good for one use. Then one without a body counts as sent, whatever became of it.
         var isSpending = false
+        /// Nil if no answer is read after the time limit.
+        var patience: Patience?
         /// The profile's CA file.
         var caFile: String?
         /// The certificate to present in the handshake; nil for none.
@@ -31,6 +39,9 @@ struct HTTPExchange: Sendable {
     }
 
     /// Sends `request` and reads the whole answer before `deadline`.
+    ///
+    /// With patience the request is sent before `deadline` or not at all, and its answer is read for `answerTimeout` at most. One limit
+    /// holds over connecting, sending, waiting and reading, so a server that drips its answer keeps within it.
     ///
     /// - Throws: `TransportFailure` if no whole answer arrived.
     func send(_ request: Request, before deadline: ContinuousClock.Instant) async throws(TransportFailure) -> Answer {
@@ -42,30 +53,27 @@ struct HTTPExchange: Sendable {
         let name = clients.nameToLookUp(for: request.endpoint)
         if let name { try await names.pass(name, before: deadline) }
         // A machine that slept since the exchange began has used up its time: the client would still send, and hear no answer.
-        let remaining = ContinuousClock.now.duration(to: deadline)
+        let remaining = configuration.uptime().duration(to: deadline)
         guard remaining > .zero else { throw TransportFailure(cause: .timeLimit, wasSent: false) }
-        let bodyWasTaken = BodyWasTaken()
+        let progress = SendingProgress(isSentWithHead: request.isSpending && request.body == nil)
         do {
-            var message = try HTTPClient.Request(
-                url: request.endpoint.url,
-                method: request.method ?? (request.body == nil ? .GET : .POST),
-                headers: request.headers
-            )
-            message.body = request.body.map { body in
-                .stream(contentLength: Int64(body.count)) { connection in
-                    bodyWasTaken.set()
-                    return connection.write(.byteBuffer(ByteBuffer(bytes: body)))
-                }
-            }
+            let message = try message(of: request, before: deadline, noting: progress)
+            let limit = request.patience == nil ? remaining : max(remaining, configuration.answerTimeout)
             // By the client's futures: their limit holds to the last byte of the answer, its async face's to the head only.
             let exchange = client.execute(
                 request: message,
-                delegate: AnswerReader(on: clients.eventLoop, limit: bodyLimit),
+                delegate: AnswerReader(on: clients.eventLoop, limit: configuration.bodyLimit),
                 eventLoop: .delegate(on: clients.eventLoop),
-                // One limit over connecting, sending, waiting and reading: a server that drips its answer keeps within
-                // every shorter one.
-                deadline: .now() + TimeAmount(remaining)
+                deadline: .now() + TimeAmount(limit)
             )
+            let overdue = request.patience.map { patience in
+                clients.eventLoop.scheduleTask(in: TimeAmount(remaining)) {
+                    if progress.isSent { return patience.onOverdue() }
+                    progress.runOut()
+                    exchange.cancel()
+                }
+            }
+            defer { overdue?.cancel() }
             return try await withTaskCancellationHandler {
                 try await exchange.get()
             } onCancel: {
@@ -74,25 +82,61 @@ struct HTTPExchange: Sendable {
         } catch let cut as OversizedAnswer {
             return cut.answer
         } catch {
-            if let name, !bodyWasTaken.isSet { names.forget(name) }
+            if let name, !progress.isBodyTaken { names.forget(name) }
             throw TransportFailure(
-                cause: TransportCause(error),
-                wasSent: bodyWasTaken.isSet || request.isSpending && request.body == nil
+                cause: progress.hasRunOut ? .timeLimit : TransportCause(error),
+                wasSent: progress.isSent
             )
         }
     }
+
+    private func message(
+        of request: Request,
+        before deadline: ContinuousClock.Instant,
+        noting progress: SendingProgress
+    ) throws -> HTTPClient.Request {
+        var message = try HTTPClient.Request(
+            url: request.endpoint.url,
+            method: request.method ?? (request.body == nil ? .GET : .POST),
+            headers: request.headers
+        )
+        message.body = request.body.map { body in
+            .stream(contentLength: Int64(body.count)) { [configuration, clients] connection in
+                // The machine may have slept while the connection was made: a refresh token does not leave hours after its time.
+                guard configuration.uptime() < deadline else {
+                    progress.runOut()
+                    return clients.eventLoop.makeFailedFuture(HTTPClientError.deadlineExceeded)
+                }
+                progress.takeBody()
+                return connection.write(.byteBuffer(ByteBuffer(bytes: body)))
+            }
+        }
+        return message
+    }
 }
 
-/// Whether the connection asked for the request's body.
+/// How far the sending of one request has come.
 ///
-/// The HTTP client does so only after it has written the request's head to an open connection. As long as it did not,
-/// the refresh token is certain not to have left this process; everything after is "may have arrived".
-private final class BodyWasTaken: Sendable {
-    private let flag = Atomic(false)
+/// The HTTP client asks for the body only after it has written the request's head to an open connection. As long as it did
+/// not, a refresh token in the body is certain not to have left this process; everything after is "may have arrived".
+private final class SendingProgress: Sendable {
+    private let isSentWithHead: Bool
+    private let bodyTaken = Atomic(false)
+    private let outOfTime = Atomic(false)
 
-    var isSet: Bool { flag.load(ordering: .sequentiallyConsistent) }
+    /// - Parameter isSentWithHead: whether the request counts as sent from the beginning, because what it spends is not in a body.
+    init(isSentWithHead: Bool) {
+        self.isSentWithHead = isSentWithHead
+    }
 
-    func set() { flag.store(true, ordering: .sequentiallyConsistent) }
+    var isBodyTaken: Bool { bodyTaken.load(ordering: .sequentiallyConsistent) }
+    /// Whether what the request spends may have left.
+    var isSent: Bool { isSentWithHead || isBodyTaken }
+    /// Whether the time limit has ended it.
+    var hasRunOut: Bool { outOfTime.load(ordering: .sequentiallyConsistent) }
+
+    func takeBody() { bodyTaken.store(true, ordering: .sequentiallyConsistent) }
+    func runOut() { outOfTime.store(true, ordering: .sequentiallyConsistent) }
 }
 
 /// Puts an answer together as its parts arrive on the event loop.

@@ -27,7 +27,7 @@ struct MetadataFetch: Sendable {
     private typealias Document = Swift.Result<Page, MetadataError>
 
     @concurrent func run(issuer: Issuer, profile: ProviderProfile?) async throws(MetadataError) -> Result {
-        let deadline = ContinuousClock.now + min(configuration.discoveryTimeout, configuration.totalTimeout)
+        let deadline = configuration.uptime() + min(configuration.discoveryTimeout, configuration.totalTimeout)
         let locations = AuthorizationServerMetadata.locations(of: issuer)
         async let openID = document(at: locations.openID, profile, deadline)
         async let oauth = document(at: locations.oauth, profile, deadline)

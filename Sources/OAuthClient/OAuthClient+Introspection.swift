@@ -13,7 +13,7 @@ extension OAuthClient {
     ) async -> TokenResponse {
         guard !tokens.isLifetimeStated, let endpoint = client.profile?.introspectionEndpoint else { return tokens }
         var post = post(from: client, to: endpoint, metadata)
-        post.deadline = ContinuousClock.now + min(Self.introspectionTimeout, configuration.totalTimeout)
+        post.deadline = configuration.uptime() + min(Self.introspectionTimeout, configuration.totalTimeout)
         let fields = [
             ("token", tokens.accessToken.secret.reveal()), ("token_type_hint", "access_token"),
         ]

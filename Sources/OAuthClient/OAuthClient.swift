@@ -18,7 +18,7 @@ package struct OAuthClient: Sendable {
         self.configuration = configuration
         clients = HTTPClients(configuration: configuration)
         executor = EventLoopExecutor(clients.eventLoop)
-        exchange = HTTPExchange(clients: clients, bodyLimit: configuration.bodyLimit)
+        exchange = HTTPExchange(clients: clients, configuration: configuration)
         cache = MetadataCache(
             fetch: MetadataFetch(exchange: exchange, configuration: configuration),
             configuration: configuration
@@ -36,11 +36,17 @@ package struct OAuthClient: Sendable {
         cache.forgetFailures()
     }
 
-    /// Spends `request`'s refresh token once and says what came of it, within `totalTimeout`.
+    /// Spends `request`'s refresh token once and says what came of it.
     ///
-    /// Not to be cancelled once the intent is stored: a cancelled exchange counts as unanswered.
-    @concurrent package func refresh(_ request: RefreshRequest) async -> RefreshOutcome {
-        let deadline = ContinuousClock.now + configuration.totalTimeout
+    /// It takes `totalTimeout`. If the server may replace the refresh token, the answer is read for as long as `answerTimeout`: it may hold
+    /// the only refresh token that the server still takes. Cancelling a refresh that was sent makes it unanswered.
+    ///
+    /// - Parameter onOverdue: called once if the request was sent and `totalTimeout` passes before its answer.
+    @concurrent package func refresh(
+        _ request: RefreshRequest,
+        onOverdue: @escaping @Sendable () -> Void = {}
+    ) async -> RefreshOutcome {
+        let deadline = configuration.uptime() + configuration.totalTimeout
         let client = request.client
         let metadata: AuthorizationServerMetadata
         do throws(RefreshFailure) {
@@ -60,7 +66,9 @@ package struct OAuthClient: Sendable {
             profile: request.client.profile,
             now: configuration.now()
         )
-        let conclusion = await post(to: metadata, for: request, before: deadline).run(Self.fields(of: request)) {
+        var post = post(to: metadata, for: request, before: deadline)
+        if request.mayRotate { post.patience = HTTPExchange.Patience(onOverdue: onOverdue) }
+        let conclusion = await post.run(Self.fields(of: request)) {
             (200...299).contains($0.status) && decoder.takes($1.fields)
         }
         if case .forgetMetadata = conclusion.row?.consequence {

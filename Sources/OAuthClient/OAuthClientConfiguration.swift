@@ -6,9 +6,11 @@ package import RefreshCore
 /// How the client speaks to authorization servers.
 package struct OAuthClientConfiguration: Sendable {
     /// For one refresh or revocation with all it needs, metadata and repeated requests included.
-    ///
-    /// Below the 45 s of the core's lease, so that two requests for one generation never overlap.
     package var totalTimeout: Duration = .seconds(30)
+    /// How long the answer to a refresh is waited for that may hold the only refresh token the server still takes.
+    ///
+    /// Below the core's lease, so that two requests for one generation never overlap.
+    package var answerTimeout: Duration = .seconds(300)
     /// For name resolution, TCP and proxy of one connection; then as much again for its TLS handshake.
     package var connectTimeout: Duration = .seconds(10)
     /// For both metadata documents together.
@@ -27,7 +29,7 @@ package struct OAuthClientConfiguration: Sendable {
     package var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     /// The wall clock, for dates in answers and for judging certificates.
     package var now: @Sendable () -> Timestamp = Self.systemTime
-    /// Measures the age of metadata.
+    /// Measures the age of metadata and the time that requests may take; counts through a suspend.
     package var uptime: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
 
     package init() {}

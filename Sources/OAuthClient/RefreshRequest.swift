@@ -15,19 +15,23 @@ package struct RefreshRequest: Sendable {
     /// Whose grant it is, by the id_token of the sign-in: an id_token that comes with the refresh is compared with it. Nil if that is
     /// not known.
     package var subject: String?
+    /// Whether the server may replace the refresh token: then a late answer is worth waiting for.
+    package var mayRotate: Bool
 
     package init(
         client: RequestingClient,
         refreshToken: RefreshToken,
         tokenSet: TokenSet? = nil,
         hasWorkedBefore: Bool = false,
-        subject: String? = nil
+        subject: String? = nil,
+        mayRotate: Bool = true
     ) {
         self.client = client
         self.refreshToken = refreshToken
         self.tokenSet = tokenSet
         self.hasWorkedBefore = hasWorkedBefore
         self.subject = subject
+        self.mayRotate = mayRotate
     }
 }
 

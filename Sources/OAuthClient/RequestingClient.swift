@@ -88,7 +88,7 @@ extension OAuthClient {
             knownEncoding: encoding ?? client.basicCredentialEncoding,
             correlationID: client.correlationID,
             workedBefore: false,
-            deadline: ContinuousClock.now + configuration.totalTimeout,
+            deadline: configuration.uptime() + configuration.totalTimeout,
             format: format,
             isSentOnce: isSentOnce,
             namesClient: namesClient,

@@ -105,7 +105,7 @@ struct Revocation: Sendable {
             knownEncoding: request.client.basicCredentialEncoding,
             correlationID: request.client.correlationID,
             workedBefore: false,
-            deadline: ContinuousClock.now + configuration.totalTimeout,
+            deadline: configuration.uptime() + configuration.totalTimeout,
             metadata: metadata
         )
     }

@@ -16,8 +16,8 @@ package enum Phase: Hashable, Sendable {
 
 /// The exclusive, time-bounded right to spend one generation; on disk before the request leaves.
 package struct Lease: Hashable, Sendable {
-    /// Longer than the time limit of a request (30 s), so that two requests for one generation never overlap.
-    package static let duration = Duration.seconds(45)
+    /// Longer than an answer is waited for (five minutes), so that two requests for one generation never overlap.
+    package static let duration = Duration.seconds(330)
 
     /// Which refresh token is spent.
     package var generation: Generation
@@ -58,6 +58,9 @@ package struct BackOff: Hashable, Sendable {
         case serverAsked
         /// Nothing: the pause is there to see whether the server repeats its refusal.
         case confirming
+        /// A person, or a caller once the access token has ended: the refresh token may have been spent, and a server that detects a
+        /// second use ends the grant.
+        case doubtful
     }
 
     package init(failedAt: Moment, delay: Duration, kind: Kind, failure: RefreshFailure) {
@@ -79,7 +82,7 @@ package struct BackOff: Hashable, Sendable {
         switch kind {
         case .transient: true
         case .misconfigured: failure.failureClass == .untrusted
-        case .serverAsked, .confirming: false
+        case .serverAsked, .confirming, .doubtful: false
         }
     }
 
@@ -88,7 +91,9 @@ package struct BackOff: Hashable, Sendable {
     }
 
     func remaining(at now: Moment) -> Duration {
-        max(delay - now.elapsed(since: failedAt), .zero)
+        // A doubtful wait can last as long as a token: as with those, the clock that counts more of it tells.
+        let elapsed = kind == .doubtful ? now.longestElapsed(since: failedAt) : now.elapsed(since: failedAt)
+        return max(delay - elapsed, .zero)
     }
 
     /// The rest of the wait, counted anew.

@@ -19,9 +19,10 @@ package struct RefreshFailure: Error, Hashable, Sendable {
 package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     /// The request never reached the authorization server (no route, DNS, refused connection, TLS not finished).
     case unreachable
-    /// The request may have reached the server, its answer did not reach us: the refresh token may have been spent.
+    /// The request may have reached the server, its answer did not reach us, or said that the server failed (5xx): the refresh token may
+    /// have been spent.
     case unanswered
-    /// The server, or something on the way to it, answered that it cannot serve now (5xx, 429, captive portal, junk).
+    /// The server, or something on the way to it, answered that it cannot serve now (429, captive portal, junk).
     case unavailable
     /// The server refuses how we ask (`invalid_client`): asking a person to sign in would not help.
     case misconfigured

@@ -27,6 +27,7 @@ extension RefreshMachine {
             state.generation = generation
             state.previous = nil
         }
+        if !policy.isServiceAccount { state.isRotating = issuance.isRotated || state.isRotating == true }
         adoptRefreshToken(of: issuance, sentAt: sentAt)
         var times = accessTokenTimes(of: issuance, sentAt: sentAt, jitter: jitter)
         let hasEnded = times.lifetime == .zero
@@ -63,6 +64,7 @@ extension RefreshMachine {
         let summary = "the server gave an access token that has ended already"
         let failure = RefreshFailure(.unavailable, detail: FailureDetail(summary: summary))
         if let set { return [.persist(.storeGrant), .publish(.tokenSetFailed(set, failure))] }
+        guard state.phase != .parked else { return [.persist(.storeGrant)] }
         state.failures = failures
         return [.persist(.storeGrant)] + backOff(.transient, after: failure, at: now, jitter: jitter).dropFirst()
     }
@@ -115,7 +117,7 @@ extension RefreshMachine {
         case .unreachable, .unavailable:
             return backOff(.transient, after: failure, at: now, jitter: jitter)
         case .unanswered:
-            return answerLost(failure, at: now, jitter: jitter)
+            return answerLost(failure, sentAt: lease.startedAt, at: now, jitter: jitter)
         case .misconfigured, .untrusted:
             return backOff(.misconfigured, after: failure, at: now, jitter: jitter)
         case .rejected, .refusedByGateway:

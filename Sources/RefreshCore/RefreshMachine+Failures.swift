@@ -1,14 +1,22 @@
 /// What follows when a refresh brought no tokens.
 extension RefreshMachine {
-    mutating func outcomeLost(at now: Moment, jitter: Double) -> [Effect] {
+    mutating func outcomeLost(_ lease: Lease, at now: Moment, jitter: Double) -> [Effect] {
         let failure = RefreshFailure(
             .unanswered,
             detail: FailureDetail(summary: "the daemon ended before the server's answer was stored")
         )
-        return answerLost(failure, at: now, jitter: jitter)
+        return answerLost(failure, sentAt: lease.startedAt, at: now, jitter: jitter)
     }
 
-    mutating func answerLost(_ failure: RefreshFailure, at now: Moment, jitter: Double) -> [Effect] {
+    /// The server may have replaced the refresh token, and the answer with the new one did not arrive.
+    ///
+    /// - Parameter sentAt: when the request left: the server's grace period, if it has one, began then or later.
+    mutating func answerLost(
+        _ failure: RefreshFailure,
+        sentAt: Moment,
+        at now: Moment,
+        jitter: Double
+    ) -> [Effect] {
         // Nothing was spent: it is as if the server had not been reached.
         if policy.isServiceAccount { return backOff(.transient, after: failure, at: now, jitter: jitter) }
         // However many failures came before: a server that forgives a second use of a spent token does so for seconds only.
@@ -17,7 +25,30 @@ extension RefreshMachine {
         // A refusal counts as repeated only if nothing was left open in between.
         state.refusals = 0
         state.refusal = nil
-        return backOff(.transient, after: failure, attempt: attempt, at: now, jitter: jitter)
+        if let grace = policy.rotationGrace, now.longestElapsed(since: sentAt) < grace {
+            let rest = grace - now.longestElapsed(since: sentAt)
+            return backOff(
+                .transient,
+                after: failure,
+                attempt: attempt,
+                within: rest.scaled(by: 0.5),
+                at: now,
+                jitter: jitter
+            )
+        }
+        // A server that names the time to come back has not done what it was asked for.
+        let mayBeSpent = state.isRotating != false && failure.retryAfter == nil
+        return backOff(mayBeSpent ? .doubtful : .transient, after: failure, attempt: attempt, at: now, jitter: jitter)
+    }
+
+    /// How long a refresh token that may have been spent is kept back.
+    ///
+    /// If it was spent, using it again can end the whole grant (RFC 9700 §4.14.2), and the access token in hand with it. So it is used
+    /// again as late as that token's end, and the refresh token's own, allow.
+    private func timeToResend(at now: Moment) -> Duration {
+        guard let accessToken = state.accessToken else { return .zero }
+        let wait = accessToken.remaining(at: now) - RefreshRule.reserve(lifetime: accessToken.lifetime)
+        return max(min(wait, state.refreshToken?.timeToKeepAlive(at: now) ?? wait), .zero)
     }
 
     mutating func confirm(_ failure: RefreshFailure, at now: Moment, jitter: Double) -> [Effect] {
@@ -76,11 +107,14 @@ extension RefreshMachine {
         state.deadline = interaction.timeToAttempt(at: now).map { now.wall + $0.scaled(by: 1 + 0.1 * jitter) }
     }
 
-    /// - Parameter attempt: how far the wait has grown, from 1; nil if as far as the failures in a row say.
+    /// - Parameters:
+    ///   - attempt: how far the wait has grown, from 1; nil if as far as the failures in a row say.
+    ///   - limit: the longest wait that we choose; nil if there is no limit but the usual ones.
     mutating func backOff(
         _ wish: BackOff.Kind,
         after failure: RefreshFailure,
         attempt: Int? = nil,
+        within limit: Duration? = nil,
         at now: Moment,
         jitter: Double
     ) -> [Effect] {
@@ -90,6 +124,11 @@ extension RefreshMachine {
         switch wish {
         case .transient, .serverAsked:
             delay = BackOffRule.transient(failures: attempt ?? state.failures, jitter: jitter)
+            if let limit { delay = min(delay, limit) }
+        case .doubtful:
+            delay = BackOffRule.transient(failures: attempt ?? state.failures, jitter: jitter)
+            let late = timeToResend(at: now)
+            if late > delay { delay = late } else { kind = .transient }
         case .misconfigured:
             delay = BackOffRule.misconfigured(failures: state.failures, jitter: jitter)
         case .confirming:
@@ -109,7 +148,7 @@ extension RefreshMachine {
         let change: AccountChange =
             switch wish {
             case .misconfigured: .misconfigured(failure, retryAt: retryAt)
-            case .transient, .serverAsked, .confirming: .refreshFailed(failure, retryAt: retryAt)
+            case .transient, .serverAsked, .confirming, .doubtful: .refreshFailed(failure, retryAt: retryAt)
             }
         return [.persist(.unchanged), .publish(change)]
     }

@@ -19,7 +19,8 @@ extension RefreshMachine {
             generation: state.generation.next,
             phase: .scheduled,
             isRefreshable: hasRefreshToken,
-            hasRefreshed: state.hasRefreshed
+            hasRefreshed: state.hasRefreshed,
+            isRotating: state.isRotating
         )
         if hasRefreshToken { adoptRefreshToken(of: issuance, sentAt: sentAt) }
         state.accessToken = accessTokenTimes(of: issuance, sentAt: sentAt, jitter: jitter)

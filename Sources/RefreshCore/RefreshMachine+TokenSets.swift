@@ -49,7 +49,9 @@ extension RefreshMachine {
             return generation == state.generation ? [] : [.publish(.staleAnswerDropped(generation))]
         }
         if let still = stillRequired(by: lease, failure, at: now, jitter: jitter) { return still }
-        if failure.failureClass == .unanswered { return answerLost(failure, at: now, jitter: jitter) }
+        if failure.failureClass == .unanswered {
+            return answerLost(failure, sentAt: lease.startedAt, at: now, jitter: jitter)
+        }
         if failure.retryAfter != nil { return backOff(.transient, after: failure, at: now, jitter: jitter) }
         // The account's next exchange asks for what was demanded as well, and would follow at once.
         let isServerGone = [.unreachable, .unavailable].contains(failure.failureClass)

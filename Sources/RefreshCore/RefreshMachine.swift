@@ -46,8 +46,8 @@ package struct RefreshMachine: Sendable {
             guard case .refreshing = state.phase else { return [] }
             return rearm(at: now.wall + Lease.duration)
         case .exchangeAbandoned:
-            guard case .refreshing = state.phase else { return [] }
-            return outcomeLost(at: now, jitter: jitter)
+            guard case .refreshing(let lease) = state.phase else { return [] }
+            return outcomeLost(lease, at: now, jitter: jitter)
         case .grantImported(let lifetime):
             return grantImported(refreshTokenLifetime: lifetime, at: now)
         case .grantObtained(let issuance, let hasRefreshToken, let sentAt):
@@ -84,7 +84,7 @@ package struct RefreshMachine: Sendable {
             return wait == .zero ? begin(at: now) : rearm(at: now.wall + wait)
         case .refreshing(let lease):
             return lease.isOver(at: now)
-                ? outcomeLost(at: now, jitter: jitter) : rearm(at: now.wall + lease.remaining(at: now))
+                ? outcomeLost(lease, at: now, jitter: jitter) : rearm(at: now.wall + lease.remaining(at: now))
         case .backingOff(let backOff):
             if backOff.isOver(at: now) { return begin(at: now) }
             state.phase = .backingOff(backOff.continued(at: now))
@@ -110,11 +110,17 @@ package struct RefreshMachine: Sendable {
         case .scheduled: true
         case .backingOff(let backOff):
             backOff.isOver(at: now)
-                || backOff.yieldsToCallers
+                || mayEndForCaller(backOff, at: now)
                     && now.elapsed(since: backOff.failedAt) >= max(BackOffRule.callerInterval, backOff.leastDelay)
         case .interactionRequired(let interaction): interaction.timeToCallersAttempt(at: now) == .zero
         case .signedOut, .refreshing, .parked: false
         }
+    }
+
+    private func mayEndForCaller(_ backOff: BackOff, at now: Moment) -> Bool {
+        // Without an access token there is nothing left that a second use of the refresh token could end early.
+        let isFree = backOff.kind == .doubtful && !state.holdsAccessToken(for: .zero, at: now)
+        return backOff.yieldsToCallers || isFree
     }
 
     /// A person may also try what is misconfigured or needs interaction: something outside may have been mended.
@@ -125,7 +131,7 @@ package struct RefreshMachine: Sendable {
         case .interactionRequired(let interaction): interaction.remaining(of: .zero, at: now) == .zero
         case .backingOff(let backOff):
             switch backOff.kind {
-            case .transient, .misconfigured: now.elapsed(since: backOff.failedAt) >= backOff.leastDelay
+            case .transient, .misconfigured, .doubtful: now.elapsed(since: backOff.failedAt) >= backOff.leastDelay
             case .serverAsked, .confirming: backOff.isOver(at: now)
             }
         // A service account has nobody who signs in: this is how its owner has it go on after a sign-out.
@@ -166,7 +172,8 @@ package struct RefreshMachine: Sendable {
             phase: .scheduled,
             deadline: now.wall,
             refreshToken: lifetime.map { RefreshTokenTimes(issuedAt: now, lifetime: $0) },
-            hasRefreshed: state.hasRefreshed
+            hasRefreshed: state.hasRefreshed,
+            isRotating: state.isRotating
         )
         return [.persist(.replace), .publish(.grantImported)]
     }
@@ -174,6 +181,7 @@ package struct RefreshMachine: Sendable {
     private mutating func accountUpdated(at now: Moment, jitter: Double) -> [Effect] {
         // The way we ask has changed: nothing is known of it any more.
         state.hasRefreshed = false
+        state.isRotating = nil
         switch state.phase {
         case .backingOff(let backOff) where backOff.kind == .misconfigured:
             return retry(soonAfter: now, jitter: jitter) ?? [.persist(.unchanged)]
@@ -201,7 +209,7 @@ package struct RefreshMachine: Sendable {
         case .transient, .misconfigured:
             // A captive portal's certificate looks like a misconfiguration until the user has passed it.
             return retry(soonAfter: now, jitter: jitter) ?? []
-        case .serverAsked, .confirming:
+        case .serverAsked, .confirming, .doubtful:
             return []
         }
     }

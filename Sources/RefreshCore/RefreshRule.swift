@@ -47,11 +47,16 @@ package enum RefreshRule {
         } else {
             wish = lifetime.scaled(by: isShort ? 0.5 : 2.0 / 3.0)
         }
-        let reserve = isShort ? lifetime.scaled(by: 0.1) : max(.seconds(120), lifetime.scaled(by: 0.1))
         // An owner's shorter lead time replaces the two minutes, but not the tenth: in it callers already wait for a newer token.
-        let latest = lifetime - (leadTime == nil ? reserve : lifetime.scaled(by: 0.1))
+        let latest = lifetime - (leadTime == nil ? reserve(lifetime: lifetime) : lifetime.scaled(by: 0.1))
         // Cut before it is spread, or all tokens whose wish lies past the latest time would be refreshed together.
         let spread = min(wish, latest).scaled(by: 0.9 + 0.2 * jitter)
         return max(min(spread, latest), shortestInterval)
+    }
+
+    /// The part at the end of an access token's life in which a refresh is late.
+    static func reserve(lifetime: Duration) -> Duration {
+        let tenth = lifetime.scaled(by: 0.1)
+        return lifetime < shortLifetime ? tenth : max(.seconds(120), tenth)
     }
 }

@@ -24,6 +24,12 @@ package struct RefreshState: Hashable, Sendable {
     package var isRefreshable: Bool
     /// Whether a refresh has ever succeeded: the way we ask is right, so a refusal is about the grant.
     package var hasRefreshed: Bool
+    /// Whether the server replaces a refresh token that is used, as its answers to this account have shown; nil before the first answer.
+    ///
+    /// One answer with a new refresh token makes it true for good: some servers replace it only now and then. It is false only after
+    /// answers that all left the refresh token as it was. A change of the account's settings makes it nil: the account may be at
+    /// another server then.
+    package var isRotating: Bool?
 
     /// A grant that has not been used: generation 0, without tokens.
     package init(
@@ -38,7 +44,8 @@ package struct RefreshState: Hashable, Sendable {
         refusals: Int = 0,
         refusal: RepeatedRefusal? = nil,
         isRefreshable: Bool = true,
-        hasRefreshed: Bool = false
+        hasRefreshed: Bool = false,
+        isRotating: Bool? = nil
     ) {
         self.generation = generation
         self.phase = phase
@@ -52,6 +59,7 @@ package struct RefreshState: Hashable, Sendable {
         self.refusal = refusal
         self.isRefreshable = isRefreshable
         self.hasRefreshed = hasRefreshed
+        self.isRotating = isRotating
     }
 
     /// A service account's before its first token, which is due at once.

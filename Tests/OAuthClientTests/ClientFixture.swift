@@ -10,6 +10,7 @@ func withClient<Value>(
     var configuration = OAuthClientConfiguration()
     configuration.proxy = .direct
     configuration.totalTimeout = .seconds(10)
+    configuration.answerTimeout = .seconds(10)
     change(&configuration)
     let client = OAuthClient(configuration: configuration)
     do {

@@ -12,7 +12,7 @@ struct TransportTests {
         _ script: @escaping LoopbackServer.Script
     ) async throws -> (failure: RefreshFailure, requests: [LoopbackServer.Request]) {
         try await withServer(script) { server in
-            let outcome = try await withClient({ $0.totalTimeout = limit }) {
+            let outcome = try await withClient({ ($0.totalTimeout, $0.answerTimeout) = (limit, limit) }) {
                 await $0.refresh(try refreshRequest(to: server.origin))
             }
             return (try #require(outcome.failure), server.requests)

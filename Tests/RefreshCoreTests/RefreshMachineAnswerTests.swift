@@ -107,7 +107,7 @@ import Testing
 
     @Test(
         arguments: [
-            (.unreachable, .transient), (.unanswered, .transient), (.unavailable, .transient),
+            (.unreachable, .transient), (.unanswered, .doubtful), (.unavailable, .transient),
             (.misconfigured, .misconfigured), (.untrusted, .misconfigured), (.rejected, .transient),
             (.refusedByGateway, .transient),
             (.grantEnded, nil), (.userRequired, nil),
@@ -279,20 +279,88 @@ import Testing
     @Test func `after a lost answer the end of the grant is believed the second time`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         refuse(&machine, .unanswered, at: start)
-        refuse(&machine, .grantEnded, at: start.later(.seconds(2)))
+        refuse(&machine, .grantEnded, at: start.later(.seconds(3240)))
         #expect(machine.state.phase.backOffKind == .confirming)
-        refuse(&machine, .grantEnded, at: start.later(.seconds(40)))
+        refuse(&machine, .grantEnded, at: start.later(.seconds(3280)))
         #expect(reason(machine) == .outcomeUnknown)
     }
 
-    @Test func `a lost answer is asked for within two seconds, however long the wait had grown`() {
+    @Test func `a server that does not rotate is asked again within two seconds, however long the wait had grown`() {
         var state = Fixture.machine(.refreshing(Fixture.lease)).state
-        state.failures = 12
+        (state.failures, state.isRotating) = (12, false)
         var machine = RefreshMachine(state: state, policy: RefreshPolicy())
         refuse(&machine, .unanswered, at: start)
         #expect(machine.state.deadline.map { $0 - start.wall } == .seconds(1.5))
         refuse(&machine, .unanswered, at: start.later(.seconds(2)))
         #expect(machine.state.deadline.map { $0 - start.later(.seconds(2)).wall } == .seconds(225))
+    }
+
+    // MARK: unanswered
+
+    @Test(arguments: [true, nil])
+    func `a rotating token that may be spent is sent as late as the old access token allows`(
+        isRotating: Bool?
+    ) {
+        var machine = unanswered(isRotating: isRotating)
+        #expect(machine.state.phase.backOffKind == .doubtful)
+        // An hour's token has a reserve of six minutes.
+        #expect(machine.state.deadline == start.wall + .seconds(3240))
+        let early = start.later(.seconds(3239))
+        for event in [Event.tokenNeeded, .connectivityRestored] {
+            #expect(machine.handle(event, at: early, jitter: 0) == [])
+        }
+        let now = start.later(.seconds(3240))
+        #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == Fixture.begin(at: now))
+    }
+
+    @Test func `with an access token that has ended, a token that may be spent is sent at once`() {
+        let machine = unanswered(at: start.later(.seconds(3600)))
+        #expect(machine.state.phase.backOffKind == .transient)
+        #expect(machine.state.deadline == start.wall + .seconds(3601))
+    }
+
+    @Test func `a token that may be spent is sent before it ends of idleness`() {
+        var state = Fixture.machine(.refreshing(Fixture.lease)).state
+        state.refreshToken = RefreshTokenTimes(issuedAt: start, lifetime: .seconds(1800), isExtendedByUse: true)
+        var machine = RefreshMachine(state: state, policy: RefreshPolicy())
+        refuse(&machine, .unanswered, at: start)
+        #expect(machine.state.deadline.map { $0 < start.wall + .seconds(1800) } == true)
+    }
+
+    @Test(arguments: [(50, BackOff.Kind.transient), (60, .doubtful)])
+    func `within a known grace a token that may be spent is sent at once`(seconds: Int, kind: BackOff.Kind) {
+        let now = start.later(.seconds(seconds))
+        let machine = unanswered(isRotating: true, grace: .seconds(60), at: now)
+        #expect(machine.state.phase.backOffKind == kind)
+        // Half of the ten seconds that are left, or the usual wait if that is shorter.
+        if kind == .transient { #expect(machine.state.deadline == now.wall + .seconds(1)) }
+    }
+
+    @Test func `the wait for a resend ends within the grace that is left`() {
+        let now = start.later(.milliseconds(59_000))
+        let machine = unanswered(isRotating: true, grace: .seconds(60), at: now)
+        #expect(machine.state.deadline == now.wall + .milliseconds(500))
+    }
+
+    @Test func `a server that names the time to come back is asked then, though it failed`() {
+        let machine = unanswered(retryAfter: .seconds(20))
+        #expect(machine.state.phase.backOffKind == .serverAsked)
+        #expect(machine.state.deadline == start.wall + .seconds(20))
+        #expect(machine.state.isOutcomeUnknown)
+    }
+
+    @Test func `a server rotates if any of its answers did, and is not known before the first`() {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        #expect(machine.state.isRotating == nil)
+        answer(&machine, isRotated: false)
+        #expect(machine.state.isRotating == false)
+        answer(&machine, isRotated: true)
+        answer(&machine, isRotated: false)
+        #expect(machine.state.isRotating == true)
+        _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: start, jitter: 0)
+        #expect(machine.state.isRotating == true)
+        _ = machine.handle(.accountUpdated, at: start, jitter: 0)
+        #expect(machine.state.isRotating == nil)
     }
 
     @Test(arguments: [Duration.seconds(10), nil])
@@ -328,6 +396,26 @@ import Testing
     }
 
     // MARK: private
+
+    /// A machine whose request, sent at `start`, turned out at `now` to have no answer.
+    private func unanswered(
+        isRotating: Bool? = nil,
+        grace: Duration? = nil,
+        retryAfter: Duration? = nil,
+        at now: Moment = MachineFixture.start
+    ) -> RefreshMachine {
+        var state = Fixture.machine(.refreshing(Fixture.lease)).state
+        state.isRotating = isRotating
+        var machine = RefreshMachine(state: state, policy: RefreshPolicy(rotationGrace: grace))
+        let failure = Fixture.failure(.unanswered, retryAfter: retryAfter)
+        _ = machine.handle(.refreshFailed(Fixture.generation, failure), at: now, jitter: 0)
+        return machine
+    }
+
+    private func answer(_ machine: inout RefreshMachine, isRotated: Bool) {
+        let issuance = Issuance(lifetime: .seconds(3600), isRotated: isRotated)
+        _ = machine.handle(.tokensIssued(machine.state.generation, issuance), at: start, jitter: 0)
+    }
 
     /// Lets a refresh of the present generation fail, starting it first if need be.
     @discardableResult

@@ -47,15 +47,15 @@ import Testing
         #expect(machine.state.deadline == start.wall + Lease.duration)
     }
 
-    @Test func `at the end of the lease the outcome is unknown and asked for soon`() {
+    @Test func `at the end of the lease the outcome is unknown, and the refresh token is kept back`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let now = start.later(Lease.duration)
         let effects = machine.handle(.deadlineReached, at: now, jitter: 0)
         #expect(effects.first == .persist(.unchanged))
         #expect(effects.count == 2)
         #expect(machine.state.isOutcomeUnknown)
-        #expect(machine.state.phase.backOffKind == .transient)
-        #expect(machine.state.deadline == now.wall + .seconds(1))
+        #expect(machine.state.phase.backOffKind == .doubtful)
+        #expect(machine.state.deadline == start.wall + .seconds(3240))
     }
 
     @Test(arguments: BackOff.Kind.allCases) func `a back-off ends at its deadline, whatever its kind`(
@@ -131,7 +131,7 @@ import Testing
             (.interactionRequired(MachineFixture.interaction), true),
         ]
             + BackOff.Kind.allCases.map {
-                (.backingOff(MachineFixture.backOff($0)), $0 == .transient || $0 == .misconfigured)
+                (.backingOff(MachineFixture.backOff($0)), [.transient, .misconfigured, .doubtful].contains($0))
             }
     )
     func `a person starts a refresh even where interaction is required`(phase: Phase, starts: Bool) {
@@ -145,7 +145,10 @@ import Testing
         arguments: [
             (Phase.scheduled, true), (.refreshing(MachineFixture.lease), false),
             (.interactionRequired(MachineFixture.interaction), false),
-        ] + BackOff.Kind.allCases.map { (.backingOff(MachineFixture.backOff($0)), $0 == .transient) }
+        ]
+            + BackOff.Kind.allCases.map {
+                (.backingOff(MachineFixture.backOff($0)), $0 == .transient || $0 == .doubtful)
+            }
     )
     func `a rejected access token is given to nobody, and replaced where one may ask`(phase: Phase, starts: Bool) {
         var machine = Fixture.machine(phase)
@@ -192,6 +195,6 @@ import Testing
         }
         #expect(effects.first == .persist(.unchanged))
         #expect(machine.state.isOutcomeUnknown)
-        #expect(machine.state.deadline == start.wall + .seconds(1))
+        #expect(machine.state.deadline == start.wall + .seconds(3240))
     }
 }

@@ -160,7 +160,7 @@ struct RefreshMachineTokenSetTests {
     }
 
     @Test func `an answer for a set that is lost is asked after soon, by the account's own exchange`() {
-        var machine = asking()
+        var machine = RefreshMachine(state: asking().state, policy: RefreshPolicy(rotationGrace: .seconds(60)))
         let failure = Fixture.failure(.unanswered)
         _ = machine.handle(.tokenSetFailed(set, Fixture.generation, failure), at: start, jitter: 0)
         #expect(machine.state.isOutcomeUnknown)

@@ -19,9 +19,11 @@ final class CoordinatorRig: Sendable {
     private let client: OAuthClient
     let clock = CoordinatorClock()
 
-    init(limits: IssuerGate.Limits = IssuerGate.Limits()) throws {
+    init(limits: IssuerGate.Limits = IssuerGate.Limits(), requestTimeout: Duration = .seconds(30)) throws {
         folder = try TemporaryFolder()
-        client = OAuthClient()
+        var configuration = OAuthClientConfiguration()
+        configuration.totalTimeout = requestTimeout
+        client = OAuthClient(configuration: configuration)
         var settings = CoordinatorSettings()
         let keyring = StoreKeyring.onFiles(in: folder.path)
         settings.issuerLimits = limits

@@ -92,7 +92,7 @@ extension OAuthClient {
         let conclusion: AuthenticatedPost.Conclusion
         do throws(TransportFailure) {
             let limit = limit ?? configuration.totalTimeout
-            let answer = try await exchange.send(message, before: ContinuousClock.now + limit)
+            let answer = try await exchange.send(message, before: configuration.uptime() + limit)
             let body = AnswerBody(answer)
             if isSuccess(answer, body) { return body }
             let signal = FailureSignal(answer, body, from: message.endpoint, workedBefore: false)

@@ -74,7 +74,7 @@ actor KeySetCache {
             "accept": "application/jwk-set+json, application/json", "user-agent": configuration.userAgent,
         ]
         let request = HTTPExchange.Request(endpoint: key.endpoint, headers: headers, caFile: key.caFile)
-        let deadline = ContinuousClock.now + configuration.discoveryTimeout
+        let deadline = configuration.uptime() + configuration.discoveryTimeout
         do throws(TransportFailure) {
             let answer = try await exchange.send(request, before: deadline)
             guard answer.status == 200, let keys = try? JWKSet(answer.body) else {

@@ -112,7 +112,7 @@ extension RefreshCoordinator {
     ) -> WaitOutcome? {
         if waiter.isSatisfied(by: accessToken, at: snapshot.at) { return .settled(snapshot) }
         switch snapshot.state.phase {
-        case .refreshing: return nil
+        case .refreshing: return isOverdue(snapshot.account.id) ? .notNow(Self.overdueText, snapshot) : nil
         case .signedOut, .backingOff, .interactionRequired, .parked: return .settled(snapshot)
         case .scheduled:
             // Nothing was asked yet.

@@ -62,7 +62,8 @@ extension RefreshCoordinator {
         }
         let deadline = deadlines.compactMap { $0 }.min()
         // While requests are under way, firing too early once costs less than arming anew in every turn; their ends bring the next.
-        if !exchanges.isEmpty, let armed = timer?.deadline, armed > now.wall, deadline.map({ $0 > armed }) ?? true {
+        if !youngExchanges.isEmpty, let armed = timer?.deadline, armed > now.wall, deadline.map({ $0 > armed }) ?? true
+        {
             return
         }
         timer?.arm(at: deadline)

@@ -66,7 +66,7 @@ extension RefreshCoordinator {
 
     /// While requests are under way, once a second is enough for the status line: the end of each brings the next turn.
     private func showStatus(at now: Moment) {
-        if !exchanges.isEmpty, let shown = statusShownAt, now.elapsed(since: shown) < .seconds(1) { return }
+        if !youngExchanges.isEmpty, let shown = statusShownAt, now.elapsed(since: shown) < .seconds(1) { return }
         statusShownAt = now
         onStatusChange()
     }

@@ -14,6 +14,8 @@ struct Exchange {
     let lastFailure: RefreshFailure?
     /// Whether nothing has been sent: the token of another account is waited for.
     var awaitsSource = false
+    /// What waits for the answer; nil while nothing has been sent.
+    var task: Task<Void, Never>?
 }
 
 /// The requests to authorization servers.
@@ -70,16 +72,15 @@ extension RefreshCoordinator {
                 return false
             }
         }
-        exchanges[account.id] = Exchange(
-            lease: lease,
-            correlationID: correlationID,
-            claims: request.claims,
-            lastFailure: lastFailure
-        )
         gates.enter(record.issuerID, limits: settings.limits(for: account), at: now)
+        youngExchanges.insert(correlationID)
         // Where the answer arrives, so that it is read without a change of threads.
-        Task(executorPreference: client.executor) { @concurrent [self, client, request] in
-            let outcome = await request.run(by: client)
+        let task = Task(executorPreference: client.executor) { @concurrent [self, client, request] in
+            let outcome = await request.run(by: client) { [self] in
+                queue.async {
+                    self.assumeIsolated { $0.overdue(lease, of: record, correlationID: correlationID) }
+                }
+            }
             // Not awaited: the task would come back to its own thread only to end there.
             queue.async {
                 self.assumeIsolated {
@@ -87,6 +88,13 @@ extension RefreshCoordinator {
                 }
             }
         }
+        exchanges[account.id] = Exchange(
+            lease: lease,
+            correlationID: correlationID,
+            claims: request.claims,
+            lastFailure: lastFailure,
+            task: task
+        )
         return true
     }
 
@@ -101,11 +109,41 @@ extension RefreshCoordinator {
             refreshToken: token,
             tokenSet: set,
             hasWorkedBefore: set == nil && record.state.hasRefreshed,
-            subject: record.account.grantFacts.subject
+            subject: record.account.grantFacts.subject,
+            mayRotate: record.state.isRotating != false
         )
         // Where a person is needed, the grant goes on as it is.
         if set == nil, let stepUp = stepUps[record.account.id], !stepUp.needsPerson { request.claims = stepUp.claims }
         return request
+    }
+
+    /// A request has passed its time limit, and its connection is still open. Its answer may hold the only refresh token that the server
+    /// still takes, so it is read on; callers are let go, and the issuer's slot is free again.
+    private func overdue(_ lease: Lease, of record: Record, correlationID: String) {
+        guard youngExchanges.remove(correlationID) != nil else { return }
+        gates.leave(record.issuerID)
+        wake()
+        let account = record.account.id
+        guard let exchange = exchanges[account], exchange.lease == lease else { return }
+        changeLog.overdue(record.account.name, correlationID: correlationID)
+        if isStopping { exchange.task?.cancel() }
+        guard case .intact(let record)? = try? entry(of: account) else { return }
+        let snapshot = snapshot(of: record, at: timebase.now())
+        answerWaiters(of: account, with: .notNow(Self.overdueText, snapshot))
+    }
+
+    /// Whether the account's request has passed its time limit, and its answer is still waited for.
+    func isOverdue(_ account: AccountID) -> Bool {
+        exchanges[account].map { !$0.awaitsSource && !youngExchanges.contains($0.correlationID) } ?? false
+    }
+
+    static let overdueText = "the server has not answered yet; the daemon still waits for its answer"
+
+    /// Gives up the answers of requests whose connections cannot be alive any more: they count as unanswered.
+    ///
+    /// - Parameter isLost: tells by account.
+    func giveUpAnswers(where isLost: (AccountID) -> Bool) {
+        for (account, exchange) in exchanges where isLost(account) { exchange.task?.cancel() }
     }
 
     private func ended(
@@ -122,7 +160,7 @@ extension RefreshCoordinator {
             exchanges[account] = nil
             claims = exchange.claims
         }
-        gates.leave(record.issuerID)
+        if youngExchanges.remove(correlationID) != nil { gates.leave(record.issuerID) }
         if let serverDate = outcome.serverDate {
             noteSkew(serverDate - timebase.now().wall, of: record.issuerID)
         }
@@ -211,9 +249,9 @@ private enum TokenRequest: Sendable {
         }
     }
 
-    func run(by client: OAuthClient) async -> RefreshOutcome {
+    func run(by client: OAuthClient, onOverdue: @escaping @Sendable () -> Void) async -> RefreshOutcome {
         switch self {
-        case .refresh(let request): await client.refresh(request)
+        case .refresh(let request): await client.refresh(request, onOverdue: onOverdue)
         case .obtain(let request): await client.obtain(request)
         }
     }

@@ -63,8 +63,11 @@ extension RefreshCoordinator {
     }
 
     /// Starts no more requests, and returns when the answers of those under way are stored.
+    ///
+    /// A request that has passed its time limit is stored as unanswered at once: `TimeoutStopSec=` is not spent on it.
     func stop() async {
         isStopping = true
+        giveUpAnswers(where: isOverdue)
         stopSignIns()
         returnWaitingLeases()
         await withCheckedContinuation { continuation in

@@ -18,8 +18,9 @@ extension RefreshCoordinator {
     }
 
     /// Deadlines have passed in the sleep, and connections have died.
-    private func noteResume() {
+    func noteResume() {
         changeLog.resumed()
+        giveUpAnswers { _ in true }
         retryUnreached()
         wake()
     }
@@ -29,9 +30,15 @@ extension RefreshCoordinator {
         guard isOnline != self.isOnline else { return }
         self.isOnline = isOnline
         changeLog.routeChanged(isOnline: isOnline)
+        if !isOnline { giveUpAnswers { !isAtLoopback($0) } }
         retryUnreached()
         onStatusChange()
         wake()
+    }
+
+    private func isAtLoopback(_ account: AccountID) -> Bool {
+        guard case .intact(let record)? = try? entry(of: account) else { return false }
+        return record.account.issuer.isLoopback
     }
 
     /// Has the accounts tried again that may have failed for want of a network, or of the right time.

@@ -31,6 +31,8 @@ actor RefreshCoordinator {
     var gates = IssuerGates()
     /// The requests under way, by account.
     var exchanges: [AccountID: Exchange] = [:]
+    /// Those of them that have not passed their time limit, each with a slot at its issuer's gate, by correlation identifier.
+    var youngExchanges: Set<String> = []
     /// Those who wait, by account: at most one for each call under way, and so no more than there are connections.
     var waiters: [AccountID: [Waiter]] = [:]
     var lastWaiter = 0

@@ -68,6 +68,14 @@ struct ChangeLog: Sendable {
         write(.peerRefused, fields)
     }
 
+    /// A request has passed its time limit; its answer is still waited for.
+    func overdue(_ account: AccountName, correlationID: String) {
+        logger.notice(
+            "the server has not answered in time; its answer is still waited for",
+            metadata: [JournalKey.account: "\(account)", JournalKey.correlationID: "\(correlationID)"]
+        )
+    }
+
     /// A refresh brought an id_token that must not be believed.
     func refusedIDToken(_ fault: String, of account: AccountName, correlationID: String) {
         write(

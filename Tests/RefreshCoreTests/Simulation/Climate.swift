@@ -25,7 +25,7 @@ struct Climate: Hashable {
     /// All that the machine may promise, it promises again this long after the last trouble.
     var recovery: Duration {
         // The longest wait (an hour, and its jitter), and one more lease and request before it.
-        BackOffRule.longestRetryAfter.scaled(by: 1.1) + Lease.duration + .seconds(30 + 60)
+        BackOffRule.longestRetryAfter.scaled(by: 1.1) + Lease.duration + .seconds(300 + 60)
     }
 }
 
@@ -39,9 +39,9 @@ enum Fault: Hashable, CaseIterable {
     case unavailable
     case tooManyRequests
     case junk
-    /// Up to the time limit of the request.
+    /// Up to the time for which an answer is waited for, which is far longer than callers wait.
     case slow
-    /// The answer comes after the time limit.
+    /// The answer comes after that time.
     case late
     /// A refusal without a code that is not meant, however often it is given.
     case rejected

@@ -17,8 +17,9 @@ struct Request: Hashable {
 
 /// One exchange as the shell sees it.
 struct Exchange {
-    /// The time limit of a request; it stands still while the process does.
-    static let limit: Int64 = 30_000_000
+    /// How long the answer of a server is waited for that is known not to rotate, and of any other; the time stands still while the
+    /// process does.
+    static let (steadyLimit, limit): (Int64, Int64) = (30_000_000, 300_000_000)
 
     var number: Int
     var lease: Lease

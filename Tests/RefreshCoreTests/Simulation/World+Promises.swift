@@ -24,6 +24,20 @@ extension World {
             try require(effects.first == .persist(.store), "the answer to a request of the present grant is dropped")
         }
         try checkSets(event, from: old, to: new, effects)
+        try checkKeptBack(event, from: old, effects)
+    }
+
+    /// A refresh token that may be spent is not sent again while it could cost an access token that is in use.
+    private func checkKeptBack(_ event: Event, from old: RefreshState, _ effects: [Effect]) throws(Violation) {
+        let sends = effects.contains { if case .send = $0 { true } else { false } }
+        guard sends, event != .refreshRequested, case .backingOff(let backOff) = old.phase else { return }
+        guard backOff.failure.failureClass == .unanswered, old.isRotating != false, climate.policy.rotationGrace == nil,
+            event != .accessTokenRejected, let held = old.accessToken
+        else { return }
+        let reserve = RefreshRule.reserve(lifetime: held.lifetime)
+        let isLate = held.lifetime - clock.now.longestElapsed(since: held.issuedAt) <= reserve
+        let isDying = old.refreshToken?.timeToKeepAlive(at: clock.now) == .zero
+        try require(isLate || isDying || backOff.kind == .transient, "a token in doubt is sent again too early")
     }
 
     /// What is asked for sets leaves the account's own token as it is, and its user in peace.

@@ -83,11 +83,12 @@ extension World {
             sentAt: sentAt,
             endsAt: sentAt
         )
+        let limit = store.state.isRotating == false ? Exchange.steadyLimit : Exchange.limit
         var work = random.microseconds(0.01, 0.4)
         switch fate {
         case .well, .wrong(.answerLost): break
-        case .wrong(.slow): work = random.microseconds(1, 29)
-        case .wrong(.late): work = random.microseconds(1, 60)
+        case .wrong(.slow): work = random.microseconds(1, Double(limit) / 1e6 - 1)
+        case .wrong(.late): work = random.microseconds(1, 2 * Double(limit) / 1e6)
         case .wrong(.tooManyRequests): exchange.retryAfter = .seconds(random.pick([0, 1, 30, 600, 3600, 7200]))
         case .wrong: break
         }
@@ -96,8 +97,8 @@ extension World {
             requests.append(Request(exchange: exchanges, token: token, set: set, arrivesAt: sentAt + work))
         }
         var takes = work + random.microseconds(0.01, 0.4)
-        if fate == .wrong(.late) || fate == .wrong(.answerLost) && random.chance(0.5) { takes = Exchange.limit }
-        exchange.endsAt = sentAt + min(takes, Exchange.limit)
+        if fate == .wrong(.late) || fate == .wrong(.answerLost) && random.chance(0.5) { takes = limit }
+        exchange.endsAt = sentAt + min(takes, limit)
         underWay.append(exchange)
         if random.chance(0.02) { strike([.suspended, .paused, .crashed, .rebooted, .wallClockStepped]) }
         if fate == .wrong(.tooManyRequests), random.chance(0.2) { strike([.personAsks, .callerComes]) }

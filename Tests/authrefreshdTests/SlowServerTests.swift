@@ -1,0 +1,83 @@
+import DemoIssuer
+import RefreshCore
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// A server that needs longer than `request_timeout`, and whose answer holds the only refresh token that it still takes.
+struct SlowServerTests {
+    @Test func `callers are let go at the time limit, and the answer is taken when it comes`() async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig(limits: IssuerGate.Limits(concurrent: 1), requestTimeout: .seconds(1))
+            try await rig.start()
+            try await issuer.script(.delayAfter(.seconds(4)))
+            let slow = try await rig.add("slow", url, try await issuer.issueGrant(clientID: "app"))
+            guard case .notNow(let reason, _) = await rig.waitForToken(of: slow) else {
+                Issue.record("the caller was told something else")
+                return
+            }
+            #expect(reason == RefreshCoordinator.overdueText)
+            // The only slot of the issuer is free, and nobody new waits for the slow one.
+            let other = try await rig.add("other", url, try await issuer.issueGrant(clientID: "app"))
+            #expect(await rig.waitForToken(of: other).snapshot?.shown == .fresh)
+            guard case .notNow = await rig.waitForToken(of: slow) else {
+                Issue.record("a caller waited for the slow server")
+                return
+            }
+            #expect(try await rig.state(of: "slow")?.shown == .refreshing)
+
+            _ = try await rig.log.first("the answer") { $0.contains("ACCOUNT=slow") && $0.contains("refreshed") }
+            #expect(try await rig.state(of: "slow")?.state.generation == Generation(2))
+            #expect(await rig.waitForToken(of: slow).snapshot?.shown == .fresh)
+            #expect(await issuer.counters.tokenRequests == 2)
+            #expect(await issuer.counters.spentTokenUses == 0)
+            await rig.stop()
+        }
+    }
+
+    @Test func `a server that is known not to rotate is asked again after the time limit`() async throws {
+        try await withIssuer(policy: GrantPolicy(isRotating: false)) { issuer, url in
+            let rig = try CoordinatorRig(requestTimeout: .seconds(1))
+            try await rig.start()
+            let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
+            #expect(await rig.waitForToken(of: id).snapshot?.state.isRotating == false)
+            try await issuer.script(.delayAfter(.seconds(60)))
+            await rig.pass(.seconds(3600))
+            #expect(await rig.waitForToken(of: id).snapshot?.shown == .retrying)
+            let second = await rig.waitForToken(of: id).snapshot
+            #expect(second?.shown == .retrying || second?.shown == .fresh)
+            _ = try await issuer.waitForRequest(after: 2) { $0.path == "/token" }
+            await rig.stop()
+        }
+    }
+
+    @Test func `the end of the daemon waits for no answer that is overdue`() async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig(requestTimeout: .seconds(1))
+            try await rig.start()
+            try await issuer.script(.delayAfter(.seconds(120)))
+            let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
+            _ = await rig.waitForToken(of: id)
+            let begin = ContinuousClock.now
+            await rig.stop()
+            #expect(begin.duration(to: .now) < .seconds(20))
+            let line = try await rig.log.first("the journal's line") { $0.contains("the answer to a refresh was lost") }
+            #expect(line.contains("ACCOUNT=work"))
+        }
+    }
+
+    @Test func `after a resume the connection counts as gone`() async throws {
+        try await withIssuer(policy: GrantPolicy(gracePeriod: .seconds(60))) { issuer, url in
+            let rig = try CoordinatorRig()
+            try await rig.start()
+            try await issuer.script(.delayAfter(.seconds(120)))
+            let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
+            _ = try await issuer.waitForRequest { $0.path == "/token" }
+            await rig.inside { $0.noteResume() }
+            _ = try await rig.log.first("the journal's line") { $0.contains("the answer to a refresh was lost") }
+            #expect(await rig.waitForToken(of: id).snapshot != nil)
+            await rig.stop()
+        }
+    }
+}
