@@ -53,10 +53,13 @@ package struct AccessTokenTimes: Hashable, Sendable {
             && max(own - others, others - own) <= .seconds(3)
     }
 
-    /// Whether a resource server's complaint may be about it: a token younger than ten seconds was issued after the complaint was on
-    /// its way, or the fault is not the token's.
+    /// Whether a resource server's complaint is taken to be about it.
+    ///
+    /// A token that was asked for less than a second ago is the answer to the complaint: several programs are refused with the same token
+    /// at the same time, and the first report has it replaced for all of them. Replacing it again would never end at a server that
+    /// revokes the access token before.
     package func mayBeRejected(at now: Moment) -> Bool {
-        now.elapsed(since: issuedAt) >= .seconds(10)
+        now.elapsed(since: issuedAt) >= RefreshRule.shortestInterval
     }
 
     /// Whether a refresh is due by either clock.

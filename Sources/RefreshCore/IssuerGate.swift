@@ -1,4 +1,5 @@
-/// How many requests one issuer is sent at a time and per second, so that a restart or a resume does not stampede.
+/// How many requests one issuer is sent at a time and per second, so that a restart or a resume does not stampede, a server that wants
+/// fewer is heeded, and a few requests that hang do not hold up the rest.
 ///
 /// A token bucket for the rate, a counter for the concurrency; both are in memory only.
 package struct IssuerGate: Hashable, Sendable {
@@ -13,13 +14,59 @@ package struct IssuerGate: Hashable, Sendable {
             self.concurrent = max(concurrent, 1)
             self.perSecond = min(max(perSecond, 0.001), 1_000_000)
         }
+
+        /// Requests in flight at once, those that hang included. With `patience` and a request's time limit of 30 s, seven lots can hang
+        /// before one of them ends.
+        var inFlight: Int { concurrent > Int.max / 8 ? .max : concurrent * 8 }
     }
+
+    /// A request in flight, as the gate knows it.
+    package struct Place: Hashable, Sendable {
+        fileprivate let number: Int
+    }
+
+    /// What an answer says about the rate of requests.
+    package enum Word: Hashable, Sendable {
+        /// The server answered what it was asked.
+        case served
+        /// It wants fewer requests; nil if it did not say for how long.
+        case throttled(retryAfter: Duration?)
+    }
+
+    /// How long a request counts against `Limits.concurrent`. After that it is taken to hang, and the accounts behind it wait no longer:
+    /// an account whose token lives for twenty seconds is due ten seconds before its end.
+    package static let patience = Duration.seconds(5)
+    /// How long a throttled issuer is left alone at most. Its accounts have their own back-offs: this is for those that were not refused.
+    package static let longestPause = Duration.seconds(60)
 
     /// May be changed at any time; requests in flight stay counted.
     package var limits: Limits
-    package private(set) var inFlight = 0
+    private var places: [Place: Moment] = [:]
+    private var lastPlace = 0
     private var allowance: Double
     private var refilledAt: Moment
+    private var throttle: Throttle?
+    /// Accounts that were refused while others were served: what the server says to them is not about the issuer.
+    private var throttledAlone: Set<AccountID> = []
+
+    /// What follows when a server wants fewer requests.
+    ///
+    /// 1. One account is refused: one request may go at a time, for another account may be served.
+    /// 2. Another account is refused, too: nothing goes for as long as the server said, a minute at most; then one again.
+    /// 3. A request that began after the last refusal is served: the gate is open again.
+    private struct Throttle: Hashable {
+        var accounts: Set<AccountID>
+        /// The last refusal.
+        var at: Moment
+        var pause: Duration
+        /// Refusals after the first one.
+        var repeats: Int
+
+        /// Whether a request that began at `start` began after the last refusal, so that its answer is the newer word.
+        func isFollowed(by start: Moment) -> Bool {
+            start == at || start.elapsed(since: at) > .zero
+        }
+    }
 
     package init(limits: Limits, at now: Moment) {
         self.limits = limits
@@ -27,34 +74,87 @@ package struct IssuerGate: Hashable, Sendable {
         refilledAt = now
     }
 
+    package var inFlight: Int { places.count }
+
     /// How many requests may start at `now`.
     package mutating func openSlots(at now: Moment) -> Int {
         refill(at: now)
-        return max(0, min(limits.concurrent - inFlight, Int(allowance)))
+        return max(0, min(room(at: now), Int(allowance)))
     }
 
     /// Counts one request that starts at `now`.
-    package mutating func enter(at now: Moment) {
+    ///
+    /// - Returns: its place, to leave by.
+    @discardableResult package mutating func enter(at now: Moment) -> Place {
         refill(at: now)
-        inFlight += 1
         allowance -= 1
+        lastPlace += 1
+        let place = Place(number: lastPlace)
+        places[place] = now
+        return place
     }
 
-    /// Counts one request that has ended.
-    package mutating func leave() {
-        inFlight -= 1
+    /// Counts a request as ended; once is enough, twice changes nothing.
+    package mutating func leave(_ place: Place) {
+        places[place] = nil
     }
 
-    /// How long until the rate allows a request again; zero if it does, and nil if only the end of a request in flight can help.
+    /// Notes what the answer to a request of `account`, which began at `start`, says about the rate.
+    package mutating func note(_ word: Word, to account: AccountID, askedAt start: Moment, at now: Moment) {
+        switch word {
+        case .served:
+            throttledAlone.remove(account)
+            guard let throttle, throttle.isFollowed(by: start) else { return }
+            throttledAlone.formUnion(throttle.accounts.subtracting([account]))
+            self.throttle = nil
+        case .throttled(let retryAfter):
+            guard !throttledAlone.contains(account) else { return }
+            refill(at: now)
+            allowance = min(allowance, 1)
+            var throttle = throttle ?? Throttle(accounts: [], at: now, pause: .zero, repeats: -1)
+            throttle.accounts.insert(account)
+            throttle.at = now
+            throttle.repeats += 1
+            let wish = retryAfter ?? .seconds(2).scaled(by: Double(1 << min(throttle.repeats, 5)))
+            if throttle.accounts.count > 1 { throttle.pause = min(max(wish, .seconds(1)), Self.longestPause) }
+            self.throttle = throttle
+        }
+    }
+
+    /// How long until a request may start again; zero if one may, and nil if only the end of a request in flight can help.
     package func wait(at now: Moment) -> Duration? {
-        guard inFlight < limits.concurrent else { return nil }
+        guard places.count < limits.inFlight else { return nil }
         let missing = 1 - allowance - seconds(since: refilledAt, at: now) * limits.perSecond
-        return missing > 0 ? .microseconds(Int64((missing / limits.perSecond * 1e6).rounded(.up))) : .zero
+        let rate =
+            missing > 0 ? Duration.microseconds(Int64((missing / limits.perSecond * 1e6).rounded(.up))) : .zero
+        if let throttle {
+            let pause = throttle.pause - now.elapsed(since: throttle.at)
+            let probe = places.values.filter { throttle.isFollowed(by: $0) }.map { patience(with: $0, at: now) }.max()
+            return max(rate, pause, probe ?? .zero)
+        }
+        let counted = places.values.map { patience(with: $0, at: now) }.filter { $0 > .zero }.sorted()
+        let excess = counted.count - limits.concurrent
+        return excess < 0 ? rate : max(rate, counted[excess])
     }
 
     /// Whether the gate has recovered from all that went through it, and can be forgotten.
     package func isFull(at now: Moment) -> Bool {
-        inFlight == 0 && allowance + seconds(since: refilledAt, at: now) * limits.perSecond >= max(limits.perSecond, 1)
+        places.isEmpty && throttle == nil
+            && allowance + seconds(since: refilledAt, at: now) * limits.perSecond >= max(limits.perSecond, 1)
+    }
+
+    /// How many requests may start, the rate apart.
+    private func room(at now: Moment) -> Int {
+        let spare = limits.inFlight - places.count
+        let counted = places.values.filter { patience(with: $0, at: now) > .zero }
+        guard let throttle else { return min(limits.concurrent - counted.count, spare) }
+        let mayAsk = now.elapsed(since: throttle.at) >= throttle.pause
+        return mayAsk && !counted.contains { throttle.isFollowed(by: $0) } ? min(1, spare) : 0
+    }
+
+    /// How long a request that began at `start` still counts.
+    private func patience(with start: Moment, at now: Moment) -> Duration {
+        max(Self.patience - now.elapsed(since: start), .zero)
     }
 
     private mutating func refill(at now: Moment) {

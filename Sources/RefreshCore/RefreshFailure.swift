@@ -12,6 +12,11 @@ package struct RefreshFailure: Error, Hashable, Sendable {
         self.detail = detail
         self.retryAfter = retryAfter
     }
+
+    /// Whether the server wants fewer requests: 429 (RFC 6585 §4), or unavailability with a time to come back (RFC 9110 §10.2.3).
+    package var isThrottled: Bool {
+        detail.httpStatus == 429 || failureClass == .unavailable && retryAfter != nil
+    }
 }
 
 /// What a failure means for the grant. Only the last four can end in *interaction required*: only the authorization server

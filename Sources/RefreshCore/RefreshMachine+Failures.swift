@@ -140,6 +140,9 @@ extension RefreshMachine {
         if let retryAfter = failure.retryAfter {
             let asked = BackOffRule.retryAfter(retryAfter, jitter: jitter)
             if asked >= delay { (kind, delay) = (.serverAsked, asked) }
+        } else if kind == .transient, failure.isThrottled {
+            // RFC 6585 §4: a 429 need not name a time. Ours grows, and callers in a loop do not shorten it.
+            (kind, delay) = (.serverAsked, max(delay, BackOffRule.callerInterval))
         }
         let backOff = BackOff(failedAt: now, delay: delay, kind: kind, failure: failure)
         state.phase = .backingOff(backOff)

@@ -52,7 +52,9 @@ extension RefreshMachine {
         if failure.failureClass == .unanswered {
             return answerLost(failure, sentAt: lease.startedAt, at: now, jitter: jitter)
         }
-        if failure.retryAfter != nil { return backOff(.transient, after: failure, at: now, jitter: jitter) }
+        if failure.retryAfter != nil || failure.isThrottled {
+            return backOff(.transient, after: failure, at: now, jitter: jitter)
+        }
         // The account's next exchange asks for what was demanded as well, and would follow at once.
         let isServerGone = [.unreachable, .unavailable].contains(failure.failureClass)
         if told == nil, isServerGone, isRefreshDue(at: now) {

@@ -13,7 +13,7 @@ package enum RefreshRule {
     static let shortLifetime = Duration.seconds(240)
 
     /// No account asks more often than this, whatever its server says: a margin longer than the lifetime makes other clients spin.
-    static let shortestInterval = Duration.seconds(1)
+    package static let shortestInterval = Duration.seconds(1)
 
     /// The time from issue to refresh.
     ///

@@ -11,6 +11,8 @@ final class ParameterDecoder: Decoder {
     private var members: [String: JSONValue]?
     private var asked: Set<String> = []
     private var children: [ParameterDecoder] = []
+    /// Whether whoever decodes it looks into it by himself.
+    private var isReadAsOne = false
 
     private init(_ value: JSONValue, at path: [any CodingKey]) {
         self.value = value
@@ -23,6 +25,10 @@ final class ParameterDecoder: Decoder {
     static func decode<T: Decodable>(_ type: T.Type, from value: JSONValue, at path: [any CodingKey] = []) throws -> T {
         let decoder = ParameterDecoder(value, at: path)
         let decoded = try T(from: decoder)
+        // A type without members asks for no container.
+        if decoder.members == nil, !decoder.isReadAsOne, value.isObject {
+            _ = try decoder.container(keyedBy: ParameterKey.self)
+        }
         try decoder.refuseUnaskedMembers()
         return decoded
     }
@@ -74,7 +80,8 @@ final class ParameterDecoder: Decoder {
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
-        ScalarContainer(decoder: self)
+        isReadAsOne = true
+        return ScalarContainer(decoder: self)
     }
 
     /// A scalar read without a decoder of its own, or any other type read with one.

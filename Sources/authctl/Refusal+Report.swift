@@ -129,13 +129,11 @@ extension Refusal {
     }
 
     private static func temporarilyUnavailable(_ error: TemporarilyUnavailableError) -> Report {
-        let next =
-            error.retryAtUSec.map { "the next attempt is \(LocalTime.now.relative($0))" }
-            ?? "the next attempt follows when a network is up"
+        let next = error.retryAtUSec.map { ", the next attempt is \(LocalTime.now.relative($0))" } ?? ""
         return Report(
             status: .tryAgainLater,
             message: "no valid token for '\(error.account)' now: "
-                + Wording.joined(error.reason, error.failure) + ", \(next)",
+                + Wording.joined(error.reason, error.failure) + next,
             hints: ["authctl status \(error.account)"] + journal(error.failure?.correlationId)
         )
     }

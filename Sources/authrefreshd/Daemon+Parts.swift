@@ -71,7 +71,8 @@ extension Daemon {
                     vendor: "authrefreshd",
                     product: "authrefreshd",
                     version: Version.text,
-                    url: "https://authrefreshd.example/"
+                    // org.varlink.service wants a field; the project has no page.
+                    url: ""
                 ),
                 interfaces: [Interface.name: Interface.text],
                 refusalError: { $0.interfaceError },

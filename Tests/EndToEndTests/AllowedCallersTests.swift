@@ -157,6 +157,19 @@ struct AllowedCallersTests {
         }
     }
 
+    @Test func `who is not on the list cannot spend the grant`() async throws {
+        try await withList { stage, copy, issuer, _, _ in
+            let requests = await issuer.counters.tokenRequests
+            for command in [["refresh", "work"], ["token", "work", "--force"]] {
+                #expect(try await stage.authctl(command).end == .exited(77), "\(command)")
+            }
+            #expect(await issuer.counters.tokenRequests == requests)
+            let allowed = try await run(copy, ["refresh", "work"], stage)
+            #expect(allowed.end == .exited(0), "\(allowed.errors)")
+            #expect(await issuer.counters.tokenRequests == requests + 1)
+        }
+    }
+
     @Test func `who is not on the list can look, mend and take away, but not lift it`() async throws {
         try await withList { stage, copy, issuer, _, _ in
             for clear in [["allow-executable"], ["allow-executable", "allow-unit"]] {
@@ -166,7 +179,6 @@ struct AllowedCallersTests {
             #expect(try await stage.authctl("status", "work").end == .exited(0))
             let shown = try await stage.authctl("account", "show", "work")
             #expect(shown.output.contains("allowed program \(copy)"), "\(shown.output)")
-            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
             try await stage.importGrant(issuer.issueGrant(clientID: "app"), into: "work")
             // What was brought in is not given out.
             _ = try await stage.refusal(of: "work", as: PermissionDeniedError.self)

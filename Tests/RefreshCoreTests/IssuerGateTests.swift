@@ -7,11 +7,13 @@ import Testing
     @Test func `no more than the limit are in flight`() {
         var gate = IssuerGate(limits: IssuerGate.Limits(concurrent: 2, perSecond: 50), at: start)
         #expect(gate.openSlots(at: start) == 2)
-        gate.enter(at: start)
+        let first = gate.enter(at: start)
         gate.enter(at: start)
         #expect(gate.openSlots(at: start) == 0)
-        #expect(gate.wait(at: start) == nil)
-        gate.leave()
+        #expect(gate.wait(at: start) == IssuerGate.patience)
+        gate.leave(first)
+        // Who has left does not leave again.
+        gate.leave(first)
         #expect(gate.openSlots(at: start) == 1)
         #expect(gate.wait(at: start) == .zero)
     }
@@ -51,9 +53,9 @@ import Testing
     @Test func `a gate is full again when all have left and the allowance is back`() {
         var gate = IssuerGate(limits: IssuerGate.Limits(concurrent: 8, perSecond: 1), at: start)
         #expect(gate.isFull(at: start))
-        gate.enter(at: start)
+        let place = gate.enter(at: start)
         #expect(!gate.isFull(at: start.later(.seconds(60))))
-        gate.leave()
+        gate.leave(place)
         #expect(!gate.isFull(at: start))
         #expect(gate.isFull(at: start.later(.seconds(1))))
     }
@@ -72,5 +74,100 @@ import Testing
         gate.enter(at: start)
         #expect(gate.openSlots(at: start.later(.seconds(1))) == 2)
         #expect(gate.wait(at: start) == .zero)
+    }
+
+    // MARK: Requests that hang
+
+    @Test func `requests that hang for longer than the patience hold up nobody, up to a bound`() {
+        var gate = IssuerGate(limits: IssuerGate.Limits(concurrent: 8, perSecond: 50), at: start)
+        var now = start
+        for lot in 1...8 {
+            #expect(gate.openSlots(at: now) == 8, "lot \(lot)")
+            for _ in 0..<8 { gate.enter(at: now) }
+            #expect(gate.openSlots(at: now) == 0)
+            #expect(gate.openSlots(at: now.later(.milliseconds(4999))) == 0)
+            if lot < 8 { #expect(gate.wait(at: now.later(.seconds(1))) == .seconds(4)) }
+            now = now.later(.seconds(5))
+        }
+        #expect(gate.inFlight == 64)
+        #expect(gate.openSlots(at: now) == 0)
+        #expect(gate.wait(at: now) == nil)
+    }
+
+    // MARK: Servers that want fewer requests
+
+    private let work = AccountID(1)
+    private let home = AccountID(2)
+    private let third = AccountID(3)
+
+    /// A gate at which `work` has been refused at `start`.
+    private func throttled(retryAfter: Duration? = .seconds(30)) -> IssuerGate {
+        var gate = IssuerGate(limits: IssuerGate.Limits(), at: start)
+        gate.leave(gate.enter(at: start))
+        gate.note(.throttled(retryAfter: retryAfter), to: work, askedAt: start, at: start)
+        return gate
+    }
+
+    @Test func `an account that is throttled alone has one other asked, and then all as before`() {
+        var gate = throttled()
+        #expect(gate.openSlots(at: start) == 1)
+        let probe = gate.enter(at: start.later(.milliseconds(1)))
+        #expect(gate.openSlots(at: start.later(.seconds(1))) == 0)
+        gate.leave(probe)
+        gate.note(.served, to: home, askedAt: start.later(.milliseconds(1)), at: start.later(.seconds(1)))
+        #expect(gate.openSlots(at: start.later(.seconds(1))) == 8)
+        // What it is told again is not about the others.
+        let later = start.later(.seconds(40))
+        gate.note(.throttled(retryAfter: .seconds(30)), to: work, askedAt: later, at: later)
+        #expect(gate.openSlots(at: later) == 8)
+    }
+
+    @Test func `two accounts that are throttled close the gate for as long as the server says`() {
+        var gate = throttled()
+        gate.note(.throttled(retryAfter: .seconds(30)), to: home, askedAt: start, at: start)
+        #expect(gate.openSlots(at: start.later(.seconds(29))) == 0)
+        #expect(gate.wait(at: start.later(.seconds(10))) == .seconds(20))
+        let now = start.later(.seconds(30))
+        #expect(gate.openSlots(at: now) == 1)
+        gate.note(.served, to: third, askedAt: now, at: now)
+        #expect(gate.openSlots(at: now.later(.seconds(1))) == 8)
+    }
+
+    @Test(arguments: [Duration?.none, .seconds(86_400)])
+    func `whatever a server says, its other accounts are asked within a minute`(retryAfter: Duration?) {
+        var gate = throttled(retryAfter: retryAfter)
+        var now = start
+        for _ in 0..<10 {
+            gate.note(.throttled(retryAfter: retryAfter), to: home, askedAt: now, at: now)
+            now = now.later(IssuerGate.longestPause)
+            #expect(gate.openSlots(at: now) == 1)
+        }
+        #expect(!gate.isFull(at: now.later(.seconds(3600))))
+    }
+
+    @Test func `without a time from the server the pauses grow`() {
+        var gate = throttled(retryAfter: nil)
+        var pauses: [Duration?] = []
+        for _ in 0..<6 {
+            gate.note(.throttled(retryAfter: nil), to: home, askedAt: start, at: start)
+            pauses.append(gate.wait(at: start))
+        }
+        #expect(pauses == [4, 8, 16, 32, 60, 60].map { .seconds($0) })
+    }
+
+    @Test func `what was asked before the refusal proves nothing`() {
+        var gate = throttled()
+        let now = start.later(.seconds(1))
+        gate.note(.throttled(retryAfter: .seconds(30)), to: home, askedAt: start, at: now)
+        gate.note(.served, to: third, askedAt: start, at: now)
+        #expect(gate.openSlots(at: now) == 0)
+    }
+
+    @Test func `a probe that hangs is not waited for`() {
+        var gate = throttled()
+        gate.enter(at: start)
+        #expect(gate.openSlots(at: start.later(.seconds(4))) == 0)
+        #expect(gate.wait(at: start.later(.seconds(4))) == .seconds(1))
+        #expect(gate.openSlots(at: start.later(.seconds(5))) == 1)
     }
 }

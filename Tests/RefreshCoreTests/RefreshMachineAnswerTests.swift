@@ -136,6 +136,23 @@ import Testing
         #expect(machine.state == before)
     }
 
+    @Test func `a 429 without Retry-After is waited out, though callers ask in a loop`() {
+        let throttled = RefreshFailure(.unavailable, detail: FailureDetail(summary: "a test failure", httpStatus: 429))
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        var requests = 0
+        for tenths in 0..<300 {
+            let now = start.later(.milliseconds(Int64(tenths) * 100))
+            if case .refreshing(let lease) = machine.state.phase {
+                _ = machine.handle(.refreshFailed(lease.generation, throttled), at: now, jitter: 0)
+            }
+            for event in [Event.tokenNeeded, .refreshRequested, .connectivityRestored, .deadlineReached] {
+                let effects = machine.handle(event, at: now, jitter: 0)
+                requests += effects.count { if case .send = $0 { true } else { false } }
+            }
+        }
+        #expect(requests == 4, "pauses of 2, 2, 4, 8 and 16 s")
+    }
+
     @Test func `a failure of another generation is dropped and told`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let event = Event.refreshFailed(Generation(4), Fixture.failure(.grantEnded))

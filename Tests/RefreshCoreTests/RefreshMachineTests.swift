@@ -163,10 +163,13 @@ import Testing
         #expect(machine.handle(.accessTokenRejected, at: start, jitter: 0) == [])
     }
 
-    @Test func `a token younger than ten seconds is not blamed`() {
+    @Test func `a rejected token is replaced, unless it was asked for less than a second ago`() {
         var machine = Fixture.machine(.scheduled)
-        #expect(machine.handle(.accessTokenRejected, at: start.later(.milliseconds(9999)), jitter: 0) == [])
+        #expect(machine.handle(.accessTokenRejected, at: start.later(.milliseconds(999)), jitter: 0) == [])
         #expect(machine.state.accessToken != nil)
+        let now = start.later(.seconds(1))
+        #expect(machine.handle(.accessTokenRejected, at: now, jitter: 0) == Fixture.begin(at: now))
+        #expect(machine.state.accessToken == nil)
     }
 
     // MARK: exchangeContinues, exchangeAbandoned

@@ -67,6 +67,19 @@ import Testing
         #expect(throws: VarlinkError.invalidParameter(name)) { _ = try decode(parameters) }
     }
 
+    @Test func `a method without parameters takes none`() throws {
+        struct Nothing: Decodable {}
+        for (parameters, name) in [("{}", nil), (#"{"acount":"b"}"#, "acount")] {
+            let message = #"{"method":"a.B","parameters":"# + parameters + "}"
+            let call = try #require(VarlinkCall(message: Array(message.utf8), limits: ServerLimits()))
+            guard let name else {
+                _ = try call.decodeParameters(as: Nothing.self)
+                continue
+            }
+            #expect(throws: VarlinkError.invalidParameter(name)) { _ = try call.decodeParameters(as: Nothing.self) }
+        }
+    }
+
     @Test func `a call without parameters decodes as one with none`() {
         guard let call = VarlinkCall(message: Array(#"{"method":"a.B"}"#.utf8), limits: ServerLimits()) else {
             Issue.record("not a call")

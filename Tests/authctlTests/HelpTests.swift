@@ -27,6 +27,19 @@ import Testing
         #expect(Self.commands[index].helpMessage(columns: 80).utf8.allSatisfy { $0 < 0x80 })
     }
 
+    @Test func `the help of account edit lists all that can be cleared`() throws {
+        let discussion = AccountEditCommand.configuration.discussion.replacing("\n", with: " ")
+        let list = try #require(discussion.firstMatch(of: /--clear empties a setting: ([^.]+)\./)).1
+        let listed = list.split(separator: ",").map { $0.trimmingPrefix(" ") }.map(String.init)
+        #expect(listed.sorted() == AccountEditCommand.clearable.sorted())
+    }
+
+    @Test func `every command takes --socket`() {
+        for command in Self.commands where command.configuration.subcommands.isEmpty {
+            #expect(command.helpMessage(columns: 80).contains("--socket"), "\(command)")
+        }
+    }
+
     @Test func `all commands are looked at`() {
         #expect(Self.commands.count >= 20)
     }

@@ -31,6 +31,11 @@ struct LimitsPageTests {
         return "\(value)"
     }
 
+    @Test func `systemd's socket lets as many callers wait as ours`() throws {
+        let unit = try PageSources.file("systemd/authrefreshd.socket")
+        #expect(unit.split(separator: "\n").contains("Backlog=\(CallerLimits.server.backlog)"))
+    }
+
     @Test func `every limit is on the page with its value, and no other`() throws {
         var expected = [
             "accountsMax": text(CoordinatorSettings().maxAccounts),

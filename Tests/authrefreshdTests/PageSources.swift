@@ -10,6 +10,11 @@ enum PageSources {
         return try String(contentsOf: page, encoding: .utf8)
     }
 
+    /// A file of the project, by its path from the root.
+    static func file(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
     /// The parts of `Tests/torture`, as one calls them.
     static func tortures() throws -> Set<String> {
         let script = try String(contentsOf: root.appending(path: "Tests/torture"), encoding: .utf8)

@@ -8,7 +8,7 @@ struct AccountEditCommand: ParsableCommand {
         abstract: "Change an account's settings; what is not named stays.",
         discussion: """
             --scope, --param, --provider-setting, --allow-unit and --allow-executable replace all of their kind. --clear empties a \
-            setting: issuer, provider, provider-setting, client-secret, client-auth, assertion-subject, assertion-audience, assertion-lifetime, scope, \
+            setting: issuer, provider, provider-setting, client-secret, client-key, client-key-id, team-id, client-auth, assertion-subject, assertion-audience, assertion-lifetime, scope, \
             param, authorization-parameter, authorization-details, redirect-uri, redirect-port, redirect-scheme, post-logout-redirect-uri, lead-time, rotation-grace, refresh-token-lifetime, allow-unit, allow-executable.
 
             Provider settings are for one server: they are emptied if --issuer, --provider or --set leads to another one, unless \
@@ -81,7 +81,7 @@ struct AccountEditCommand: ParsableCommand {
         try output.print(reply, or: SettingsView(settings: reply.settings, status: nil, time: .now).text)
     }
 
-    private static let clearable = SettingName.allCases.filter { $0 != .clientId && $0 != .variables }.map(\.option)
+    static let clearable = SettingName.allCases.filter { $0 != .clientId && $0 != .variables }.map(\.option)
 
     /// The names on the wire of what `--clear` names.
     private func cleared() throws(AuthctlError) -> [String] {

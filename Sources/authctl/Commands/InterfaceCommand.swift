@@ -17,6 +17,9 @@ struct InterfaceCommand: ParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
+    /// Taken by every command; nobody is asked here.
+    @OptionGroup var connection: ConnectionOptions
+
     func run() throws(AuthctlError) {
         try output.print(InterfaceAnswer(description: Interface.text), or: Interface.text)
     }

@@ -22,12 +22,28 @@ struct IssuerGates {
         gates[issuer]?.openSlots(at: now) ?? 0
     }
 
-    mutating func enter(_ issuer: IssuerID, limits: @autoclosure () -> IssuerGate.Limits, at now: Moment) {
+    /// - Returns: the request's place, to leave by.
+    mutating func enter(
+        _ issuer: IssuerID,
+        limits: @autoclosure () -> IssuerGate.Limits,
+        at now: Moment
+    ) -> IssuerGate.Place {
         gates[issuer, default: IssuerGate(limits: limits(), at: now)].enter(at: now)
     }
 
-    mutating func leave(_ issuer: IssuerID) {
-        gates[issuer]?.leave()
+    mutating func leave(_ issuer: IssuerID, _ place: IssuerGate.Place) {
+        gates[issuer]?.leave(place)
+    }
+
+    /// Notes what an issuer's answer to a request of `account`, which began at `start`, says about the rate of requests.
+    mutating func note(
+        _ outcome: IssuerGate.Word,
+        of issuer: IssuerID,
+        to account: AccountID,
+        askedAt start: Moment,
+        at now: Moment
+    ) {
+        gates[issuer]?.note(outcome, to: account, askedAt: start, at: now)
     }
 
     mutating func markBacklogged(_ issuer: IssuerID) {

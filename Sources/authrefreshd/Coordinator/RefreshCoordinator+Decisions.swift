@@ -93,6 +93,7 @@ extension RefreshCoordinator {
             guard isStillWanted(arrival, of: record, at: now) else { continue }
             let decision = decision(on: arrival, of: record, at: now)
             if decision.sends, decision.event.waitsForGate {
+                if mayStart(record.account), pace.postpone(arrival, at: now) { continue }
                 let issuer = record.issuerID
                 let slots = gates.openSlots(for: issuer, limits: settings.limits(for: record.account), at: now)
                 guard mayStart(record.account), slots > starting[issuer, default: 0] else {
@@ -167,10 +168,8 @@ extension RefreshCoordinator {
         } else if isStopping {
             answerWaiters(of: arrival.account, with: .stopping)
         } else if !isOnline && !record.account.issuer.isLoopback {
-            answerWaiters(
-                of: arrival.account,
-                with: .notNow("there is no network", snapshot(of: record, at: timebase.now()))
-            )
+            let reason = "there is no network route, and the next attempt follows when there is one"
+            answerWaiters(of: arrival.account, with: .notNow(reason, snapshot(of: record, at: timebase.now())))
         } else if arrival.event == .deadlineReached {
             // It stays due in the store, and is found there again.
             gates.markBacklogged(issuer)

@@ -14,6 +14,7 @@ extension RefreshCoordinator {
     func takeDue(into arrivals: inout [Arrival], at now: Moment) throws(StoreError) -> Bool {
         guard !isStopping, trouble == nil else { return false }
         let before = arrivals.count
+        arrivals += pace.takeReady(at: now)
         for issuer in gates.backlogged {
             try takeBacklog(of: issuer, into: &arrivals, at: now)
         }
@@ -59,6 +60,7 @@ extension RefreshCoordinator {
             deadlines.append(now.wall + trouble.remaining(at: now))
         } else if !isStopping {
             deadlines.append(gates.nextOpening(at: now))
+            deadlines.append(pace.wait(at: now).map { now.wall + $0 })
         }
         let deadline = deadlines.compactMap { $0 }.min()
         // While requests are under way, firing too early once costs less than arming anew in every turn; their ends bring the next.

@@ -72,19 +72,20 @@ extension RefreshCoordinator {
                 return false
             }
         }
-        gates.enter(record.issuerID, limits: settings.limits(for: account), at: now)
+        let place = gates.enter(record.issuerID, limits: settings.limits(for: account), at: now)
+        pace.note(account.id, set, at: now)
         youngExchanges.insert(correlationID)
         // Where the answer arrives, so that it is read without a change of threads.
         let task = Task(executorPreference: client.executor) { @concurrent [self, client, request] in
             let outcome = await request.run(by: client) { [self] in
                 queue.async {
-                    self.assumeIsolated { $0.overdue(lease, of: record, correlationID: correlationID) }
+                    self.assumeIsolated { $0.overdue(lease, of: record, at: place, correlationID: correlationID) }
                 }
             }
             // Not awaited: the task would come back to its own thread only to end there.
             queue.async {
                 self.assumeIsolated {
-                    $0.ended(lease, for: set, of: record, with: outcome, correlationID: correlationID)
+                    $0.ended(lease, for: set, of: record, with: outcome, at: place, correlationID: correlationID)
                 }
             }
         }
@@ -119,9 +120,9 @@ extension RefreshCoordinator {
 
     /// A request has passed its time limit, and its connection is still open. Its answer may hold the only refresh token that the server
     /// still takes, so it is read on; callers are let go, and the issuer's slot is free again.
-    private func overdue(_ lease: Lease, of record: Record, correlationID: String) {
+    private func overdue(_ lease: Lease, of record: Record, at place: IssuerGate.Place, correlationID: String) {
         guard youngExchanges.remove(correlationID) != nil else { return }
-        gates.leave(record.issuerID)
+        gates.leave(record.issuerID, place)
         wake()
         let account = record.account.id
         guard let exchange = exchanges[account], exchange.lease == lease else { return }
@@ -151,6 +152,7 @@ extension RefreshCoordinator {
         for set: TokenSet?,
         of record: Record,
         with outcome: RefreshOutcome,
+        at place: IssuerGate.Place,
         correlationID: String
     ) {
         let account = record.account.id
@@ -160,7 +162,11 @@ extension RefreshCoordinator {
             exchanges[account] = nil
             claims = exchange.claims
         }
-        if youngExchanges.remove(correlationID) != nil { gates.leave(record.issuerID) }
+        youngExchanges.remove(correlationID)
+        gates.leave(record.issuerID, place)
+        if let word = outcome.wordOnRate {
+            gates.note(word, of: record.issuerID, to: account, askedAt: lease.startedAt, at: timebase.now())
+        }
         if let serverDate = outcome.serverDate {
             noteSkew(serverDate - timebase.now().wall, of: record.issuerID)
         }
@@ -212,6 +218,23 @@ extension RefreshCoordinator {
     /// A lease whose refresh token cannot be had is a failure like one the server reports, but nothing was spent.
     private func fail(_ lease: Lease, for set: TokenSet?, of account: AccountID, _ failure: RefreshFailure) {
         submit(.failed(lease.generation, failure, for: set), for: account)
+    }
+}
+
+extension RefreshOutcome {
+    /// What the server's answer says about the rate of requests; nil if there was none.
+    fileprivate var wordOnRate: IssuerGate.Word? {
+        switch result {
+        case .success: return .served
+        case .failure(let failure):
+            if failure.isThrottled { return .throttled(retryAfter: failure.retryAfter) }
+            switch failure.failureClass {
+            // What a server in trouble answers tells nothing of its limits.
+            case .unreachable, .unanswered, .unavailable: return nil
+            case .misconfigured, .rejected, .grantEnded, .userRequired:
+                return failure.detail.httpStatus.map { _ in .served }
+            }
+        }
     }
 }
 

@@ -29,6 +29,8 @@ actor RefreshCoordinator {
     var settings: CoordinatorSettings
     var timer: DeadlineTimer?
     var gates = IssuerGates()
+    /// Who asks again too soon.
+    var pace = AskingPace()
     /// The requests under way, by account.
     var exchanges: [AccountID: Exchange] = [:]
     /// Those of them that have not passed their time limit, each with a slot at its issuer's gate, by correlation identifier.

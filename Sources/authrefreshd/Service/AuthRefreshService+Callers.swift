@@ -13,8 +13,8 @@ enum Caller {
 
 /// Whose secrets are whose: the accounts' allow lists.
 ///
-/// What hands a secret out, speaks about one, or says where one is sent is for the allowed callers: `AcquireToken`,
-/// `ProvePossession`, `ReportRejected`, `ExportGrant`, `UpdateAccount`. Everybody else of this user may see the account, have it refreshed, bring a
+/// What hands a secret out, spends one, speaks about one, or says where one is sent is for the allowed callers: `AcquireToken`, `Refresh`,
+/// `ProvePossession`, `ReportRejected`, `ExportGrant`, `UpdateAccount`. Everybody else of this user may see the account, sign in, bring a
 /// grant in, and take the account away: none of that gives a secret to anyone, and a person at a terminal has to be able to
 /// mend what needs them.
 extension AuthRefreshService {

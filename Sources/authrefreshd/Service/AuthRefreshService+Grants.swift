@@ -48,12 +48,17 @@ extension AuthRefreshService {
         }
     }
 
-    func refresh(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws
-    {
+    func refresh(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        from caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws {
         let asked = try call.decodeParameters(as: Refresh.Parameters.self)
         let snapshot = try account(asked.account, on: coordinator)
-        // Who asks for the grant that there is wants no more. Those who may not have the token do not decide about it.
-        if snapshot.account.allowedCallers == nil { coordinator.stepUps[snapshot.account.id] = nil }
+        try admit(caller, to: snapshot.account, on: coordinator)
+        // Who asks for the grant that there is wants no more.
+        coordinator.stepUps[snapshot.account.id] = nil
         wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
             Refresh.Reply(status: $0)
         }

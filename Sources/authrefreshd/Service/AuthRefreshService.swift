@@ -41,7 +41,7 @@ struct AuthRefreshService: Sendable {
             case .acquireToken: try acquire(call, responder, from: caller, on: coordinator)
             case .provePossession: responder.reply(try provePossession(call, from: caller, on: coordinator))
             case .reportRejected: try reportRejected(call, responder, from: caller, on: coordinator)
-            case .refresh: try refresh(call, responder, on: coordinator)
+            case .refresh: try refresh(call, responder, from: caller, on: coordinator)
             case .subscribe: try subscribe(call, responder, on: coordinator)
             case .startSignIn: try startSignIn(call, responder, on: coordinator)
             case .continueSignIn: responder.reply(try continueSignIn(call, on: coordinator))

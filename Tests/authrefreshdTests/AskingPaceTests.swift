@@ -1,0 +1,51 @@
+import DemoIssuer
+import RefreshCore
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// Callers who ask again and again, and requests that hang.
+struct AskingPaceTests {
+    @Test(arguments: [(Event.tokenNeeded, true), (.refreshRequested, false)])
+    func `who asks again within a second waits for its rest, and one request answers all`(
+        event: Event,
+        isForToken: Bool
+    ) async throws {
+        try await withFreshAccount { rig, issuer, account in
+            let purpose: Waiter.Purpose = isForToken ? .token(minimumValidity: nil, isForced: true) : .attempt
+            for round in 1...2 {
+                let outcomes = EventLog<WaitOutcome>()
+                await rig.inside { coordinator in
+                    for _ in 0..<20 {
+                        _ = coordinator.wait(for: purpose, of: account, after: event) { outcomes.append($0) }
+                    }
+                }
+                // Behind the turn that has decided on them.
+                #expect(await rig.inside { $0.exchanges.isEmpty })
+                await rig.pass(AskingPace.interval)
+                try await outcomes.first("the last outcome") { _ in outcomes.count == 20 }
+                #expect(outcomes.all.allSatisfy { $0.snapshot?.state.generation == Generation(Int64(2 + round)) })
+                #expect(await issuer.counters.tokenRequests == 1 + round)
+            }
+        }
+    }
+
+    @Test func `requests that hang leave their places to other accounts`() async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig()
+            try await rig.start()
+            try await issuer.script(.delayBefore(.seconds(4)), times: 8)
+            for number in 1...8 {
+                _ = try await rig.add("hanging\(number)", url, try await issuer.issueGrant(clientID: "app"))
+            }
+            let healthy = try await rig.add("healthy", url, try await issuer.issueGrant(clientID: "app"))
+            #expect(await rig.inside { $0.exchanges.count } == 8)
+            async let outcome = rig.waitForToken(of: healthy)
+            await rig.pass(IssuerGate.patience)
+            #expect(await outcome.snapshot?.state.generation == Generation(2))
+            #expect(await rig.inside { $0.exchanges.count } == 8)
+            await rig.stop()
+        }
+    }
+}
