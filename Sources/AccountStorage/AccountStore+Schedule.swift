@@ -173,6 +173,8 @@ extension AccountStore {
             guard !closed.contains(last) else { continue }
             found += try dueIDs(of: last, at: wall, online: online, limit: limit, in: db)
         }
+        // The next turns begin behind it, or each would ask every issuer again.
+        if found.isEmpty, limit > 0 { barren = BarrenStretch(end: onSchedule(wall), online: online, closed: closed) }
         return found.sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }.prefix(limit).map(\.id)
     }
 

@@ -7,6 +7,8 @@
 /// | 4 | 8 … 16 s | 20 … 40 min |
 /// | 8 | 2 min 8 s … 4 min 16 s | 30 min … 1 h |
 /// | 9 and more | 2 min 30 s … 5 min | 30 min … 1 h |
+///
+/// A 429 that names no time (RFC 6585 §4) waits like a transient failure, at least two seconds, and callers do not shorten that.
 package enum BackOffRule {
     /// Five minutes is what an outage may cost a user after it has ended.
     package static let longestTransient = Duration.seconds(300)

@@ -10,6 +10,9 @@ struct DaemonConnection: ~Copyable {
     /// Seconds for an answer that waits for a refresh. Above the daemon's own limit of 40, whose error says more than ours.
     static let refreshPatience: Int32 = 60
 
+    /// Seconds after which a person at a terminal is told what is waited for.
+    private static let quiet: Int32 = 2
+
     /// For the methods of this type only.
     var connection: VarlinkConnection
     private let path: String
@@ -42,11 +45,18 @@ struct DaemonConnection: ~Copyable {
     ///
     /// A daemon that is being restarted hangs up on the calls that it cannot serve any more. It accepts no others by then: the
     /// next one waits in the socket for its successor, which is asked, once, if no harm can come of asking twice.
-    mutating func ask(_ method: Method, json: String, patience: Int32) throws(AuthctlError) -> JSONText {
+    ///
+    /// - Parameter silence: called when the answer has not come within two seconds.
+    mutating func ask(
+        _ method: Method,
+        json: String,
+        patience: Int32,
+        onSilence silence: (() -> Void)? = nil
+    ) throws(AuthctlError) -> JSONText {
         let start = Self.clock
         let reply: VarlinkConnection.Reply
         do throws(ConnectionError) {
-            reply = try call(method, json, patience)
+            reply = try call(method, json, patience, onSilence: silence)
         } catch .ended where Self.harmless.contains(method) {
             reply = try askSuccessor(method, json, patience - (Self.clock - start))
         } catch {
@@ -75,9 +85,19 @@ struct DaemonConnection: ~Copyable {
     private mutating func call(
         _ method: Method,
         _ json: String,
-        _ patience: Int32
+        _ patience: Int32,
+        onSilence silence: (() -> Void)? = nil
     ) throws(ConnectionError) -> VarlinkConnection.Reply {
         do throws(VarlinkClientError) {
+            if let silence, patience > Self.quiet {
+                try connection.send(method.rawValue, parameters: json, mode: .one)
+                do throws(VarlinkClientError) {
+                    return try connection.receive(timeoutMilliseconds: Self.quiet * 1000)
+                } catch .timedOut {
+                    silence()
+                    return try connection.receive(timeoutMilliseconds: (patience - Self.quiet) * 1000)
+                }
+            }
             return try connection.call(method.rawValue, parameters: json, timeoutMilliseconds: patience * 1000)
         } catch {
             throw ConnectionError(error, patience: patience)

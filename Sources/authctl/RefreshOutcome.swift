@@ -5,9 +5,12 @@ extension DaemonConnection {
     ///
     /// - Throws: `refused`, or `notFresh` if the daemon answers with a state in which the refresh has failed.
     mutating func refresh(_ account: String) throws(AuthctlError) -> AccountStatus {
-        let parameters = Refresh.Parameters(account: account)
-        let reply = try ask(.refresh, parameters, for: Refresh.Reply.self, patience: Self.refreshPatience)
-        let status = reply.status
+        let parameters = WireText.encode(Refresh.Parameters(account: account))
+        let answer = try ask(.refresh, json: parameters, patience: Self.refreshPatience) {
+            guard StandardError.isTerminal else { return }
+            StandardError.note("waiting for the authorization server of '\(account)', 40 s at most")
+        }
+        let status = try WireText.decode(Refresh.Reply.self, from: answer).status
         guard status.refreshExitStatus == .success else { throw .notFresh(status) }
         return status
     }

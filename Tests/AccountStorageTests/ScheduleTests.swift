@@ -92,6 +92,17 @@ struct ScheduleTests {
         #expect(try names(store.due(at: at(7), online: true, excluding: [closed], limit: 9)) == ["x"])
     }
 
+    @Test func `behind a closed issuer's backlog the other issuers are asked once, not in every turn`() throws {
+        let backlog = try (0...AccountStore.longestWalk).map { try Sample.scheduled("a\($0)", due: 0) }
+        _ = try store.add(backlog)
+        _ = try store.add([Sample.scheduled("x", due: 7, issuer: "https://x.example")])
+        let closed = try #require(try store.record(named: Sample.name("a0"))?.issuerID)
+        #expect(try names(store.due(at: at(6), online: true, excluding: [closed], limit: 9)) == [])
+        #expect(store.barren?.end == store.onSchedule(at(6)))
+        #expect(try names(store.due(at: at(7), online: true, excluding: [closed], limit: 9)) == ["x"])
+        #expect(try store.due(at: at(6), online: true, limit: 9).count == 9)
+    }
+
     @Test func `the next deadline lies after the given time`() throws {
         #expect(try store.nextDeadline(after: at(0), online: true) == nil)
         _ = try store.add([Sample.scheduled("a", due: 10), Sample.scheduled("b", due: 20)])

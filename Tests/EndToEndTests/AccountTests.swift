@@ -188,15 +188,18 @@ struct AccountTests {
             let daemon = try await stage.start()
             try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
             let token = try await stage.acquire("work")
-            let young = try await stage.ask(
-                .reportRejected,
-                ReportRejected.Parameters(account: "work"),
-                for: ReportRejected.Reply.self
-            )
-            // So young a token was not what was refused; a loop of complaints must not become one of requests.
-            #expect(young.status.generation == 2)
-            #expect(try await stage.acquire("work") == token)
-            #expect(await issuer.counters.tokenRequests == 1)
+            // A token that was asked for less than a second ago is kept; a loop of complaints must not become one of requests.
+            var reports = 0
+            repeat {
+                _ = try await stage.ask(
+                    .reportRejected,
+                    ReportRejected.Parameters(account: "work"),
+                    for: ReportRejected.Reply.self
+                )
+                reports += 1
+            } while try await stage.acquire("work") == token && reports < 10_000
+            #expect(try await stage.acquire("work") != token)
+            #expect(await issuer.counters.tokenRequests == 2)
             #expect(try await daemon.terminate() == .exited(0))
         }
     }

@@ -53,6 +53,8 @@ enum StandardError {
             || zip(options, options.dropFirst()).contains { $0 == "--format" && $1 == "json" }
     }
 
+    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
     /// Tells a failure, with what to do about it.
     static func tell(_ error: AuthctlError) {
         write(isJSON ? error.json : Charset.current.rendered(error.report.text))

@@ -34,17 +34,20 @@ struct AskingPace {
     /// - Returns: whether it has to wait; `takeReady` brings it again.
     mutating func postpone(_ arrival: Arrival, at now: Moment) -> Bool {
         guard arrival.event.isForWaiters, rest(of: arrival, at: now) > .zero else { return false }
-        if !postponed.contains(where: { $0.account == arrival.account && $0.event == arrival.event }) {
-            postponed.append(arrival)
-        }
+        if !holds(arrival.event, of: arrival.account) { postponed.append(arrival) }
         return true
+    }
+
+    /// Whether this event of an account waits for the rest of its second.
+    func holds(_ event: Event, of account: AccountID) -> Bool {
+        postponed.contains { $0.account == account && $0.event == event }
     }
 
     /// Takes the arrivals whose second is over.
     mutating func takeReady(at now: Moment) -> [Arrival] {
         guard !postponed.isEmpty else { return [] }
         let ready = postponed.filter { rest(of: $0, at: now) == .zero }
-        if !ready.isEmpty { postponed.removeAll { rest(of: $0, at: now) == .zero } }
+        if !ready.isEmpty { postponed = postponed.filter { rest(of: $0, at: now) > .zero } }
         return ready
     }
 

@@ -118,6 +118,7 @@ extension RefreshCoordinator {
             // Nothing was asked yet.
             if case .leaseReturned = event { return nil }
             let account = snapshot.account.id
+            if !event.isAnswer, pace.holds(waiter.request, of: account) { return nil }
             if let set = waiter.tokenSet,
                 let failure = tokenSetFailures.failure(of: set, for: account, since: waiter.since)
             {
