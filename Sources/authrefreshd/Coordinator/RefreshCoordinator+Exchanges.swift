@@ -230,7 +230,7 @@ extension RefreshOutcome {
             if failure.isThrottled { return .throttled(retryAfter: failure.retryAfter) }
             switch failure.failureClass {
             // What a server in trouble answers tells nothing of its limits.
-            case .unreachable, .unanswered, .unavailable, .untrusted: return nil
+            case .unreachable, .unanswered, .unavailable, .untrusted, .refusedByGateway: return nil
             case .misconfigured, .rejected, .grantEnded, .userRequired:
                 return failure.detail.httpStatus.map { _ in .served }
             }

@@ -55,8 +55,7 @@ extension AuthRefreshService {
         on coordinator: isolated RefreshCoordinator
     ) throws {
         let asked = try call.decodeParameters(as: Refresh.Parameters.self)
-        let snapshot = try account(asked.account, on: coordinator)
-        try admit(caller, to: snapshot.account, on: coordinator)
+        let snapshot = try account(asked.account, for: caller, on: coordinator)
         // Who asks for the grant that there is wants no more.
         coordinator.stepUps[snapshot.account.id] = nil
         wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
@@ -255,7 +254,7 @@ extension VarlinkError {
     fileprivate init(unproved failure: RefreshFailure, _ name: AccountName) {
         let kind: String
         switch failure.failureClass {
-        case .grantEnded, .userRequired, .rejected: kind = "refused"
+        case .grantEnded, .userRequired, .rejected, .refusedByGateway: kind = "refused"
         case .unreachable, .unavailable, .unanswered: kind = "unavailable"
         case .misconfigured, .untrusted: kind = "misconfigured"
         }

@@ -218,8 +218,9 @@ extension Event {
     fileprivate var isAboutSet: Bool {
         switch self {
         case .tokenSetNeeded, .tokenSetRejected, .tokenSetIssued, .tokenSetFailed: true
-        case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued, .refreshFailed,
-            .demandRefused, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained, .accountUpdated,
+        case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued,
+            .refreshFailed, .demandRefused, .exchangeContinues, .exchangeAbandoned, .grantImported,
+            .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated,
             .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             false
         }
