@@ -119,7 +119,8 @@ struct AccountCheck {
         case .interactionRequired(let interaction): interaction.longestWait
         case .scheduled: state.accessToken?.lifetime ?? .zero
         case .refreshing: Lease.duration
-        case .backingOff(let backOff): backOff.delay
+        case .backingOff(let backOff):
+            backOff.kind == .doubtful ? max(backOff.delay, state.accessToken?.lifetime ?? .zero) : backOff.delay
         }
     }
 }

@@ -91,7 +91,10 @@ package final class AccountStore {
         guard PosixFile.identity(of: path) == file else { throw .gone(path: path) }
         if PosixFile.identity(of: path + "-wal") != log { try renewLog() }
         do {
-            return try database.enter { try $0.write(body) }
+            let result = try database.enter { try $0.write(body) }
+            // SQLite makes a new log with the first write.
+            if log == nil { log = PosixFile.identity(of: path + "-wal") }
+            return result
         } catch {
             throw StoreError(error, path: path, systemError: database.systemError)
         }

@@ -10,6 +10,8 @@ package actor DemoIssuer {
     private let configuration: IssuerConfiguration
     private var state: IssuerState
     private var service: Task<Void, Never>?
+    /// Where connections arrive.
+    private var door: (any Channel)?
     private var subscribers: [Int: AsyncStream<LogEntry>.Continuation] = [:]
     private var lastSubscriber = 0
 
@@ -33,13 +35,14 @@ package actor DemoIssuer {
         if configuration.issuer == nil, let port = listener.channel.localAddress?.port {
             state.issuer = "http://127.0.0.1:\(port)"
         }
+        door = listener.channel
         service = Task { [self] in await accept(listener) }
         return state.issuer
     }
 
     /// Closes every connection, ends every stream of `events`, and returns when nothing runs any more.
     package func shutdown() async {
-        service?.cancel()
+        door?.close(promise: nil)
         await service?.value
         for subscriber in subscribers.values { subscriber.finish() }
         subscribers = [:]
@@ -250,12 +253,16 @@ package actor DemoIssuer {
     }
 
     /// Serves each connection in a task of its own; one that breaks ends alone.
+    ///
+    /// It ends when the listening channel is closed, and is not cancelled: connections that had been accepted and not yet taken up would be
+    /// dropped unserved, and NIO ends the process for that ("Deinited NIOAsyncWriter without calling finish()").
     @concurrent private nonisolated func accept(_ listener: Listener) async {
         try? await listener.executeThenClose { connections in
             try await withThrowingDiscardingTaskGroup { group in
                 for try await channel in connections {
                     group.addTask { try? await Connection(channel: channel, issuer: self).serve() }
                 }
+                group.cancelAll()
             }
         }
     }

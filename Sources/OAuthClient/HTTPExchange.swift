@@ -17,6 +17,8 @@ struct HTTPExchange: Sendable {
 
     /// The wish to read on after the time limit, for an answer that may hold the only refresh token the server still takes.
     struct Patience: Sendable {
+        /// How long the answer is read for, from when the request is sent; the time limit if that is longer.
+        let limit: Duration
         /// Called once, on the event loop, when the time limit has passed with the request sent and its answer still to come.
         let onOverdue: @Sendable () -> Void
     }
@@ -40,8 +42,8 @@ struct HTTPExchange: Sendable {
 
     /// Sends `request` and reads the whole answer before `deadline`.
     ///
-    /// With patience the request is sent before `deadline` or not at all, and its answer is read for `answerTimeout` at most. One limit
-    /// holds over connecting, sending, waiting and reading, so a server that drips its answer keeps within it.
+    /// With patience the request is sent before `deadline` or not at all, and its answer is read for longer. One limit holds over
+    /// connecting, sending, waiting and reading, so a server that drips its answer keeps within it.
     ///
     /// - Throws: `TransportFailure` if no whole answer arrived.
     func send(_ request: Request, before deadline: ContinuousClock.Instant) async throws(TransportFailure) -> Answer {
@@ -58,7 +60,7 @@ struct HTTPExchange: Sendable {
         let progress = SendingProgress(isSentWithHead: request.isSpending && request.body == nil)
         do {
             let message = try message(of: request, before: deadline, noting: progress)
-            let limit = request.patience == nil ? remaining : max(remaining, configuration.answerTimeout)
+            let limit = max(remaining, request.patience?.limit ?? remaining)
             // By the client's futures: their limit holds to the last byte of the answer, its async face's to the head only.
             let exchange = client.execute(
                 request: message,

@@ -67,7 +67,11 @@ package struct OAuthClient: Sendable {
             now: configuration.now()
         )
         var post = post(to: metadata, for: request, before: deadline)
-        if request.mayRotate { post.patience = HTTPExchange.Patience(onOverdue: onOverdue) }
+        if request.mayRotate {
+            // Where the server forgives a second use for a known time, there has to be enough of it left for one.
+            let limit = request.rotationGrace.map { min($0 / 2, configuration.answerTimeout) }
+            post.patience = HTTPExchange.Patience(limit: limit ?? configuration.answerTimeout, onOverdue: onOverdue)
+        }
         let conclusion = await post.run(Self.fields(of: request)) {
             (200...299).contains($0.status) && decoder.takes($1.fields)
         }

@@ -17,6 +17,8 @@ package struct RefreshRequest: Sendable {
     package var subject: String?
     /// Whether the server may replace the refresh token: then a late answer is worth waiting for.
     package var mayRotate: Bool
+    /// For how long the server still takes a refresh token that it has replaced; nil if that is not known.
+    package var rotationGrace: Duration?
 
     package init(
         client: RequestingClient,
@@ -24,7 +26,8 @@ package struct RefreshRequest: Sendable {
         tokenSet: TokenSet? = nil,
         hasWorkedBefore: Bool = false,
         subject: String? = nil,
-        mayRotate: Bool = true
+        mayRotate: Bool = true,
+        rotationGrace: Duration? = nil
     ) {
         self.client = client
         self.refreshToken = refreshToken
@@ -32,6 +35,7 @@ package struct RefreshRequest: Sendable {
         self.hasWorkedBefore = hasWorkedBefore
         self.subject = subject
         self.mayRotate = mayRotate
+        self.rotationGrace = rotationGrace
     }
 }
 

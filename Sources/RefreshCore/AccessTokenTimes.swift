@@ -72,9 +72,18 @@ package struct AccessTokenTimes: Hashable, Sendable {
 
     /// How long it is until a refresh is due; zero if it is.
     func timeToRefresh(at now: Moment) -> Duration {
+        rest(of: refreshAfter, at: now)
+    }
+
+    /// How long it is until a refresh is late (`RefreshRule.reserve`), by either clock; zero if it is.
+    func timeToReserve(at now: Moment) -> Duration {
+        rest(of: lifetime - RefreshRule.reserve(lifetime: lifetime), at: now)
+    }
+
+    private func rest(of duration: Duration, at now: Moment) -> Duration {
         let isSameBoot = now.boot.bootID == issuedAt.boot.bootID
         guard isSameBoot || now.wall >= issuedAt.wall else { return .zero }
-        return max(refreshAfter - now.longestElapsed(since: issuedAt), .zero)
+        return max(duration - now.longestElapsed(since: issuedAt), .zero)
     }
 }
 

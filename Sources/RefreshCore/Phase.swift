@@ -86,14 +86,9 @@ package struct BackOff: Hashable, Sendable {
         }
     }
 
-    func isOver(at now: Moment) -> Bool {
-        remaining(at: now) == .zero
-    }
-
+    /// What is left of `delay`. A doubtful wait goes by the tokens' times instead (`RefreshMachine.remaining(of:at:)`).
     func remaining(at now: Moment) -> Duration {
-        // A doubtful wait can last as long as a token: as with those, the clock that counts more of it tells.
-        let elapsed = kind == .doubtful ? now.longestElapsed(since: failedAt) : now.elapsed(since: failedAt)
-        return max(delay - elapsed, .zero)
+        max(delay - now.elapsed(since: failedAt), .zero)
     }
 
     /// The rest of the wait, counted anew.

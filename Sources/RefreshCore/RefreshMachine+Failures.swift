@@ -47,8 +47,18 @@ extension RefreshMachine {
     /// again as late as that token's end, and the refresh token's own, allow.
     private func timeToResend(at now: Moment) -> Duration {
         guard let accessToken = state.accessToken else { return .zero }
-        let wait = accessToken.remaining(at: now) - RefreshRule.reserve(lifetime: accessToken.lifetime)
-        return max(min(wait, state.refreshToken?.timeToKeepAlive(at: now) ?? wait), .zero)
+        let wait = accessToken.timeToReserve(at: now)
+        return min(wait, state.refreshToken?.timeToKeepAlive(at: now) ?? wait)
+    }
+
+    /// What is left of a wait; zero once it is over.
+    ///
+    /// What may have been spent is kept back by the tokens' own times: clocks that were stepped meanwhile count for those as ever.
+    func remaining(of backOff: BackOff, at now: Moment) -> Duration {
+        switch backOff.kind {
+        case .doubtful: timeToResend(at: now)
+        case .transient, .misconfigured, .serverAsked, .confirming: backOff.remaining(at: now)
+        }
     }
 
     mutating func confirm(_ failure: RefreshFailure, at now: Moment, jitter: Double) -> [Effect] {

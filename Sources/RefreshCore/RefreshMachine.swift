@@ -86,9 +86,10 @@ package struct RefreshMachine: Sendable {
             return lease.isOver(at: now)
                 ? outcomeLost(lease, at: now, jitter: jitter) : rearm(at: now.wall + lease.remaining(at: now))
         case .backingOff(let backOff):
-            if backOff.isOver(at: now) { return begin(at: now) }
+            let remaining = remaining(of: backOff, at: now)
+            if remaining == .zero { return begin(at: now) }
             state.phase = .backingOff(backOff.continued(at: now))
-            return rearm(at: now.wall + backOff.remaining(at: now))
+            return rearm(at: now.wall + remaining)
         case .scheduled:
             guard state.isRefreshable else { return accessEnded(at: now) ?? rearm(at: scheduledDeadline(at: now)) }
             if isRefreshDue(at: now) { return begin(at: now) }
@@ -109,7 +110,7 @@ package struct RefreshMachine: Sendable {
         return switch state.phase {
         case .scheduled: true
         case .backingOff(let backOff):
-            backOff.isOver(at: now)
+            remaining(of: backOff, at: now) == .zero
                 || mayEndForCaller(backOff, at: now)
                     && now.elapsed(since: backOff.failedAt) >= max(BackOffRule.callerInterval, backOff.leastDelay)
         case .interactionRequired(let interaction): interaction.timeToCallersAttempt(at: now) == .zero
@@ -132,7 +133,7 @@ package struct RefreshMachine: Sendable {
         case .backingOff(let backOff):
             switch backOff.kind {
             case .transient, .misconfigured, .doubtful: now.elapsed(since: backOff.failedAt) >= backOff.leastDelay
-            case .serverAsked, .confirming: backOff.isOver(at: now)
+            case .serverAsked, .confirming: backOff.remaining(at: now) == .zero
             }
         // A service account has nobody who signs in: this is how its owner has it go on after a sign-out.
         case .signedOut: policy.isServiceAccount

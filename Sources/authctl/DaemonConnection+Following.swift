@@ -7,8 +7,21 @@ extension DaemonConnection {
 
     /// Calls a method that tells what happens as it happens; its replies are fetched by `availableReply` and `nextReply`.
     mutating func follow(_ method: Method, _ parameters: some Encodable) throws(AuthctlError) {
+        try send(method, parameters, mode: .more)
+    }
+
+    /// Calls a method for one reply, which is fetched by `availableReply` or `nextReply`.
+    mutating func begin(_ method: Method, _ parameters: some Encodable) throws(AuthctlError) {
+        try send(method, parameters, mode: .one)
+    }
+
+    private mutating func send(
+        _ method: Method,
+        _ parameters: some Encodable,
+        mode: VarlinkConnection.ReplyMode
+    ) throws(AuthctlError) {
         do throws(VarlinkClientError) {
-            try connection.send(method.rawValue, parameters: WireText.encode(parameters), mode: .more)
+            try connection.send(method.rawValue, parameters: WireText.encode(parameters), mode: mode)
         } catch {
             throw .connection(ConnectionError(error, patience: 0))
         }

@@ -127,8 +127,12 @@ private final class SlowServer: Sendable {
     /// The timer of the client's end of the connection, as /proc/net/tcp shows it.
     func timerOfClient() throws -> String {
         let remote = "0100007F:" + String(format: "%04X", port)
-        let table = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
-        for line in table.split(separator: "\n") {
+        let table = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/net/tcp"))
+        defer { try? table.close() }
+        // In parts: the kernel makes it up as it is read, so it has no length.
+        var text = Data()
+        while let part = try table.read(upToCount: 4096), !part.isEmpty { text += part }
+        for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
             let fields = line.split(separator: " ")
             if fields.count > 5, fields[2] == remote { return String(fields[5]) }
         }

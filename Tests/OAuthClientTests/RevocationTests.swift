@@ -95,7 +95,7 @@ struct RevocationTests {
         (LoopbackServer.json(401, #"{"error":"invalid_client"}"#), FailureClass.misconfigured),
         (.close, .unanswered),
         (LoopbackServer.answer(200, ["content-type": "text/html"], "<html>portal</html>"), .unavailable),
-        (LoopbackServer.answer(500), .unavailable),
+        (LoopbackServer.answer(500), .unanswered),
         (LoopbackServer.json(200, #"{"ok":false,"error":"odd"}"#), .rejected),
     ])
     func `any other answer leaves the token valid`(_ step: LoopbackServer.Step, _ expected: FailureClass) async throws {

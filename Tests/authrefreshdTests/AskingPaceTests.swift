@@ -37,16 +37,22 @@ struct AskingPaceTests {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig()
             try await rig.start()
-            try await issuer.script(.delayBefore(.seconds(4)), times: 8)
+            try await issuer.script(.delayBefore(.seconds(120)), times: 8)
             for number in 1...8 {
                 _ = try await rig.add("hanging\(number)", url, try await issuer.issueGrant(clientID: "app"))
             }
             let healthy = try await rig.add("healthy", url, try await issuer.issueGrant(clientID: "app"))
             #expect(await rig.inside { $0.exchanges.count } == 8)
+            var arrived = 0
+            for _ in 1...8 {
+                arrived = try await issuer.waitForRequest(after: arrived) { $0.outcome == .held }.sequence
+            }
             async let outcome = rig.waitForToken(of: healthy)
             await rig.pass(IssuerGate.patience)
             #expect(await outcome.snapshot?.state.generation == Generation(2))
             #expect(await rig.inside { $0.exchanges.count } == 8)
+            // The end would wait for their answers.
+            await rig.inside { $0.giveUpAnswers { _ in true } }
             await rig.stop()
         }
     }

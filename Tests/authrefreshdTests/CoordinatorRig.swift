@@ -38,6 +38,11 @@ final class CoordinatorRig: Sendable {
         )
     }
 
+    deinit {
+        // The test has thrown before `stop`. A client that is dropped without this ends the process, and its error is never told.
+        Task { [client] in try? await client.shutdown() }
+    }
+
     func start() async throws {
         try await coordinator.start(watching: nil) {}
     }

@@ -45,8 +45,8 @@ struct SlowServerTests {
             try await issuer.script(.delayAfter(.seconds(60)))
             await rig.pass(.seconds(3600))
             #expect(await rig.waitForToken(of: id).snapshot?.shown == .retrying)
-            let second = await rig.waitForToken(of: id).snapshot
-            #expect(second?.shown == .retrying || second?.shown == .fresh)
+            // The first wait after a failure, which the timer does not end: it goes by the machine's clock, and the rig's is ahead.
+            await rig.pass(.seconds(2))
             _ = try await issuer.waitForRequest(after: 2) { $0.path == "/token" }
             await rig.stop()
         }

@@ -36,6 +36,8 @@ struct StoreBackupTests {
         try await withFreshAccount { rig, _, _ in
             let gone = EventLog<Outcome>()
             try await rig.inside { coordinator in
+                // Fewer pages than the store has, so that the first batch is not the last.
+                for _ in 1...3 { coordinator.backups.batchSize.fit(to: .seconds(1)) }
                 let first = try coordinator.backUp { gone.append($0) }
                 let second = try coordinator.backUp { gone.append($0) }
                 // Both are under way, and nobody has waited for them.
@@ -47,9 +49,10 @@ struct StoreBackupTests {
             #expect(try await rig.copies() == [])
             // One that goes while its copy is checked, which nobody can interrupt.
             try await rig.inside { coordinator in
+                // The whole store in one batch.
+                for _ in 1...9 { coordinator.backups.batchSize.fit(to: .zero) }
                 let number = try coordinator.backUp { gone.append($0) }
-                coordinator.backups.making?.caller = nil
-                coordinator.forgetBackupCaller(0)
+                coordinator.forgetBackupCaller(number)
                 #expect(coordinator.backups.making?.number == number)
             }
             let copy = try await rig.backedUp()
@@ -60,6 +63,7 @@ struct StoreBackupTests {
 
     @Test func `copies that nobody fetches are few, and are removed after their time`() async throws {
         try await withFreshAccount { rig, _, _ in
+            #expect(await rig.inside { $0.backups.kept } == CallerLimits.backupKept)
             for _ in 0..<6 { _ = try await rig.backedUp() }
             #expect(try await rig.copies().count == CallerLimits.backupsMax)
             await rig.inside { $0.backups.kept = .milliseconds(500) }

@@ -8,6 +8,8 @@ struct StatusFeed: ~Copyable {
     /// Where the daemon as a whole is asked about: the other connection is busy with its endless answer. Nil: nothing is asked.
     private var question: DaemonConnection?
     private var states = AccountStates()
+    /// The daemon has gone after changes that are shown first.
+    private var hasEnded = false
     /// In the order of the names' bytes, which is the daemon's own. While a daemon that was restarted does not answer yet: as the one
     /// before told it.
     private(set) var accounts: [AccountStatus] = []
@@ -39,15 +41,22 @@ struct StatusFeed: ~Copyable {
 
     /// One of them has something to read when there is a change to be taken.
     var pollDescriptors: [Int32] {
+        [daemon.pollDescriptor] + (questionDescriptor.map { [$0] } ?? [])
+    }
+
+    private var questionDescriptor: Int32? {
         switch question {
-        case .some(let question): [daemon.pollDescriptor, question.pollDescriptor]
-        case nil: [daemon.pollDescriptor]
+        case .some(let question): question.pollDescriptor
+        case nil: nil
         }
     }
 
-    /// Waits for a change, and takes those that came with it. Ends the process once nobody reads its output.
+    /// Waits for a change, and takes those that came with it, and what the daemon says of itself by then.
+    ///
+    /// Ends the process once nobody reads its output.
     mutating func waitForChange() throws(AuthctlError) {
         while try !takeChanges() || !isAnswered { StandardOutput.wait(forInputOn: pollDescriptors) }
+        while let descriptor = questionDescriptor, try !takeInfo() { StandardOutput.wait(forInputOn: [descriptor]) }
     }
 
     /// Takes the changes that have come, and waits for none: a daemon that does not answer must not keep the user's keys from being heard.
@@ -56,10 +65,13 @@ struct StatusFeed: ~Copyable {
     @discardableResult mutating func takeChanges() throws(AuthctlError) -> Bool {
         var hasChanged = false
         do throws(AuthctlError) {
+            guard !hasEnded else { throw .connection(.ended) }
             while let change = try daemon.availableChange() {
                 states.apply(change)
                 hasChanged = true
             }
+        } catch .connection(.ended) where hasChanged && isAnswered {
+            hasEnded = true
         } catch {
             try begin(after: error)
             return true
@@ -78,6 +90,7 @@ struct StatusFeed: ~Copyable {
     private mutating func begin(after error: AuthctlError) throws(AuthctlError) {
         guard case .connection(.ended) = error, isAnswered else { throw error }
         question = nil
+        hasEnded = false
         states = AccountStates()
         daemon = try connection.connect()
         try daemon.subscribe(to: names)
@@ -86,7 +99,7 @@ struct StatusFeed: ~Copyable {
     private mutating func askForInfo() throws(AuthctlError) {
         // The answer to a question that is still open would be older than the change.
         var question = try connection.connect()
-        try question.follow(.getInfo, GetInfo.Parameters())
+        try question.begin(.getInfo, GetInfo.Parameters())
         self.question = consume question
     }
 

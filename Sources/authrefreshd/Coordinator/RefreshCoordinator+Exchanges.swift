@@ -111,7 +111,8 @@ extension RefreshCoordinator {
             tokenSet: set,
             hasWorkedBefore: set == nil && record.state.hasRefreshed,
             subject: record.account.grantFacts.subject,
-            mayRotate: record.state.isRotating != false
+            mayRotate: record.state.isRotating != false,
+            rotationGrace: settings.policy(of: record.account).rotationGrace
         )
         // Where a person is needed, the grant goes on as it is.
         if set == nil, let stepUp = stepUps[record.account.id], !stepUp.needsPerson { request.claims = stepUp.claims }

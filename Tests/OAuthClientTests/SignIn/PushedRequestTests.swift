@@ -90,7 +90,7 @@ struct PushedRequestTests {
     }
 
     @Test(arguments: [
-        (401, #"{"error":"invalid_client"}"#, FailureClass.misconfigured), (503, "", .unavailable),
+        (401, #"{"error":"invalid_client"}"#, FailureClass.misconfigured), (503, "", .unanswered),
         (201, #"{"request_uri":""}"#, .unanswered), (201, #"{"request_uri":"a b","expires_in":9}"#, .unanswered),
     ])
     func `a push that fails for another reason fails the sign-in`(

@@ -168,7 +168,8 @@ extension Climate {
         return climate
     }()
 
-    /// A server that forgives a second use for a minute, a line that loses answers, and long outages before: the grant has to last.
+    /// A server that is known to forgive a second use for a minute, a line that loses answers, and long outages before: the grant has to
+    /// last.
     static let forgetful: Climate = {
         var climate = Climate(
             days: 150,
@@ -177,6 +178,7 @@ extension Climate {
             spareAfterLoss: true
         )
         climate.rules.grace = .seconds(60)
+        climate.policy.rotationGrace = .seconds(60)
         climate.daysBetween = [.outageBegins: 1, .outageEnds: 1, .tokenSetWanted: 0.05]
         return climate
     }()

@@ -34,8 +34,7 @@ extension World {
         guard backOff.failure.failureClass == .unanswered, old.isRotating != false, climate.policy.rotationGrace == nil,
             event != .accessTokenRejected, let held = old.accessToken
         else { return }
-        let reserve = RefreshRule.reserve(lifetime: held.lifetime)
-        let isLate = held.lifetime - clock.now.longestElapsed(since: held.issuedAt) <= reserve
+        let isLate = held.timeToReserve(at: clock.now) == .zero
         let isDying = old.refreshToken?.timeToKeepAlive(at: clock.now) == .zero
         try require(isLate || isDying || backOff.kind == .transient, "a token in doubt is sent again too early")
     }

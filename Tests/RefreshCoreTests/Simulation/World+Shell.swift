@@ -83,7 +83,8 @@ extension World {
             sentAt: sentAt,
             endsAt: sentAt
         )
-        let limit = store.state.isRotating == false ? Exchange.steadyLimit : Exchange.limit
+        let patience = climate.policy.rotationGrace.map { min($0.microseconds / 2, Exchange.limit) } ?? Exchange.limit
+        let limit = store.state.isRotating == false ? Exchange.steadyLimit : max(patience, Exchange.steadyLimit)
         var work = random.microseconds(0.01, 0.4)
         switch fate {
         case .well, .wrong(.answerLost): break
