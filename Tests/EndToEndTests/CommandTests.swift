@@ -73,7 +73,10 @@ struct CommandTests {
             let family = try await issuer.issueGrant(clientID: "app")
             try await issuer.revokeGrant(family.family)
             try grant(family.refreshToken)
-            try await expect(3, "account", "import", "work", "--refresh-token-file", token)
+            // What the server does not take replaces nothing.
+            try await expect(65, "account", "import", "work", "--refresh-token-file", token)
+            try await issuer.revokeGrant(good.family)
+            try await expect(3, "refresh", "work")
             try await daemon.terminate()
             try await expect(69, "status")
         }

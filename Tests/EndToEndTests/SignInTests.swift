@@ -274,7 +274,8 @@ struct SignInTests {
             let call = try stage.signIn(replace: true)
             _ = try await RawWeb.get(try await Person("bob").decide(at: try #require(call.started().url)))
             #expect(try await call.completed().refreshTokenKept == nil)
-            #expect(try await stage.authctl("refresh", "work").end == .exited(3))
+            let forced = try await stage.refusal(of: "work", as: InteractionRequiredError.self, force: true)
+            #expect(forced.reason == "noRefreshToken")
         }
     }
 

@@ -111,6 +111,8 @@ extension RefreshCoordinator {
             hasWorkedBefore: false,
             subject: nil
         )
+        // Somebody is waiting who may have just brought the server back.
+        client.forgetFailures()
         let outcome = await client.refresh(request)
         guard let record = try entry(of: account.id)?.record() else { return nil }
         if let serverDate = outcome.serverDate { noteSkew(serverDate - timebase.now().wall, of: record.issuerID) }
