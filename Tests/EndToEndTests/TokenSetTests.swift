@@ -171,7 +171,9 @@ struct TokenSetTests {
 
     @Test func `a lost answer for a set loses nothing while the server is known to forgive`() async throws {
         try await withAccount(policy: GrantPolicy(gracePeriod: .seconds(60)), rotationGraceSec: 60) {
-            stage, issuer, _ in
+            stage,
+            issuer,
+            _ in
             let feed = try await ChangeFeed(stage)
             try await issuer.script(.cutAfter)
             _ = try? await acquire(stage, scopes: ["mail"])
