@@ -92,6 +92,7 @@ let package = Package(
         .target(
             name: "OAuthClient",
             dependencies: [
+                "BlockingWork",
                 "JOSE",
                 "RefreshCore",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -161,6 +162,9 @@ let package = Package(
         // A picture that a telephone reads off the terminal.
         .target(name: "QRCode", swiftSettings: strict),
 
+        // What may hang: files on mounts that do not answer.
+        .target(name: "BlockingWork", swiftSettings: strict),
+
         // What both programs do before anything else.
         .target(name: "StandardDescriptors", swiftSettings: strict),
 
@@ -181,8 +185,9 @@ let package = Package(
         .executableTarget(
             name: "authrefreshd",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "CSwiftRuntime", "OAuthClient", "RefreshCore",
-                "RedirectListener", "SecretService", "SignIn", "StandardDescriptors", "StrictJSON", "Systemd",
+                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "CSwiftRuntime", "OAuthClient",
+                "RefreshCore", "RedirectListener", "SecretService", "SignIn", "StandardDescriptors", "StrictJSON",
+                "Systemd",
                 "Varlink",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -286,8 +291,8 @@ let package = Package(
         .testTarget(
             name: "authrefreshdTests",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "DemoIssuer", "OAuthClient", "RedirectListener",
-                "RefreshCore",
+                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "DemoIssuer", "OAuthClient",
+                "RedirectListener", "RefreshCore",
                 "SignIn", "Systemd", "TestSupport", "Varlink", "authrefreshd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

@@ -62,6 +62,11 @@ extension AccountStore {
         try read { db in try entries(.recordsAfterName, [name ?? "", limit], in: db) }
     }
 
+    /// The same in the order of their numbers, which is that of their adding: no renaming changes it.
+    package func entries(afterID id: AccountID, limit: Int) throws(StoreError) -> [AccountEntry] {
+        try read { db in try entries(.recordsAfterID, [id.rawValue, limit], in: db) }
+    }
+
     /// Nil if there is none.
     ///
     /// - Throws: `damagedRow` or `sealBroken` for one that cannot be read.

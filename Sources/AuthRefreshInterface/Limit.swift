@@ -34,4 +34,6 @@ package enum Limit: String, CaseIterable, Sendable {
     case tokenSetBytes
     /// Token sets of an account with a valid token, and those that are waited for.
     case tokenSets
+    /// Bytes of replies that one process has not read, on all its connections.
+    case unreadBytesOfProcess
 }

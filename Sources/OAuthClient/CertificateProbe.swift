@@ -19,6 +19,8 @@ package enum CertificateProbeError: Error, Hashable, Sendable {
     case handshake
     /// The configured CA file cannot be read, or holds no certificate.
     case authorityFile
+    /// The configured CA file could not be read in time.
+    case authorityFileHangs
     case expired(at: Timestamp)
     case notYetValid(until: Timestamp)
     /// The certificate is another host's.
@@ -33,12 +35,15 @@ struct CertificateProbe: Sendable {
 
     /// The certificate of the server at `endpoint`, which is checked as it is for a refresh.
     func run(_ endpoint: Endpoint, caFile: String?) async throws(CertificateProbeError) -> ServerCertificate {
-        var tls: TLSConfiguration
-        do throws(TransportFailure) {
-            tls = try HTTPClients.tls(caFile: caFile ?? configuration.caFile)
-        } catch {
-            throw .authorityFile
+        var trusted: [NIOSSLCertificate] = []
+        if let file = caFile ?? configuration.caFile {
+            do throws(TransportFailure) {
+                trusted = try await configuration.authorities.certificates(in: file)
+            } catch {
+                throw error.cause == .authorityFileHangs ? .authorityFileHangs : .authorityFile
+            }
         }
+        var tls = HTTPClients.tls(trusting: trusted)
         do {
             return try await certificate(of: endpoint, tls)
         } catch {

@@ -16,6 +16,8 @@ enum TransportCause: String, Hashable, Sendable, CaseIterable {
     case proxyConfiguration
     /// The configured CA file cannot be read.
     case authorityFile
+    /// The configured CA file could not be read in time.
+    case authorityFileHangs
     /// The client's key cannot be read, or cannot sign what the server takes.
     case clientKey
     /// The client's key comes without the certificate that the method needs.

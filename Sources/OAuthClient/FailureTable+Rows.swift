@@ -25,6 +25,12 @@ extension FailureTable {
             "the configured CA file cannot be read"
         ),
         FailureRow(
+            "CA file hangs",
+            Condition(transport: [.authorityFileHangs], wasSent: false),
+            .unreachable,
+            "the configured CA file could not be read in time: its file system does not answer"
+        ),
+        FailureRow(
             "client key",
             Condition(transport: [.clientKey]),
             .misconfigured,

@@ -1,13 +1,31 @@
 import AsyncHTTPClient
+import Dispatch
 import NIOCore
 import NIOSSL
 import RefreshCore
 import Synchronization
 
-/// The HTTP clients in use: one for each combination of CA file and proxy, because both belong to a client's
+/// A client, which is shut down when nobody uses it any more.
+final class RoutedClient: Sendable {
+    /// Not a global queue, which `BlockingCall` has the reason for.
+    private static let queue = DispatchQueue(label: "authrefreshd.clients")
+
+    let client: HTTPClient
+
+    init(_ client: HTTPClient) {
+        self.client = client
+    }
+
+    deinit {
+        client.shutdown(queue: Self.queue) { _ in }
+    }
+}
+
+/// The HTTP clients in use: one for each combination of CA file, proxy and client certificate, because all three belong to a client's
 /// connections.
 ///
-/// Every request asks for its client, so this is a lock: an actor would take its turn on the event loop each time.
+/// Every request asks for its client, so this is a lock: an actor would take its turn on the event loop each time. Nothing is done
+/// under it that could take time.
 final class HTTPClients: Sendable {
     private struct Route: Hashable {
         let caFile: String?
@@ -15,12 +33,30 @@ final class HTTPClients: Sendable {
         let identity: ClientIdentity?
     }
 
-    /// CA files and client certificates come from the configuration, not from peers; this many mean that something makes them up.
+    private struct Kept {
+        let client: RoutedClient
+        var lastUse: UInt64
+    }
+
+    private struct State {
+        var clients: [Route: Kept] = [:]
+        var uses: UInt64 = 0
+        var isShutDown = false
+
+        mutating func use(_ route: Route) -> RoutedClient? {
+            guard let client = clients[route]?.client else { return nil }
+            uses += 1
+            clients[route]?.lastUse = uses
+            return client
+        }
+    }
+
+    /// Clients kept for the next request; the one that was used longest ago makes room, and ends with its last request. Each has its TLS
+    /// settings ready, which take some milliseconds to make.
     static let limit = 64
 
     private let configuration: OAuthClientConfiguration
-    /// Nil after `shutDown`.
-    private let clients = Mutex<[Route: HTTPClient]?>([:])
+    private let state = Mutex(State())
 
     /// Where time limits are kept.
     let eventLoop: any EventLoop
@@ -30,32 +66,54 @@ final class HTTPClients: Sendable {
         eventLoop = configuration.eventLoopGroup.any()
     }
 
-    /// The client for requests to `endpoint`.
+    /// The client for requests to `endpoint`; to be held on to until the request has ended.
     ///
     /// - Parameter identity: the certificate to present; nil for none.
-    /// - Throws: `proxyConfiguration`, `authorityFile` or `clientCertificate` if the settings cannot be used; `other` after `shutDown`.
+    /// - Throws: `proxyConfiguration`, `authorityFile` or `clientCertificate` if the settings cannot be used; `authorityFileHangs` if the
+    ///   CA file could not be read in time; `other` after `shutDown`.
     func client(
         for endpoint: Endpoint,
         caFile: String?,
         identity: ClientIdentity? = nil
-    ) throws(TransportFailure) -> HTTPClient {
+    ) async throws(TransportFailure) -> RoutedClient {
         let usesProxy = configuration.proxy.covers(endpoint)
         if usesProxy, configuration.proxy.isUnusable {
             throw TransportFailure(cause: .proxyConfiguration, wasSent: false)
         }
         let route = Route(caFile: caFile ?? configuration.caFile, usesProxy: usesProxy, identity: identity)
-        return try clients.withLock { clients throws(TransportFailure) in
-            guard let known = clients else { throw TransportFailure(cause: .other, wasSent: false) }
-            if let client = known[route] { return client }
-            guard known.count < Self.limit else { throw TransportFailure(cause: .authorityFile, wasSent: false) }
-            let client = HTTPClient(
-                eventLoopGroupProvider: .shared(configuration.eventLoopGroup),
-                configuration: try settings(for: route)
-            )
-            clients?[route] = client
+        if let client = state.withLock({ $0.use(route) }) { return client }
+        let settings = try await settings(for: route)
+        return try keep(
+            RoutedClient(
+                HTTPClient(eventLoopGroupProvider: .shared(configuration.eventLoopGroup), configuration: settings)
+            ),
+            for: route
+        )
+    }
+
+    private func keep(_ client: RoutedClient, for route: Route) throws(TransportFailure) -> RoutedClient {
+        // What is let go of ends after the lock is free.
+        var oldest: Kept?
+        let kept = state.withLock { state -> RoutedClient? in
+            guard !state.isShutDown else { return nil }
+            // Somebody else may have made one meanwhile.
+            if let other = state.use(route) { return other }
+            if state.clients.count >= Self.limit,
+                let last = state.clients.min(by: { $0.value.lastUse < $1.value.lastUse })
+            {
+                oldest = state.clients.removeValue(forKey: last.key)
+            }
+            state.uses += 1
+            state.clients[route] = Kept(client: client, lastUse: state.uses)
             return client
         }
+        withExtendedLifetime(oldest) {}
+        guard let kept else { throw TransportFailure(cause: .other, wasSent: false) }
+        return kept
     }
+
+    /// How many clients are kept.
+    var count: Int { state.withLock { $0.clients.count } }
 
     /// The name that is looked up for requests to `endpoint`: its own or the proxy's; nil if that is this machine's.
     func nameToLookUp(for endpoint: Endpoint) -> String? {
@@ -65,30 +123,28 @@ final class HTTPClients: Sendable {
 
     /// Ends all connections; requests in flight fail, later ones are refused.
     func shutDown() async throws {
-        let ending = clients.withLock { clients in
-            defer { clients = nil }
-            return clients ?? [:]
+        let ending = state.withLock { state in
+            defer { state.clients = [:] }
+            state.isShutDown = true
+            return state.clients.values.map(\.client)
         }
-        for client in ending.values { try await client.shutdown() }
+        for routed in ending { try await routed.client.shutdown() }
     }
 
     /// How every connection is secured.
     ///
-    /// - Throws: `authorityFile`.
-    static func tls(caFile: String?) throws(TransportFailure) -> TLSConfiguration {
+    /// - Parameter authorities: trusted beside the system's.
+    static func tls(trusting authorities: [NIOSSLCertificate]) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
-        if let file = caFile {
-            guard let certificates = try? NIOSSLCertificate.fromPEMFile(file), !certificates.isEmpty else {
-                throw TransportFailure(cause: .authorityFile, wasSent: false)
-            }
-            tls.additionalTrustRoots = [.certificates(certificates)]
-        }
+        if !authorities.isEmpty { tls.additionalTrustRoots = [.certificates(authorities)] }
         return tls
     }
 
-    private func settings(for route: Route) throws(TransportFailure) -> HTTPClient.Configuration {
-        var tls = try Self.tls(caFile: route.caFile)
+    private func settings(for route: Route) async throws(TransportFailure) -> HTTPClient.Configuration {
+        var trusted: [NIOSSLCertificate] = []
+        if let file = route.caFile { trusted = try await configuration.authorities.certificates(in: file) }
+        var tls = Self.tls(trusting: trusted)
         try route.identity?.add(to: &tls)
         var settings = HTTPClient.Configuration(tlsConfiguration: tls)
         settings.redirectConfiguration = .disallow

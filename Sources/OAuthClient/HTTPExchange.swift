@@ -47,11 +47,13 @@ struct HTTPExchange: Sendable {
     ///
     /// - Throws: `TransportFailure` if no whole answer arrived.
     func send(_ request: Request, before deadline: ContinuousClock.Instant) async throws(TransportFailure) -> Answer {
-        let client = try clients.client(
+        let routed = try await clients.client(
             for: request.endpoint,
             caFile: request.caFile,
             identity: request.identity
         )
+        // A client that nobody holds is shut down.
+        defer { withExtendedLifetime(routed) {} }
         let name = clients.nameToLookUp(for: request.endpoint)
         if let name { try await names.pass(name, before: deadline) }
         // A machine that slept since the exchange began has used up its time: the client would still send, and hear no answer.
@@ -62,7 +64,7 @@ struct HTTPExchange: Sendable {
             let message = try message(of: request, before: deadline, noting: progress)
             let limit = max(remaining, request.patience?.limit ?? remaining)
             // By the client's futures: their limit holds to the last byte of the answer, its async face's to the head only.
-            let exchange = client.execute(
+            let exchange = routed.client.execute(
                 request: message,
                 delegate: AnswerReader(on: clients.eventLoop, limit: configuration.bodyLimit),
                 eventLoop: .delegate(on: clients.eventLoop),

@@ -23,6 +23,8 @@ package struct OAuthClientConfiguration: Sendable {
     package var metadataLimit = 256
     /// PEM file with certificate authorities trusted for all servers beside the system's; a profile's own file wins.
     package var caFile: String?
+    /// Reads such files.
+    package var authorities = CertificateAuthorities()
     package var proxy = ProxySettings(environment: ProcessInfo.processInfo.environment)
     package var userAgent = "authrefreshd"
     /// Where connections live; NIO's shared threads unless the daemon gives its own.

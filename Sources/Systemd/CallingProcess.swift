@@ -12,17 +12,29 @@ package struct CallingProcess: Hashable, Sendable {
     package let executable: String?
     /// Nil if the executable cannot be seen.
     package let file: FileIdentity?
+    /// The executable's path free of symbolic links, as this process sees it; nil if there is none, or another file at the end of it.
+    package let path: String?
     /// The user manager's unit that it belongs to, else the system manager's: `mbsync.service`, `session-2.scope`; nil without systemd.
     package let unit: String?
 
-    package init(pid: Int32, executable: String?, file: FileIdentity?, unit: String?) {
+    fileprivate init(pid: Int32, executable: String?, file: FileIdentity?, unit: String?) {
         self.pid = pid
         self.executable = executable
         self.file = file
         self.unit = unit
+        let path = executable.flatMap(FileIdentity.path(behind:))
+        let isSame = file != nil && path.flatMap(FileIdentity.init(path:)) == file
+        self.path = isSame ? path : nil
     }
+}
 
-    /// Looks at the process that connected `socket`.
+/// The process that connected a socket, held on to by a descriptor: whatever its number leads to later, it is known whether that is still
+/// the same process.
+package final class HeldProcess: Sendable {
+    package let pid: Int32
+    private let handle: Int32
+
+    /// Takes hold of the process that connected `socket`; blocks on nothing.
     ///
     /// - Parameters:
     ///   - pid: what `SO_PEERCRED` says.
@@ -30,16 +42,31 @@ package struct CallingProcess: Hashable, Sendable {
     /// - Returns: nil if that process has ended.
     package init?(socket: Int32, pid: Int32, connectedAt: Int64) {
         guard pid > 0, let handle = Self.handle(on: socket, pid: pid, connectedAt: connectedAt) else { return nil }
-        defer { close(handle) }
+        self.pid = pid
+        self.handle = handle
+    }
+
+    deinit { close(handle) }
+
+    /// Looks at the process; nil if it has ended.
+    ///
+    /// May block for as long as the file system that its executable is on.
+    package func look() -> CallingProcess? {
         let folder = "/proc/\(pid)"
-        self.init(
+        let process = CallingProcess(
             pid: pid,
             executable: Self.link(folder + "/exe"),
             file: FileIdentity(path: folder + "/exe"),
             unit: Self.unit(of: pid)
         )
         // What was read under this number was about the process that the descriptor holds only if it still lives.
-        guard Self.isAlive(handle) else { return nil }
+        return isAlive ? process : nil
+    }
+
+    /// Whether it has not ended: a pidfd becomes readable when its process ends.
+    package var isAlive: Bool {
+        var interest = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&interest, 1, 0) == 0
     }
 
     private static func handle(on socket: Int32, pid: Int32, connectedAt: Int64) -> Int32? {
@@ -75,12 +102,6 @@ package struct CallingProcess: Hashable, Sendable {
         return isTooMuch ? nil : microseconds / ticksPerSecond
     }
 
-    /// A pidfd becomes readable when its process ends.
-    private static func isAlive(_ handle: Int32) -> Bool {
-        var interest = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
-        return unsafe poll(&interest, 1, 0) == 0
-    }
-
     private static func link(_ path: String) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink(path, &bytes, bytes.count)
@@ -98,18 +119,22 @@ package struct CallingProcess: Hashable, Sendable {
 
 /// Which file it is, whatever path leads to it.
 package struct FileIdentity: Hashable, Sendable {
-    private let device: UInt
-    private let inode: UInt
+    private let device: UInt64
+    private let inode: UInt64
 
     /// The file that `path` leads to, symbolic links followed; nil if there is none, or it cannot be seen.
+    ///
+    /// May block for as long as the file system does.
     package init?(path: String) {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else { return nil }
-        device = UInt(status.st_dev)
-        inode = UInt(status.st_ino)
+        var (device, inode) = (UInt64(0), UInt64(0))
+        guard unsafe authrefresh_file_identity(path, &device, &inode) == 0 else { return nil }
+        self.device = device
+        self.inode = inode
     }
 
     /// The path of the file that `path` leads to, without symbolic links; nil if there is none, or it cannot be seen.
+    ///
+    /// May block for as long as the file system does.
     package static func path(behind path: String) -> String? {
         guard let resolved = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(resolved) }

@@ -12,6 +12,8 @@ final class Connection {
     let descriptor: Int32
     private var machine: ConnectionMachine
     private var abandonActions: [@Sendable () -> Void] = []
+    /// What waits for the peer to read.
+    private var readActions: [@Sendable () -> Void] = []
     private var servedCall: ConnectionMachine.CallNumber = 0
     /// The last call that ended without a last reply; 0 for none.
     private var abandonedCall: ConnectionMachine.CallNumber = 0
@@ -20,6 +22,8 @@ final class Connection {
     private var isPerforming = false
 
     private var output: Outbox
+    /// How much of it the registry knows of.
+    private var countedBytes = 0
     private var closesWhenSent = false
     private var isInputClosed = false
     /// There is nobody to watch for any more.
@@ -96,9 +100,14 @@ final class Connection {
 
     private func flush() {
         guard output.send(to: descriptor) else { return close() }
+        countUnread()
         switch output.crossedMark() {
         case .upwards: machine.outputBlocked()
-        case .downwards: perform(machine.outputDrained())
+        case .downwards:
+            perform(machine.outputDrained())
+            let actions = readActions
+            readActions = []
+            for action in actions { action() }
         case nil: break
         }
         if output.isEmpty, closesWhenSent { close() }
@@ -155,6 +164,8 @@ final class Connection {
         Glibc.close(descriptor)
         link.markDisconnected()
         output.removeAll()
+        countUnread()
+        readActions = []
         deadline = nil
         perform(machine.disconnected())
         registry.remove(self)
@@ -166,11 +177,26 @@ final class Connection {
         // Else a peer that pipelines small questions with large answers, and does not read them, would have us make them all.
         if output.isAboveMark { flush() }
         guard isOpen else { return }
-        let actions = machine.replied(reply, to: number, undrainedBytes: output.count)
+        let isTooMuch = registry.isTooMuch(reply.message.count, for: link.peer?.pid)
+        let actions = machine.replied(reply, to: number, undrainedBytes: output.count, isTooMuch: isTooMuch)
         if number == servedCall, !reply.continues {
             abandonActions = []
         }
         perform(actions)
+    }
+
+    /// Does `action` when not much waits to be read by the peer.
+    func whenRead(_ action: @escaping @Sendable () -> Void) {
+        if output.isAboveMark { flush() }
+        guard isOpen else { return }
+        if output.isAboveMark { readActions.append(action) } else { action() }
+    }
+
+    /// Tells the registry how much waits to be read.
+    private func countUnread() {
+        guard output.count != countedBytes else { return }
+        registry.countUnread(output.count - countedBytes, for: link.peer?.pid)
+        countedBytes = output.count
     }
 
     func hungUp(_ number: ConnectionMachine.CallNumber) { perform(machine.hungUp(number)) }
@@ -209,6 +235,7 @@ final class Connection {
         isPerforming = false
         // Replies leave together at the end of the turn, unless they are too many to be kept.
         if isOpen, output.isAboveMark { flush() }
+        if isOpen { countUnread() }
         settleLater()
     }
 

@@ -106,10 +106,18 @@ package struct ConnectionMachine {
     }
 
     /// The service has replied. `undrainedBytes` is what still waits for the peer to read it.
-    package mutating func replied(_ reply: VarlinkReply, to number: CallNumber, undrainedBytes: Int) -> [Action] {
+    ///
+    /// - Parameter isTooMuch: whether the peer's process would have too much to read.
+    package mutating func replied(
+        _ reply: VarlinkReply,
+        to number: CallNumber,
+        undrainedBytes: Int,
+        isTooMuch: Bool = false
+    ) -> [Action] {
         guard number == callNumber, case .serving(let isOneway, let wantsMore) = phase else { return [] }
         precondition(!reply.continues || wantsMore || isOneway, "several replies to a call that takes one")
         if reply.continues, isOneway { return [] }
+        if isTooMuch, !isOneway { return refuse(.processReadsTooLittle(limit: limits.undrainedBytesOfProcessMax)) }
         if reply.continues, undrainedBytes > 0, undrainedBytes + reply.message.count > limits.undrainedBytesMax {
             // To leave one change out would be a lie; the subscriber is told and has to subscribe again.
             return refuse(.repliesNotRead(limit: limits.undrainedBytesMax))

@@ -38,6 +38,26 @@ final class ConnectionRegistry {
         self.loop = loop
     }
 
+    // MARK: Unread replies
+
+    private var unread: [Int32: Int] = [:]
+    private var unreadOfAll = 0
+
+    /// Notes that so many more bytes wait to be read by `process`, or fewer.
+    func countUnread(_ change: Int, for process: Int32?) {
+        guard let process else { return }
+        unreadOfAll += change
+        let count = unread[process, default: 0] + change
+        unread[process] = count > 0 ? count : nil
+    }
+
+    /// Whether a reply of so many bytes would have too much wait to be read.
+    func isTooMuch(_ bytes: Int, for process: Int32?) -> Bool {
+        guard bytes > limits.shortReplyBytes, let process else { return false }
+        return unread[process, default: 0] + bytes > limits.undrainedBytesOfProcessMax
+            || unreadOfAll + bytes > limits.undrainedBytesOfAllMax
+    }
+
     // MARK: Admission
 
     /// Why `peer` may not have a connection now; nil if it may.

@@ -16,6 +16,8 @@ package enum Refusal: Hashable, Sendable {
     case messageIncomplete
     /// The peer does not read its replies; more than `limit` bytes would wait.
     case repliesNotRead(limit: Int)
+    /// The peer's process does not read its replies; more than `limit` bytes would wait on all its connections together.
+    case processReadsTooLittle(limit: Int)
 
     /// The reply that says so, in the words of `org.varlink.service`.
     ///
@@ -30,6 +32,8 @@ package enum Refusal: Hashable, Sendable {
         case .messageMalformed: .invalidParameter("message: not a Varlink call")
         case .messageIncomplete: .invalidParameter("message: incomplete")
         case .repliesNotRead(let limit): .invalidParameter("replies: more than \(limit) bytes unread")
+        case .processReadsTooLittle(let limit):
+            .invalidParameter("replies: more than \(limit) bytes unread by the process")
         }
     }
 }

@@ -31,6 +31,16 @@ package struct ServerLimits: Sendable {
     /// One reply that is larger by itself is sent, if nothing else waits: the service has made it already.
     package var undrainedBytesMax = 1 << 20
 
+    /// Bytes of replies that may wait for all connections of one process together; a reply that would pass it ends its connection with an
+    /// error instead. Short ones (`shortReplyBytes`) are sent in any case: errors, tokens.
+    package var undrainedBytesOfProcessMax = 32 << 20
+
+    /// The same for all processes together: what they can have us hold, whatever their number.
+    package var undrainedBytesOfAllMax = 128 << 20
+
+    /// Bytes of a reply that is too short to be refused.
+    package var shortReplyBytes = 4096
+
     /// How long a call may take to arrive, from its first byte. systemd's own Varlink server uses the same 45 s.
     package var messageTimeout = Duration.seconds(45)
 

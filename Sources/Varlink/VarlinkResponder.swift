@@ -66,6 +66,12 @@ package struct VarlinkResponder: Sendable {
         }
     }
 
+    /// Calls `action` on the server's thread when the peer has read so much of what was sent until now that it makes sense to send it
+    /// more; never if the connection ends before.
+    package func whenRead(_ action: @escaping @Sendable () -> Void) {
+        link.onThread { $0?.whenRead(action) }
+    }
+
     /// Calls `action` on the server's thread, once, if the call ends without a last reply: the peer has gone, the
     /// server has cut it off, or the server ends. At once, on the caller's thread, if the connection is gone already.
     package func onDisconnect(_ action: @escaping @Sendable () -> Void) {

@@ -47,6 +47,12 @@ package actor VarlinkServer {
         get async { await server?.isPathIntact ?? false }
     }
 
+    /// Calls `body` on the server's thread, after everything that the thread was asked for before; at once if there is none.
+    package func inTurn(_ body: @escaping @Sendable () -> Void) {
+        guard let server else { return body() }
+        server.loop.execute(body)
+    }
+
     /// Takes no new connections and no new calls; calls and streams that stand go on. The path is removed if we bound it.
     package func stopAccepting() async {
         await server?.stopAccepting()

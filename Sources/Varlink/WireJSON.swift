@@ -1,12 +1,12 @@
 internal import FoundationEssentials
 
 /// Values and replies as the bytes that go over the wire.
-enum WireJSON {
+package enum WireJSON {
     /// `value` as a JSON object, its keys in alphabetical order, so that equal values are equal bytes.
     ///
     /// Traps if `value` does not encode to an object: Varlink parameters are always one, and which types we reply with is
     /// known when we are built.
-    static func encode(_ value: some Encodable) -> [UInt8] {
+    package static func encode(_ value: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {

@@ -81,6 +81,19 @@ extension Daemon {
         )
     }
 
+    /// The daemon counts as alive if all its loops turn: the coordinator's queue, that of the tasks, and the socket's thread; those of the
+    /// network follow.
+    func makeManager(_ executor: DispatchQueueExecutor, _ server: VarlinkServer) -> ServiceManagerLink {
+        ServiceManagerLink(
+            notifier: ServiceNotifier.fromEnvironment(),
+            loops: [
+                { [queue = executor.queue] answer in queue.async(execute: answer) },
+                { answer in Task { answer() } },
+                { answer in Task { await server.inTurn(answer) } },
+            ]
+        )
+    }
+
     func start(_ server: VarlinkServer) async throws(DaemonError) {
         do {
             try await server.start()

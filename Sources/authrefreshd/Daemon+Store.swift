@@ -28,13 +28,14 @@ extension Daemon {
             busAddress: paths.sessionBus
         ) { happened.yield(.store($0)) }
         let gate = ServiceGate(executor: executor) { keyWait.assumeIsolated { $0.callerCame() } }
+        let server = try makeServer(gate, changeLog, happened)
         return Parts(
             executor: executor,
             keyring: keyring,
             keyWait: keyWait,
             gate: gate,
-            server: try makeServer(gate, changeLog, happened),
-            manager: ServiceManagerLink(notifier: ServiceNotifier.fromEnvironment(), queue: executor.queue),
+            server: server,
+            manager: makeManager(executor, server),
             changeLog: changeLog
         )
     }

@@ -59,6 +59,7 @@ struct Daemon {
         until happenings: AsyncStream<Happening>
     ) async throws(DaemonError) {
         let client = OAuthClient(configuration: configuration.client)
+        for loop in client.loops { parts.manager.watch(loop) }
         let coordinator = RefreshCoordinator(
             executor: parts.executor,
             store: store,
@@ -89,6 +90,7 @@ struct Daemon {
         await coordinator.stop()
         await parts.server.shutdown()
         try? await client.shutdown()
+        await parts.manager.drain(within: .seconds(2))
     }
 
     /// Does what the process is told, until it is told to end.

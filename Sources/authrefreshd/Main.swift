@@ -13,8 +13,10 @@ enum Main {
         Task { @concurrent in
             do {
                 try await AuthRefreshDaemon.parse().run()
+                await JournalLogHandler.drain()
                 exit(0)
             } catch {
+                await JournalLogHandler.drain()
                 AuthRefreshDaemon.end(with: error)
             }
         }

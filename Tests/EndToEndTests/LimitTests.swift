@@ -57,6 +57,36 @@ struct LimitTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
+    @Test func `a page of large accounts is short, and leads to the next`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        let names = (10..<50).map { "account-\($0)" }
+        let issuer = "http://127.0.0.1:9/" + String(repeating: "x", count: 15_000)
+        for name in names { try await stage.add(name, issuer: issuer) }
+        var listed: [String] = []
+        var pages = 0
+        var next: String?
+        repeat {
+            let page = ListAccounts.Parameters(after: next)
+            let reply = try await stage.ask(.listAccounts, page, for: ListAccounts.Reply.self)
+            listed += reply.accounts.map(\.name)
+            next = reply.next
+            pages += 1
+            // 512 KiB, and the account that passes it.
+            #expect(reply.accounts.count <= 36)
+        } while next != nil
+        #expect(listed == names)
+        #expect(pages == 2)
+        #expect(try await stage.statuses().map(\.account) == names)
+        #expect(
+            await refused {
+                let all = GetStatus.Parameters(accounts: names + names + names + names)
+                _ = try await stage.ask(.getStatus, all, for: GetStatus.Reply.self)
+            }.contains(#""limit":"page""#)
+        )
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
     @Test func `one subscriber too many is told the limit, and one that leaves makes room`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()

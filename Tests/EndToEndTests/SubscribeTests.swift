@@ -1,7 +1,10 @@
 import AuthRefreshInterface
 import DemoIssuer
+import Foundation
 import TestSupport
 import Testing
+
+@testable import authrefreshd
 
 /// Following changes.
 struct SubscribeTests {
@@ -98,6 +101,50 @@ struct SubscribeTests {
         try await feed.changes.first("the last renaming", from: start + rounds - 1) { _ in true }
         try await daemon.log.first("the refusal") { $0.contains("a caller was refused") }
         #expect(try await daemon.terminate() == .exited(0))
+    }
+
+    @Test func `a subscriber is told the present state as fast as it reads, and no change is lost meanwhile`()
+        async throws
+    {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        // Long names of issuers: the daemon comes to wait for the reader in the middle of these.
+        let names = (0..<400).map { "account-\($0)" }
+        let issuer = "http://127.0.0.1:9/" + String(repeating: "x", count: 4000)
+        for name in names { try await stage.add(name, issuer: issuer) }
+        let slow = try await onOwnThread { [socket = stage.socket] in
+            let connection = try RawConnection(socket)
+            try connection.send("{\"method\":\"io.authrefresh.Subscribe\",\"more\":true}\0")
+            return (connection, try connection.receive())
+        }
+        #expect(slow.1.contains(#""account":"account-0""#) && slow.1.contains(#""event":"present""#))
+        for (old, new) in [("account-0", "early"), ("account-399", "late")] {
+            let parameters = RenameAccount.Parameters(account: old, newName: new)
+            _ = try await stage.ask(.renameAccount, parameters, for: RenameAccount.Reply.self)
+        }
+        _ = try await stage.ask(
+            .removeAccount,
+            RemoveAccount.Parameters(account: "account-398"),
+            for: RemoveAccount.Reply.self
+        )
+        let messages = try await onOwnThread {
+            var messages = [slow.1]
+            while messages.last?.contains(#""event":"ready""#) == false { messages.append(try slow.0.receive()) }
+            return messages
+        }
+        let told = try messages.map { try JSONDecoder().decode(Message.self, from: Data($0.utf8)).parameters }
+        let pages = told.filter { $0.event == "present" }.map(\.accounts)
+        #expect(pages.allSatisfy { $0.count <= CallerLimits.presentPage })
+        let present = pages.joined().map(\.account)
+        // Those that were told already change; the others are told as they are by then.
+        #expect(present == Array(names.dropLast(2)) + ["late"])
+        #expect(told.filter { $0.event != "present" }.map(\.event) == ["account-renamed", "ready"])
+        #expect(told.first { $0.event == "account-renamed" }?.account == "early")
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
+    private struct Message: Decodable {
+        let parameters: Subscribe.Reply
     }
 
     @Test func `a call that does not ask for more is told to`() async throws {

@@ -42,6 +42,7 @@ struct FailureTableTests {
         lost("certificate, clock unset", .certificate, sent: false, .unreachable, signs: [.implausibleClock]),
         lost("certificate", .certificate, sent: false, .untrusted),
         lost("CA file", .authorityFile, sent: false, .misconfigured),
+        lost("CA file hangs", .authorityFileHangs, sent: false, .unreachable),
         lost("client key", .clientKey, sent: false, .misconfigured),
         lost("client certificate", .clientCertificate, sent: false, .misconfigured),
         lost("proxy setting", .proxyConfiguration, sent: false, .misconfigured),

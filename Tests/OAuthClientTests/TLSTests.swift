@@ -1,5 +1,7 @@
+import Foundation
 import NIOSSL
 import RefreshCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -109,6 +111,87 @@ struct TLSTests {
         }
     }
 
+    @Test func `a CA file that is a FIFO, a device or too large is refused at once`() async throws {
+        let folder = try TemporaryFolder()
+        let fifo = folder.path + "/fifo"
+        let made = unsafe mkfifo(fifo, 0o600)
+        #expect(made == 0)
+        try folder.write(String(repeating: "x", count: CertificateAuthorities.fileBytesMax + 1), to: "large")
+        try await withServer({ _, _ in [LoopbackServer.json(200, issuedTokens)] }) { server in
+            try await withClient { client in
+                for file in [fifo, "/dev/zero", folder.path, folder.path + "/large"] {
+                    var profile = ProviderProfile(name: "tls")
+                    profile.caFile = file
+                    let outcome = await client.refresh(try refreshRequest(to: server.origin, profile: profile))
+                    #expect(outcome.failure?.failureClass == .misconfigured, "\(file)")
+                }
+                #expect(try await client.refresh(refreshRequest(to: server.origin)).response != nil)
+            }
+        }
+    }
+
+    @Test func `a CA file that hangs fails those who need it in time, and nobody else waits`() async throws {
+        let hanging = HangingFile()
+        defer { hanging.release() }
+        let change = { (configuration: inout OAuthClientConfiguration) in
+            configuration.authorities = CertificateAuthorities(fileTimeLimit: .milliseconds(200), fileReadsMax: 1) {
+                path in
+                hanging.read(path)
+            }
+        }
+        try await withServer({ _, _ in [LoopbackServer.json(200, issuedTokens)] }) { server in
+            try await withClient(change) { client in
+                var profile = ProviderProfile(name: "tls")
+                profile.caFile = "/hung/ca.pem"
+                let request = try refreshRequest(to: server.origin, profile: profile)
+                async let stuck = client.refresh(request)
+                await hanging.isRead()
+                // The file is being read, and stays so.
+                #expect(try await client.refresh(refreshRequest(to: server.origin)).response != nil)
+                let failure = await stuck.failure
+                #expect(failure?.failureClass == .unreachable)
+                #expect(failure?.detail.summary.contains("does not answer") == true)
+                // Others who need the file are told at once, without a thread each.
+                for _ in 0..<100 { #expect(await client.refresh(request).failure?.failureClass == .unreachable) }
+                // One more thread is none too many; the file that would need it has no turn.
+                profile.caFile = "/hung/other.pem"
+                let other = try refreshRequest(to: server.origin, profile: profile)
+                #expect(await client.refresh(other).failure?.failureClass == .unreachable)
+                #expect(hanging.reads == 1)
+            }
+        }
+    }
+
+    @Test func `any number of CA files and client certificates can be used one after the other`() async throws {
+        try await withAuthority { authority in
+            let server = try await LoopbackServer.start(tls: authority.server(for: "IP:127.0.0.1")) { _, _ in
+                [LoopbackServer.json(200, issuedTokens)]
+            }
+            let folder = try TemporaryFolder()
+            let certificate = try String(contentsOfFile: authority.caFile, encoding: .utf8)
+            let identity = try authority.client()
+            try await withClient { client in
+                for number in 0..<HTTPClients.limit + 6 {
+                    try folder.write(certificate, to: "\(number).pem")
+                    var profile = ProviderProfile(name: "tls")
+                    profile.caFile = folder.path + "/\(number).pem"
+                    // A renewed certificate is another text.
+                    let key = Secret(identity + String(repeating: "\n", count: number))
+                    let registration = ClientRegistration(
+                        clientID: "client",
+                        authentication: .tlsClientAuth,
+                        clientKey: key
+                    )
+                    let origin = "https://127.0.0.1:\(server.port)"
+                    let request = try refreshRequest(to: origin, registration: registration, profile: profile)
+                    let outcome = await client.refresh(request)
+                    #expect(outcome.response != nil, "\(number): \(outcome.failure?.detail.summary ?? "")")
+                }
+            }
+            try await server.stop()
+        }
+    }
+
     @Test func `a connection closed in the handshake is unreachable`() async throws {
         let server = try await LoopbackServer.start(refusesConnections: true) { _, _ in [] }
         let request = try refreshRequest(to: "https://127.0.0.1:\(server.port)")
@@ -135,5 +218,31 @@ struct TLSTests {
             #expect(outcome.failure?.failureClass == .unreachable)
             #expect(outcome.failure?.detail.summary == "the server could not be reached in time")
         }
+    }
+}
+
+/// A file on a mount that does not answer.
+private final class HangingFile: Sendable {
+    private let count = Mutex(0)
+    private let end = DispatchSemaphore(value: 0)
+    private let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+
+    var reads: Int { count.withLock(\.self) }
+
+    /// Returns when the mount is released.
+    func read(_: String) -> [UInt8]? {
+        count.withLock { $0 += 1 }
+        begin.yield()
+        end.wait()
+        return nil
+    }
+
+    /// Waits until somebody reads it.
+    func isRead() async {
+        for await _ in begun { return }
+    }
+
+    func release() {
+        end.signal()
     }
 }

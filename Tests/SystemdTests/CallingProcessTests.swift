@@ -16,13 +16,14 @@ struct CallingProcessTests {
     @Test func `a caller is known by its executable, whatever path leads to it`() throws {
         let ends = try pair()
         defer { for end in ends { close(end) } }
-        let caller = try #require(CallingProcess(socket: ends[0], pid: getpid(), connectedAt: BootClock.now()))
+        let caller = try #require(HeldProcess(socket: ends[0], pid: getpid(), connectedAt: BootClock.now())?.look())
         #expect(caller.pid == getpid())
         #expect(caller.file == FileIdentity(path: "/proc/self/exe"))
         #expect(caller.file != nil)
         #expect(caller.file != FileIdentity(path: "/bin/sh"))
         let path = try #require(caller.executable)
         #expect(FileIdentity(path: path) == caller.file)
+        #expect(try FileIdentity(path: #require(caller.path)) == caller.file)
         #expect(FileIdentity(path: "/nowhere") == nil)
     }
 
@@ -33,7 +34,7 @@ struct CallingProcessTests {
         let isClean = (0..<100).contains { _ in
             let before = dup(ends[0])
             close(before)
-            _ = CallingProcess(socket: ends[0], pid: getpid(), connectedAt: BootClock.now())
+            _ = HeldProcess(socket: ends[0], pid: getpid(), connectedAt: BootClock.now())?.look()
             let after = dup(ends[0])
             close(after)
             return before == after
@@ -53,15 +54,15 @@ struct CallingProcessTests {
         let socket = accept(listener.descriptor, nil, nil)
         defer { close(socket) }
         #expect(socket >= 0)
-        #expect(CallingProcess(socket: socket, pid: pid, connectedAt: BootClock.now()) == nil)
+        #expect(HeldProcess(socket: socket, pid: pid, connectedAt: BootClock.now())?.look() == nil)
     }
 
     @Test func `the start of a process is read past any name that it gives itself`() {
         let fields = (4...25).map { $0 == 22 ? "12345" : "1" }.joined(separator: " ")
         let text = "77 (a) R 9 (b) S \(fields)"
-        #expect(CallingProcess.startTime(in: text, ticksPerSecond: 100) == 123_450_000)
-        #expect(CallingProcess.startTime(in: "77 (a) S 1 2", ticksPerSecond: 100) == nil)
-        #expect(CallingProcess.startTime(in: "77", ticksPerSecond: 100) == nil)
-        #expect(CallingProcess.startTime(in: text, ticksPerSecond: 0) == nil)
+        #expect(HeldProcess.startTime(in: text, ticksPerSecond: 100) == 123_450_000)
+        #expect(HeldProcess.startTime(in: "77 (a) S 1 2", ticksPerSecond: 100) == nil)
+        #expect(HeldProcess.startTime(in: "77", ticksPerSecond: 100) == nil)
+        #expect(HeldProcess.startTime(in: text, ticksPerSecond: 0) == nil)
     }
 }

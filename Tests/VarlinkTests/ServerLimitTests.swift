@@ -247,6 +247,31 @@ extension SocketTests {
             }
         }
 
+        @Test(arguments: [false, true])
+        func `a process that reads nothing is refused long replies, and others are served`(_ countsAll: Bool)
+            async throws
+        {
+            let configure = { (configuration: inout VarlinkServerConfiguration) in
+                if countsAll {
+                    configuration.limits.undrainedBytesOfAllMax = 3 << 20
+                } else {
+                    configuration.limits.undrainedBytesOfProcessMax = 3 << 20
+                }
+            }
+            try await ServedFolder.serving(configure) { served in
+                let peers = try (0..<8).map { _ in try RawPeer(served.path) }
+                for peer in peers {
+                    try peer.write(#"{"method":"test.echo.Large","parameters":{"bytes":900000}}"# + "\0")
+                }
+                let limit = countsAll ? ServerLimits().undrainedBytesOfProcessMax : 3 << 20
+                #expect(await refusal(in: served) == .processReadsTooLittle(limit: limit))
+                // Shorter than `shortReplyBytes`.
+                #expect(try echo(served).error == nil)
+                // What was promised before is still sent whole.
+                #expect(peers[0].messages(1).first?.count ?? 0 > 900_000)
+            }
+        }
+
         @Test func `silent and half-finished peers delay nobody`() async throws {
             try await ServedFolder.serving { served in
                 let silent = try (0..<100).map { number in

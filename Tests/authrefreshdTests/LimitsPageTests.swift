@@ -1,5 +1,6 @@
 import AuthRefreshInterface
 import Foundation
+import OAuthClient
 import RedirectListener
 import RefreshCore
 import Testing
@@ -44,6 +45,15 @@ struct LimitsPageTests {
             "secretBytesMax": text(CallerLimits.secretBytesMax),
             "largestPage": text(Interface.largestPage),
             "subscribedAccountsMax": text(CallerLimits.subscribedAccountsMax),
+            "pageBytesMax": text(CallerLimits.pageBytesMax),
+            "presentPage": text(CallerLimits.presentPage),
+            "fileBytesMax": text(CertificateAuthorities.fileBytesMax),
+            "fileTimeLimit": text(CertificateAuthorities.fileTimeLimit),
+            "fileReadsMax": text(CertificateAuthorities.fileReadsMax),
+            "lookUpTime": text(CallerLimits.lookUpTime),
+            "lookUpsMax": text(CallerLimits.lookUpsMax),
+            "waitingBytesMax": text(JournalLogHandler.waitingBytesMax),
+            "drainLimit": text(JournalLogHandler.drainLimit),
             "derivedAccountsMax": text(CallerLimits.derivedAccountsMax),
             "derivationsMax": text(CallerLimits.derivationsMax),
             "errandsMax": text(CallerLimits.errandsMax),

@@ -21,14 +21,15 @@ enum BlockingCall {
 extension BlockingCall {
     /// The same, given up after `limit`: nil. The call goes on by itself, and its result is dropped.
     ///
-    /// Each has a queue of its own, which ends with it: one that hangs holds up nobody.
+    /// - Parameter queue: by default each has a queue of its own, which ends with it: one that hangs holds up nobody.
     static func result<Value: Sendable>(
         within limit: Duration,
+        on queue: DispatchQueue = DispatchQueue(label: "authrefreshd.blocking-limited"),
         of body: @escaping @Sendable () -> Value
     ) async -> Value? {
         await withCheckedContinuation { continuation in
             let first = FirstResult(continuation)
-            DispatchQueue(label: "authrefreshd.blocking-limited").async { first.resume(body()) }
+            queue.async { first.resume(body()) }
             let deadline = DispatchTime.now() + .microseconds(Int(limit.microseconds))
             DispatchQueue(label: "authrefreshd.blocking-limit").asyncAfter(deadline: deadline) { first.resume(nil) }
         }

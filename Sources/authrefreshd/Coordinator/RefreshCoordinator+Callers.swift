@@ -18,6 +18,12 @@ extension RefreshCoordinator {
         return try store.entries(after: name, limit: limit).map { shown($0, at: now) }
     }
 
+    /// The same in the order of their numbers.
+    func accounts(afterID id: AccountID, limit: Int) throws(StoreError) -> [ShownAccount] {
+        let now = timebase.now()
+        return try store.entries(afterID: id, limit: limit).map { shown($0, at: now) }
+    }
+
     /// An account as it was found in the store, as it stands now.
     func shown(_ entry: AccountEntry, at now: Moment) -> ShownAccount {
         switch entry {
@@ -198,13 +204,16 @@ extension RefreshCoordinator {
         subscribers.send()
     }
 
-    /// Adds a subscriber, whose present state has been sent in the same turn of the queue.
-    func subscribe(_ responder: VarlinkResponder, to accounts: Set<AccountID>?) {
-        let number = subscribers.add(Subscribers.Subscriber(responder: responder, accounts: accounts))
+    /// Adds a subscriber, who has been told nothing yet.
+    ///
+    /// - Returns: its number; `subscribers` no longer has it once it has gone.
+    func subscribe(_ responder: VarlinkResponder, toAll: Bool) -> Int {
+        let number = subscribers.add(responder, followsAll: toAll)
         responder.onDisconnect { [weak self, queue] in
             queue.async { [weak self] in
                 self?.assumeIsolated { $0.subscribers.remove(number) }
             }
         }
+        return number
     }
 }

@@ -111,6 +111,12 @@ struct ServerCheck: Sendable {
                 .repair,
                 "look at ca_file in the configuration and the provider's profile"
             )
+        case .authorityFileHangs:
+            return find(
+                "the configured ca_file could not be read in time: its file system does not answer",
+                .time,
+                "look at the mount that ca_file is on; the daemon tries again by itself"
+            )
         case .expired(let end):
             return find("the certificate has expired \((wallClock() - end).words) ago", .repair, clock)
         case .notYetValid(let start):

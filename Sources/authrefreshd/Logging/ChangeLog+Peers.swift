@@ -52,6 +52,8 @@ extension Refusal {
             VarlinkError(LimitExceededError(.messageBytes, maximum: limit))
         case .repliesNotRead(let limit):
             VarlinkError(SubscriberFellBehindError(unreadBytesMax: limit))
+        case .processReadsTooLittle(let limit):
+            VarlinkError(LimitExceededError(.unreadBytesOfProcess, maximum: limit))
         case .messageMalformed, .messageIncomplete:
             standardError
         }

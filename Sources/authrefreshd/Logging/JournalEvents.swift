@@ -55,6 +55,7 @@ enum JournalEvent: CaseIterable {
     case keyGone
     case keyReturned
     case machineUnwatched
+    case logDropped
 
     /// The field that carries the id.
     static let messageIDKey = "MESSAGE_ID"
@@ -111,6 +112,7 @@ enum JournalEvent: CaseIterable {
         case .keyGone: MessageID(0xdfe5_de4c_e47e_41ec, 0x8faa_a5c6_4ee8_d469)
         case .keyReturned: MessageID(0xfa7d_9f19_3615_4713, 0x92cb_024a_d170_80f8)
         case .machineUnwatched: MessageID(0xd701_3c20_d253_488b, 0x9187_2c90_32f3_6024)
+        case .logDropped: MessageID(0x7d2e_51c8_06fb_4a93, 0xb61f_c47a_0e95_d238)
         }
     }
 
@@ -128,7 +130,7 @@ enum JournalEvent: CaseIterable {
             .signInFailed,
             .refreshTokenExpiring, .clientSecretEnding, .clockStepped, .networkDown, .staleAnswerDropped,
             .decisionRefused, .peerRefused,
-            .oldKeyKept, .storeLocked, .storeLogLost, .machineUnwatched, .descriptorsLimited:
+            .oldKeyKept, .storeLocked, .storeLogLost, .machineUnwatched, .descriptorsLimited, .logDropped:
             .warning
         case .configurationRejected, .storeUnwritable, .accountDamaged, .rekeyStopped, .socketLost,
             .descriptorsExhausted, .keyGone:
@@ -187,6 +189,7 @@ enum JournalEvent: CaseIterable {
         case .descriptorsReturned: "there are descriptors for callers again"
         case .keyGone: "the store's key is gone, the next daemon cannot open the store; this one works on"
         case .keyReturned: "the store's key is where it was"
+        case .logDropped: "log lines were dropped because the journal took none"
         case .machineUnwatched: "a part of the machine cannot be watched"
         }
     }
@@ -211,6 +214,7 @@ enum JournalKey {
     static let reason = "AUTHREFRESH_REASON"
     /// What the server said beside the error: description, sub-error, provider code, HTTP status.
     static let detail = "AUTHREFRESH_DETAIL"
-    /// How many refusals were not written since the last that was: by lists, or at the socket, as this one is.
+    /// How many lines were not written: refusals since the last that was (by lists, or at the socket, as this one is), or lines of any
+    /// kind while the journal took none.
     static let leftOut = "AUTHREFRESH_LEFT_OUT"
 }

@@ -4,14 +4,41 @@ internal import Logging
 internal import Systemd
 
 /// Writes log records to the journal, each metadata value in a field of its own; to standard error where there is no journal.
+///
+/// Logging never blocks: the records go through a `LogOutlet`.
 struct JournalLogHandler: LogHandler {
+    /// Bytes of records that may wait for the journal: some thousand lines.
+    static let waitingBytesMax = 1 << 20
+    /// How long the end of the daemon waits for the records before it to be written.
+    static let drainLimit = Duration.seconds(2)
+
+    /// Where all records of the process go.
+    static let outlet = LogOutlet(bytesMax: waitingBytesMax) { dropped in
+        let event = JournalEvent.logDropped
+        let metadata: Logger.Metadata = [
+            JournalEvent.messageIDKey: .stringConvertible(event.id), JournalKey.leftOut: .stringConvertible(dropped),
+        ]
+        JournalRecord(event.level, event.message, metadata).write(toJournal: Journal.isConnected)
+    }
+
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
     private let isJournalConnected: Bool
+    private let outlet: LogOutlet
 
-    init(logLevel: Logger.Level, isJournalConnected: Bool = Journal.isConnected) {
+    init(
+        logLevel: Logger.Level,
+        isJournalConnected: Bool = Journal.isConnected,
+        outlet: LogOutlet = JournalLogHandler.outlet
+    ) {
         self.logLevel = logLevel
         self.isJournalConnected = isJournalConnected
+        self.outlet = outlet
+    }
+
+    /// Returns when everything that was logged is written, or after `drainLimit`; for the end of the daemon.
+    static func drain() async {
+        await outlet.drain(within: drainLimit)
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -22,38 +49,62 @@ struct JournalLogHandler: LogHandler {
     func log(event: LogEvent) {
         var merged = event.metadata ?? [:]
         if !metadata.isEmpty { merged.merge(metadata) { own, _ in own } }
-        if isJournalConnected, (try? Journal.send(fields(event, merged))) != nil { return }
-        // journald reads the priority from the front of a line; a person at a terminal would stumble over it.
-        var text = isJournalConnected ? "<\(event.level.priority)>" : "authrefreshd: \(event.level): "
-        text += line(event, merged)
-        text += "\n"
-        // Standard error that is gone cannot be told so.
-        _ = text.withUTF8 { text in unsafe write(STDERR_FILENO, text.baseAddress, text.count) }
+        let record = JournalRecord(event.level, event.message, merged)
+        outlet.send(bytes: record.bytes) { [isJournalConnected] in record.write(toJournal: isJournalConnected) }
+    }
+}
+
+/// What is written of one log event.
+private struct JournalRecord: Sendable {
+    private let level: Logger.Level
+    private let message: String
+    private let metadata: [String: String]
+
+    init(_ level: Logger.Level, _ message: Logger.Message, _ metadata: Logger.Metadata) {
+        self.level = level
+        self.message = Self.shown(message.description)
+        self.metadata = metadata.mapValues { Self.shown($0.description) }
     }
 
-    private func fields(_ event: LogEvent, _ metadata: Logger.Metadata) -> [JournalField] {
+    /// About what it takes while it waits.
+    var bytes: Int {
+        metadata.reduce(message.utf8.count + 64) { $0 + $1.key.utf8.count + $1.value.utf8.count + 32 }
+    }
+
+    /// Writes it; may block.
+    func write(toJournal isJournalConnected: Bool) {
+        if isJournalConnected, (try? Journal.send(fields)) != nil { return }
+        // journald reads the priority from the front of a line; a person at a terminal would stumble over it.
+        var text = isJournalConnected ? "<\(level.priority)>" : "authrefreshd: \(level): "
+        text += line
+        text += "\n"
+        // Standard error that is gone cannot be told so.
+        _ = text.withUTF8 { text in unsafe Glibc.write(STDERR_FILENO, text.baseAddress, text.count) }
+    }
+
+    private var fields: [JournalField] {
         var fields = [
-            JournalField("MESSAGE", Self.shown(event.message.description)),
-            JournalField("PRIORITY", "\(event.level.priority)"),
+            JournalField("MESSAGE", message),
+            JournalField("PRIORITY", "\(level.priority)"),
             JournalField("SYSLOG_IDENTIFIER", "authrefreshd"),
         ]
         for (key, value) in metadata {
             guard let name = JournalFieldName(key) else { continue }
-            fields.append(JournalField(name, Self.shown(value.description)))
+            fields.append(JournalField(name, value))
         }
         return fields
     }
 
     /// The message, and the metadata that says more than the journal's bookkeeping, on one line.
-    private func line(_ event: LogEvent, _ metadata: Logger.Metadata) -> String {
-        var text = event.message.description
+    private var line: String {
+        var text = message
         for (key, value) in metadata.sorted(by: { $0.key < $1.key }) where key != JournalEvent.messageIDKey {
             text += " "
             text += key
             text += "="
-            text += value.description
+            text += value
         }
-        return Self.shown(text)
+        return text
     }
 
     /// Text as it may be read by a person: a caller's executable has any name that the caller likes.

@@ -22,9 +22,9 @@ extension AuthRefreshService {
 
     func status(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> GetStatus.Reply {
         let asked = try call.decodeParameters(as: GetStatus.Parameters.self)
-        let page = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator)
         let now = coordinator.timebase.now()
-        let accounts = try page.accounts.map { account in
+        var accounts: [AccountStatus] = []
+        let next = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator) { account in
             var status = account.wireStatus
             let sets = try coordinator.tokenSets(of: account.id)
             status.tokenSets = sets.isEmpty ? nil : sets.map { TokenSetStatus($0, at: now) }
@@ -33,19 +33,24 @@ extension AuthRefreshService {
                 status.subject = facts.subject
                 status.keptFields = facts.keptFields.isEmpty ? nil : facts.keptFields
             }
-            return status
+            accounts.append(status)
+            return WireJSON.encode(status).count
         }
-        return GetStatus.Reply(accounts: accounts, next: page.next)
+        return GetStatus.Reply(accounts: accounts, next: next)
     }
 
     func list(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> ListAccounts.Reply {
         let asked = try call.decodeParameters(as: ListAccounts.Parameters.self)
-        let page = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator)
-        var reply = ListAccounts.Reply(accounts: [], next: page.next)
-        for account in page.accounts {
+        var reply = ListAccounts.Reply(accounts: [])
+        reply.next = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator) { account in
             switch account {
-            case .whole(let snapshot): reply.accounts.append(AccountSettings(snapshot.account))
-            case .damaged(let account): reply.damaged = (reply.damaged ?? []) + [account.wireStatus]
+            case .whole(let snapshot):
+                let settings = AccountSettings(snapshot.account)
+                reply.accounts.append(settings)
+                return WireJSON.encode(settings).count
+            case .damaged(let account):
+                reply.damaged = (reply.damaged ?? []) + [account.wireStatus]
+                return WireJSON.encode(account.wireStatus).count
             }
         }
         return reply
@@ -65,7 +70,7 @@ extension AuthRefreshService {
         let reader = SettingsReader(profiles: coordinator.settings.profiles)
         var changed = try reader.account(snapshot.account, changedBy: asked)
         if changed.registration.serviceGrant?.exchange != nil {
-            changed.registration.serviceGrant?.exchange?.deriver = try program(of: caller)
+            changed.registration.serviceGrant?.exchange?.deriver = try program(of: caller, for: changed.name)
         }
         try refuseMove(of: snapshot, to: changed)
         guard let updated = try coordinator.update(changed) else {
@@ -104,25 +109,51 @@ extension AuthRefreshService {
         return RemoveAccount.Reply()
     }
 
-    /// The named accounts, or a page of all of them; the name to go on after, if there are more.
+    /// Goes through the named accounts, or a page of all of them.
+    ///
+    /// - Parameter add: adds an account to the reply; returns how many bytes it takes there.
+    /// - Returns: the name to go on after; nil if there are no more.
     private func page(
         _ names: [String]?,
         after: String?,
         limit: Int64?,
-        on coordinator: isolated RefreshCoordinator
-    ) throws -> (accounts: [ShownAccount], next: String?) {
+        on coordinator: isolated RefreshCoordinator,
+        add: (ShownAccount) throws -> Int
+    ) throws -> String? {
         let largest = Interface.largestPage
+        var bytes = 0
         if let names {
             guard names.count <= largest else {
                 throw VarlinkError(LimitExceededError(.page, maximum: largest))
             }
-            return (try names.map { try shownAccount($0, on: coordinator) }, nil)
+            for (count, name) in names.enumerated() {
+                // These have no next page: whoever names them has to name fewer.
+                guard bytes <= 4 * CallerLimits.pageBytesMax else {
+                    throw VarlinkError(LimitExceededError(.page, maximum: count))
+                }
+                bytes += try add(try shownAccount(name, on: coordinator))
+            }
+            return nil
         }
         guard let limit = Int(exactly: limit ?? Int64(largest)), limit >= 1 else {
             throw VarlinkError.invalidParameter("limit")
         }
-        let count = min(limit, largest)
-        let accounts = try coordinator.accounts(after: after, limit: count)
-        return (accounts, accounts.count < count ? nil : accounts.last?.name)
+        var (last, left) = (after, min(limit, largest))
+        while left > 0 {
+            // In steps: what does not fit into the page is not read either.
+            let step = min(left, Self.pageStep)
+            let accounts = try coordinator.accounts(after: last, limit: step)
+            for account in accounts {
+                bytes += try add(account)
+                last = account.name
+                guard bytes <= CallerLimits.pageBytesMax else { return last }
+            }
+            guard accounts.count == step else { return nil }
+            left -= step
+        }
+        return last
     }
+
+    /// Accounts read at once for a page.
+    private static let pageStep = 50
 }

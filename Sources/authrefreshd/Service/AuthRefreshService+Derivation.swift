@@ -18,7 +18,7 @@ extension AuthRefreshService {
         on coordinator: isolated RefreshCoordinator
     ) throws {
         guard var terms = draft.registration.serviceGrant?.exchange else { return }
-        terms.deriver = try program(of: caller)
+        terms.deriver = try program(of: caller, for: draft.name)
         terms.subject.id = try source(terms.subject, of: draft, for: caller, on: coordinator)
         if let actor = terms.actor {
             terms.actor?.id = try source(actor, of: draft, for: caller, on: coordinator)
@@ -36,12 +36,18 @@ extension AuthRefreshService {
         }
     }
 
-    /// The program that calls; nil if it has ended.
+    /// The program that calls, to set up `account`; nil if it has ended.
     ///
-    /// - Throws: `CallerNeeded`.
-    func program(of caller: Caller) throws(CallerNeeded) -> SeenProgram? {
-        guard case .process(let process) = caller else { throw CallerNeeded() }
-        return process.map { SeenProgram($0) }
+    /// - Throws: `CallerNeeded`; `TemporarilyUnavailable` if it cannot be looked at now.
+    func program(of caller: Caller, for account: AccountName) throws -> SeenProgram? {
+        guard case .lookedUp(let look, _) = caller else { throw CallerNeeded() }
+        switch look {
+        case .found(let process): return SeenProgram(process)
+        case .nothing: return nil
+        case .hanging:
+            let reason = "the file system of the caller's executable does not answer"
+            throw VarlinkError(TemporarilyUnavailableError(account: account.text, reason: reason))
+        }
     }
 
     /// The account that is to be a source of `draft`.

@@ -1,9 +1,17 @@
 internal import AuthRefreshInterface
+internal import Dispatch
 internal import RefreshCore
 internal import Varlink
 
 /// Following changes.
 extension AuthRefreshService {
+    /// What a subscriber has still to be told of the present state.
+    private enum Rest {
+        /// All accounts behind this one, in the order of their numbers: one that is added or renamed meanwhile is not missed.
+        case all(after: AccountID)
+        case named(ArraySlice<String>)
+    }
+
     func subscribe(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
         throws
     {
@@ -13,28 +21,59 @@ extension AuthRefreshService {
         guard coordinator.subscribers.count < maximum else {
             throw VarlinkError(LimitExceededError(.subscribers, maximum: maximum))
         }
-        let present = try snapshots(asked.accounts, on: coordinator)
-        let now = coordinator.timebase.now().wall.microseconds
-        // State, "ready" and entry into the list happen in one turn of the queue: no change can fall in between.
-        for start in stride(from: 0, to: present.count, by: Interface.largestPage) {
-            let page = present[start..<min(start + Interface.largestPage, present.count)].map(\.wireStatus)
-            responder.reply(Subscribe.Reply(event: "present", atUSec: now, accounts: page), continues: true)
+        if let names = asked.accounts, names.count > CallerLimits.subscribedAccountsMax {
+            throw VarlinkError(LimitExceededError(.subscribedAccounts, maximum: CallerLimits.subscribedAccountsMax))
         }
-        responder.reply(Subscribe.Reply(event: "ready", atUSec: now, accounts: []), continues: true)
-        coordinator.subscribe(responder, to: asked.accounts.map { _ in Set(present.map(\.id)) })
+        let number = coordinator.subscribe(responder, toAll: asked.accounts == nil)
+        tell(number, asked.accounts.map { .named($0[...]) } ?? .all(after: AccountID(0)), responder, on: coordinator)
     }
 
-    private func snapshots(_ names: [String]?, on coordinator: isolated RefreshCoordinator) throws -> [ShownAccount] {
-        if let names {
-            guard names.count <= CallerLimits.subscribedAccountsMax else { throw tooMany }
-            return try names.map { try shownAccount($0, on: coordinator) }
+    /// Tells a subscriber a page of the present state, and the next one when it has read this.
+    ///
+    /// The state of a page and the interest in its accounts are of the same turn of the queue: no change can fall in between.
+    private func tell(
+        _ number: Int,
+        _ rest: Rest,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) {
+        guard coordinator.subscribers.contains(number) else { return }
+        do {
+            let (page, next) = try page(of: rest, on: coordinator)
+            let now = coordinator.timebase.now().wall.microseconds
+            if !page.isEmpty {
+                let statuses = page.map(\.wireStatus)
+                responder.reply(Subscribe.Reply(event: "present", atUSec: now, accounts: statuses), continues: true)
+                coordinator.subscribers.told(number, of: page.map(\.id))
+            }
+            guard let next else {
+                coordinator.subscribers.toldAll(number)
+                return responder.reply(Subscribe.Reply(event: "ready", atUSec: now, accounts: []), continues: true)
+            }
+            responder.whenRead { [coordinator] in
+                coordinator.queue.async {
+                    coordinator.assumeIsolated { tell(number, next, responder, on: $0) }
+                }
+            }
+        } catch {
+            coordinator.subscribers.remove(number)
+            fail(responder, with: error)
         }
-        let all = try coordinator.accounts(after: nil, limit: CallerLimits.subscribedAccountsMax + 1)
-        guard all.count <= CallerLimits.subscribedAccountsMax else { throw tooMany }
-        return all
     }
 
-    private var tooMany: VarlinkError {
-        VarlinkError(LimitExceededError(.subscribedAccounts, maximum: CallerLimits.subscribedAccountsMax))
+    private func page(
+        of rest: Rest,
+        on coordinator: isolated RefreshCoordinator
+    ) throws -> (accounts: [ShownAccount], next: Rest?) {
+        let size = CallerLimits.presentPage
+        switch rest {
+        case .all(let last):
+            let accounts = try coordinator.accounts(afterID: last, limit: size)
+            return (accounts, accounts.count < size ? nil : accounts.last.map { .all(after: $0.id) })
+        case .named(let names):
+            let accounts = try names.prefix(size).map { try shownAccount($0, on: coordinator) }
+            let left = names.dropFirst(size)
+            return (accounts, left.isEmpty ? nil : .named(left))
+        }
     }
 }

@@ -54,14 +54,19 @@ struct AuthRefreshService: Sendable {
             case .checkStore: try check(call, responder, on: coordinator)
             case .diagnose: try diagnose(call, responder, on: coordinator)
             }
-        } catch is CallerNeeded {
-            lookUpCaller(of: call, responder)
-        } catch let error as VarlinkError {
-            responder.fail(error)
-        } catch let error as StoreError {
-            responder.fail(VarlinkError(error))
+        } catch let needed as CallerNeeded {
+            lookUp(needed, caller, of: call, responder)
         } catch {
-            preconditionFailure("calls fail with VarlinkError or StoreError only: \(type(of: error))")
+            fail(responder, with: error)
+        }
+    }
+
+    /// Ends a call with the error that answering it ran into.
+    func fail(_ responder: VarlinkResponder, with error: any Error) {
+        switch error {
+        case let error as VarlinkError: responder.fail(error)
+        case let error as StoreError: responder.fail(VarlinkError(error))
+        default: preconditionFailure("calls fail with VarlinkError or StoreError only: \(type(of: error))")
         }
     }
 

@@ -9,7 +9,7 @@ enum CallerLimits {
     /// Those of the socket.
     static var server: ServerLimits {
         var limits = ServerLimits()
-        // The present state of 10,000 accounts, which a subscriber gets in one go, is some 6 MB.
+        // A subscriber that stands still for a moment misses nothing, even while hundreds of accounts are refreshed in a second.
         limits.undrainedBytesMax = 8 << 20
         return limits
     }
@@ -28,15 +28,26 @@ enum CallerLimits {
     /// Descriptors for all but callers: the store, requests, watches.
     static let otherDescriptors = 512
 
+    /// Bytes of accounts in a page of `GetStatus` and `ListAccounts`: a full page of usual accounts has some 300 KB. A page ends with the
+    /// account that passes it, and the others come with the next call. Accounts that are named may have four times as many.
+    static let pageBytesMax = 512 << 10
+
+    /// Accounts of which a subscriber is told their present state in one turn of the queue: a millisecond or two.
+    static let presentPage = 100
+
     /// Accounts kept, unless the configuration says otherwise: a million is what the store is measured with.
     static let accountsMax = 1_000_000
 
-    /// Bytes of one account's settings: real ones have a few hundred, with long scopes some thousand. A page of 500 accounts
-    /// with the largest settings is 8 MB, which `authctl` still reads.
+    /// Bytes of one account's settings: real ones have a few hundred, with long scopes some thousand.
     static let settingsBytesMax = 16 << 10
 
     /// Units and executables that one account is for: a handful. Each call for its tokens may look at the file of each.
     static let allowedCallersMax = 64
+
+    /// How long a caller's executable, or one that a list names, is waited for: it may be on a mount that does not answer.
+    static let lookUpTime = Duration.seconds(5)
+    /// Callers, and executables on lists, looked up at the same time. Each that hangs holds a thread.
+    static let lookUpsMax = 48
 
     /// Accounts whose tokens are derived from one account: they are all looked at when it has a token again.
     static let derivedAccountsMax = 100
@@ -63,7 +74,7 @@ enum CallerLimits {
     /// Diagnoses under way at once: each asks up to eight servers at a time.
     static let diagnosesMax = 4
 
-    /// Accounts that one subscriber may follow: their present state is sent in one go. Who keeps more follows them by name.
+    /// Accounts that one subscriber may follow by name. Who has more to follow follows all of them.
     static let subscribedAccountsMax = 10_000
 
     /// Lines about refused callers in each `refusalStretch`, for each account whose list refuses, and each reason for which the socket

@@ -21,6 +21,7 @@ actor ServiceGate {
 
     /// The tokens, and the clocks to judge them by; nil while the store is locked.
     private nonisolated let shortcut = Mutex<(tokens: TokenReader, timebase: Timebase)?>(nil)
+    private nonisolated let calls = CallQueue<(call: VarlinkCall, peer: PeerCredentials, responder: VarlinkResponder)>()
     private var state = State.locked(.secretServiceLocked)
     private let onAsked: @Sendable () -> Void
     /// When a caller was sent away last, on the clock that nobody steps.
@@ -46,8 +47,15 @@ actor ServiceGate {
     /// Answers one call; may be called on any thread.
     nonisolated func handle(_ call: VarlinkCall, from peer: PeerCredentials, _ responder: VarlinkResponder) {
         if let reply = answerAtOnce(call) { return responder.reply(encoded: reply) }
+        if calls.add((call, peer, responder), of: peer.pid) { serveNext() }
+    }
+
+    /// Answers one call, and goes to the end of the queue for the next: refreshes and other work have their turn in between.
+    private nonisolated func serveNext() {
         executor.queue.async { [self] in
-            assumeIsolated { $0.answer(call, from: peer, responder) }
+            guard let next = calls.next() else { return }
+            assumeIsolated { $0.answer(next.call, from: next.peer, next.responder) }
+            serveNext()
         }
     }
 

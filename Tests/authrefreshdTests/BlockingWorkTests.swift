@@ -1,0 +1,38 @@
+import BlockingWork
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import authrefreshd
+
+struct BlockingWorkTests {
+    @Test func `work that hangs costs those who need it, and nobody else`() async {
+        let work = BlockingWork<String, Int>(
+            "test",
+            timeLimit: CallerLimits.lookUpTime / 50,
+            piecesMax: CallerLimits.lookUpsMax
+        )
+        let mount = DispatchSemaphore(value: 0)
+        let begun = Mutex(0)
+        let hang: @Sendable () -> Int = {
+            begun.withLock { $0 += 1 }
+            mount.wait()
+            return 0
+        }
+        async let first = work.value("hung", hang)
+        #expect(await work.value("well") { 7 } == 7)
+        #expect(await first == nil)
+        // Others are told at once, and take no thread.
+        for _ in 0..<100 { #expect(await work.value("hung", hang) == nil) }
+        #expect(begun.withLock(\.self) == 1)
+        #expect(await work.value("well") { 8 } == 8)
+        // No more threads than there may be.
+        for number in 1..<CallerLimits.lookUpsMax { work.run("hung \(number)", hang) { _ in } }
+        #expect(await work.value("well") { 9 } == nil)
+        #expect(begun.withLock(\.self) == CallerLimits.lookUpsMax)
+        for _ in 0..<CallerLimits.lookUpsMax { mount.signal() }
+        // What no longer hangs is done again.
+        while await work.value("hung", { 1 }) != 1 { await Task.yield() }
+        #expect(await work.value("well") { 10 } == 10)
+    }
+}

@@ -1,0 +1,58 @@
+import Dispatch
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+struct LogOutletTests {
+    @Test func `a journal that takes nothing holds nobody up, and is told later how many lines it lacks`() async {
+        let written = Mutex<[String]>([])
+        let journal = DispatchSemaphore(value: 0)
+        let room = JournalLogHandler.waitingBytesMax / 10
+        let outlet = LogOutlet(bytesMax: room * 10) { dropped in written.withLock { $0.append("\(dropped) dropped") } }
+        outlet.send(bytes: room) {
+            journal.wait()
+            written.withLock { $0.append("first") }
+        }
+        // Nine tenths are left.
+        for number in 0..<20 {
+            outlet.send(bytes: room) { written.withLock { $0.append("line \(number)") } }
+        }
+        #expect(written.withLock(\.self).isEmpty)
+        journal.signal()
+        await outlet.drain(within: .seconds(30))
+        #expect(written.withLock(\.self) == ["first"] + (0..<9).map { "line \($0)" } + ["11 dropped"])
+        // There is room again.
+        outlet.send(bytes: room * 10) { written.withLock { $0.append("last") } }
+        await outlet.drain(within: .seconds(30))
+        #expect(written.withLock(\.last) == "last")
+    }
+
+    @Test func `the end of the daemon does not wait for a journal for ever`() async {
+        let journal = DispatchSemaphore(value: 0)
+        let outlet = LogOutlet(bytesMax: 100) { _ in }
+        outlet.send(bytes: 10) { journal.wait() }
+        await outlet.drain(within: JournalLogHandler.drainLimit / 20)
+        journal.signal()
+    }
+
+    @Test func `of each kind of news only the latest waits for a service manager that does not read`() async {
+        let told = Mutex<[String]>([])
+        let manager = DispatchSemaphore(value: 0)
+        let news = ManagerNews { item in
+            if case .ready = item { manager.wait() }
+            told.withLock { $0.append("\(item)") }
+        }
+        news.add(.ready("start"))
+        for number in 0..<1000 {
+            news.add(.status("\(number)"))
+            news.add(.alive)
+        }
+        news.add(.stopping)
+        manager.signal()
+        await news.drain(within: .seconds(30))
+        #expect(told.withLock(\.self).suffix(3) == [#"status("999")"#, "alive", "stopping"])
+        #expect(told.withLock(\.count) <= 6)
+    }
+}

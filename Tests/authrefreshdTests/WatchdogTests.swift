@@ -1,0 +1,43 @@
+import Synchronization
+import Testing
+
+@testable import authrefreshd
+
+struct WatchdogTests {
+    /// A loop that answers when it is told to.
+    private final class Loop: Sendable {
+        private let questions = Mutex<[@Sendable () -> Void]>([])
+
+        var asked: Int { questions.withLock(\.count) }
+
+        func ask(_ answer: @escaping @Sendable () -> Void) {
+            questions.withLock { $0.append(answer) }
+        }
+
+        func turn() {
+            let waiting = questions.withLock { questions in
+                defer { questions = [] }
+                return questions
+            }
+            for answer in waiting { answer() }
+        }
+    }
+
+    @Test func `the service manager is told that the daemon lives when every loop has answered`() {
+        let fed = Mutex(0)
+        let loops = (0..<3).map { _ in Loop() }
+        let watchdog = Watchdog([{ loops[0].ask($0) }, { loops[1].ask($0) }]) { fed.withLock { $0 += 1 } }
+        watchdog.watch { loops[2].ask($0) }
+        for hung in loops {
+            let before = fed.withLock(\.self)
+            watchdog.ask()
+            for loop in loops where loop !== hung { loop.turn() }
+            #expect(fed.withLock(\.self) == before)
+            // Nobody is asked again while one hangs.
+            watchdog.ask()
+            #expect(loops.map(\.asked).reduce(0, +) == 1)
+            hung.turn()
+            #expect(fed.withLock(\.self) == before + 1)
+        }
+    }
+}
