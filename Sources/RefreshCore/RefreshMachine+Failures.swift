@@ -20,7 +20,8 @@ extension RefreshMachine {
         // Nothing was spent: it is as if the server had not been reached.
         if policy.isServiceAccount { return backOff(.transient, after: failure, at: now, jitter: jitter) }
         // However many failures came before: a server that forgives a second use of a spent token does so for seconds only.
-        let attempt = state.isOutcomeUnknown ? nil : 1
+        let isFirst = !state.isOutcomeUnknown
+        let attempt = isFirst ? 1 : nil
         state.isOutcomeUnknown = true
         // A refusal counts as repeated only if nothing was left open in between.
         state.refusals = 0
@@ -31,7 +32,8 @@ extension RefreshMachine {
                 .transient,
                 after: failure,
                 attempt: attempt,
-                within: rest.scaled(by: 0.5),
+                // Once: in an outage the waits grow as ever.
+                within: isFirst ? rest.scaled(by: 0.5) : nil,
                 at: now,
                 jitter: jitter
             )

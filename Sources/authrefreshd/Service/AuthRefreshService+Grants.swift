@@ -56,6 +56,8 @@ extension AuthRefreshService {
     ) throws {
         let asked = try call.decodeParameters(as: Refresh.Parameters.self)
         let snapshot = try account(asked.account, for: caller, on: coordinator)
+        // A person may have mended what the metadata could not be had for.
+        coordinator.client.forgetFailures()
         // Who asks for the grant that there is wants no more.
         coordinator.stepUps[snapshot.account.id] = nil
         wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {

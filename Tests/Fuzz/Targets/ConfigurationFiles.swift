@@ -72,9 +72,9 @@ enum ConfigurationFiles {
     private static func open(_ limits: IssuerGate.Limits) {
         var gate = IssuerGate(limits: limits, at: now)
         require(gate.openSlots(at: now) >= 1, "the first request may start at once")
-        gate.enter(at: now)
+        let place = gate.enter(at: now)
         if let wait = gate.wait(at: now) { require(wait >= .zero, "nobody waits for the past") }
-        gate.leave()
+        gate.leave(place)
         let later = Moment(wall: now.wall + .seconds(86_400), boot: BootTime(bootID: 1, microseconds: 86_400_000_000))
         require(gate.openSlots(at: later) >= 1, "the next request may start a day later")
     }

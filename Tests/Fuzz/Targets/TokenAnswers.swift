@@ -95,7 +95,9 @@ enum TokenAnswers {
                 require(![407, 408, 429].contains(answer.status), "no proxy and no limit of a rate ends a grant")
             case .rejected:
                 require(answer.status < 500 && body.kind != .html, "only the server itself refuses")
-            case .unreachable, .unanswered, .unavailable, .misconfigured: break
+            case .refusedByGateway:
+                require(answer.status < 500, "a failing server refuses nothing")
+            case .unreachable, .unanswered, .unavailable, .misconfigured, .untrusted: break
             }
         }
         let reading = ErrorReading(body.fields)

@@ -35,6 +35,10 @@ struct Expectation: Sendable, Equatable {
 }
 
 extension Expectation {
+    /// What the daemon is told of the server's grace period, in seconds: it asks soon again where it may have spent a refresh token. Not of
+    /// a server that has none. Half of it is shorter than `request_timeout`, which then is how long an answer is waited for.
+    var toldGrace: Int64? { recovery == .grant ? nil : 16 }
+
     static let unnoticed = Expectation(course: .unnoticed, words: "", recovery: .none)
 
     static func hiccup(_ words: String) -> Expectation {

@@ -69,7 +69,7 @@ struct FaultTrial: Sendable {
     private func begin() async throws -> Beginning {
         let grant = try await server.issuer.issueGrant(clientID: "app")
         if situation == .first { try await server.breakDown() }
-        try await stage.add(name, issuer: server.url, grant: grant)
+        try await stage.add(name, issuer: server.url, grant: grant, rotationGraceSec: expectation.toldGrace)
         guard situation != .first else {
             let beginning = Beginning(family: grant.family, token: nil, requests: 0, changes: 0)
             // The next one begins when this one is through: new accounts are all refreshed at once.
