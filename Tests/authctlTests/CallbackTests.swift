@@ -13,18 +13,19 @@ import Testing
         #expect(listen(listener, 1) == 0)
         let address = "com.example.app:/callback?code=sesame&state=open"
         let callback = try Program("authctl", ["callback", address], environment: run.environment)
+        // All on one thread: authctl waits for its reply for a limited time only.
         let connection = try await onOwnThread {
             let connection = accept(listener, nil, nil)
             var (call, byte): ([UInt8], UInt8) = ([], 0)
             while unsafe read(connection, &byte, 1) == 1, byte != 0 { call.append(byte) }
             #expect(String(decoding: call, as: UTF8.self).contains(address))
+            let arguments = try String(contentsOfFile: "/proc/\(callback.pid)/cmdline", encoding: .utf8)
+            #expect(arguments.contains("authctl\0"))
+            #expect(!arguments.contains("sesame") && !arguments.contains("open") && !arguments.contains("example"))
+            let reply = Array(#"{"parameters":{"account":"work"}}"#.utf8) + [0]
+            #expect(unsafe write(connection, reply, reply.count) == reply.count)
             return connection
         }
-        let arguments = try String(contentsOfFile: "/proc/\(callback.pid)/cmdline", encoding: .utf8)
-        #expect(arguments.contains("authctl\0"))
-        #expect(!arguments.contains("sesame") && !arguments.contains("open") && !arguments.contains("example"))
-        let reply = Array(#"{"parameters":{"account":"work"}}"#.utf8) + [0]
-        #expect(unsafe write(connection, reply, reply.count) == reply.count)
         close(connection)
         #expect(try await callback.ended() == .exited(0), "\(callback.errorText)")
         #expect(callback.outputText.contains("work: the answer was handed on"))
