@@ -15,6 +15,8 @@ enum UpgradeCopy {
             try PosixFile.create(unfinished)
             var configuration = Configuration()
             configuration.publicStatementArguments = false
+            // As the store itself is opened: a log is then read without a file of shared memory beside it.
+            configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
             let copy = try DatabaseQueue(path: unfinished, configuration: configuration)
             try queue.backup(to: copy)
             // One file: a log beside it could be left behind.
