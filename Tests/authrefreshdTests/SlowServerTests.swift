@@ -67,13 +67,21 @@ struct SlowServerTests {
         }
     }
 
-    @Test func `after a resume the connection counts as gone`() async throws {
+    @Test func `after a resume a connection that is overdue counts as gone, and a request that has just begun goes on`()
+        async throws
+    {
         try await withIssuer(policy: GrantPolicy(gracePeriod: .seconds(60))) { issuer, url in
-            let rig = try CoordinatorRig()
+            let rig = try CoordinatorRig(requestTimeout: .seconds(1))
             try await rig.start()
             try await issuer.script(.delayAfter(.seconds(120)))
             let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
             _ = try await issuer.waitForRequest { $0.path == "/token" }
+            await rig.inside { $0.noteResume() }
+            #expect(try await rig.state(of: "work")?.shown == .refreshing)
+            guard case .notNow = await rig.waitForToken(of: id) else {
+                Issue.record("the caller was told something else")
+                return
+            }
             await rig.inside { $0.noteResume() }
             _ = try await rig.log.first("the journal's line") { $0.contains("the answer to a refresh was lost") }
             #expect(await rig.waitForToken(of: id).snapshot != nil)

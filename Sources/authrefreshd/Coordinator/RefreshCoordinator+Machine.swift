@@ -20,7 +20,9 @@ extension RefreshCoordinator {
     /// Deadlines have passed in the sleep, and connections have died.
     func noteResume() {
         changeLog.resumed()
-        giveUpAnswers { _ in true }
+        // Not the younger ones: deadlines that passed in the sleep may have begun them a moment ago, before this was told. What a sleep
+        // has cut off among them, TCP keepalive finds out.
+        giveUpAnswers(where: isOverdue)
         retryUnreached()
         wake()
     }
