@@ -134,6 +134,13 @@ final class MetadataCache: Sendable {
         }
     }
 
+    /// The same for the failures of one issuer, and nothing that is being fetched: somebody asks who may have mended what it was.
+    func forgetFailures(of issuer: Issuer) {
+        memory.withLock { memory in
+            for key in memory.refusals.keys where key.issuer == issuer { memory.refusals[key] = nil }
+        }
+    }
+
     /// What an earlier request found out; nil if the first guess was right or none was made.
     func learnedForm(of client: ClientAt) -> LearnedForm? {
         memory.withLock { $0.learnedForms[client] }

@@ -36,6 +36,11 @@ package struct OAuthClient: Sendable {
         cache.forgetFailures()
     }
 
+    /// The same for one issuer: a person asks who may have mended what was wrong with it.
+    package func forgetFailures(of issuer: Issuer) {
+        cache.forgetFailures(of: issuer)
+    }
+
     /// Spends `request`'s refresh token once and says what came of it.
     ///
     /// It takes `totalTimeout`. If the server may replace the refresh token, the answer is read for as long as `answerTimeout`: it may hold

@@ -7,20 +7,7 @@ struct HeldEndpoint {
     let port: UInt16
 
     init() throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        listener = descriptor
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                guard unsafe bind(descriptor, address, size) == 0, listen(descriptor, 4) == 0 else { return Int32(-1) }
-                return unsafe getsockname(descriptor, address, &size)
-            }
-        }
-        guard result == 0 else { throw TestFault.unreadable("no port is free: errno \(errno)") }
-        port = UInt16(bigEndian: address.sin_port)
+        (listener, port) = try LoopbackSocket.listening()
     }
 
     /// A port that nobody listens on, as far as can be told.

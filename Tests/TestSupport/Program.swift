@@ -56,6 +56,23 @@ package final class Program: Sendable {
         }
     }
 
+    /// Runs a program to its end on this thread.
+    ///
+    /// Foundation's `Process` crashes in a process that has more than some 1,360 descriptors.
+    ///
+    /// - Returns: how it ended, and what it wrote to its standard output and error.
+    package static func run(_ path: String, _ arguments: [String]) throws(TestFault) -> (end: ProgramEnd, text: String)
+    {
+        let (input, output) = (try pair(), try pair())
+        close(input.parent)
+        let pid = try spawn(path, arguments, [:], [input.child, output.child, output.child])
+        close(input.child)
+        close(output.child)
+        let text = EventLog<String>()
+        collect(output.parent, into: text)
+        return (wait(for: pid), text.all.joined(separator: "\n"))
+    }
+
     /// Whether it has not been waited for yet, so that its number cannot be another's.
     package var isRunning: Bool { end.count == 0 }
 

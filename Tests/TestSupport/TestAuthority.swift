@@ -1,6 +1,5 @@
 import Foundation
 package import NIOSSL
-import Synchronization
 
 /// A certificate authority in a temporary folder, made by the `openssl` command.
 package struct TestAuthority: Sendable {
@@ -121,25 +120,8 @@ package struct TestAuthority: Sendable {
         folder.appendingPathComponent(name).path
     }
 
-    /// Foundation's `Process` has crashed in `run()` where two threads were in it.
-    private static let turn = Mutex(())
-
     private func run(_ arguments: [String]) throws {
-        try Self.turn.withLock { _ in try runAlone(arguments) }
-    }
-
-    private func runAlone(_ arguments: [String]) throws {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-        process.arguments = arguments
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw CommandFailed(arguments: arguments, output: String(decoding: output, as: UTF8.self))
-        }
+        let (end, output) = try Program.run("/usr/bin/openssl", arguments)
+        guard end == .exited(0) else { throw CommandFailed(arguments: arguments, output: output) }
     }
 }

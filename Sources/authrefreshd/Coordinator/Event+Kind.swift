@@ -9,9 +9,8 @@ extension Event {
             .tokenSetFailed(let set, _, _):
             set
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued,
-            .refreshFailed,
-            .demandRefused, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained,
-            .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated,
+            .refreshFailed, .demandRefused, .exchangeContinues, .exchangeAbandoned, .grantImported,
+            .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated,
             .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             nil
         }
@@ -21,14 +20,10 @@ extension Event {
     var isIssuance: Bool {
         switch self {
         case .tokensIssued, .tokenSetIssued, .grantObtained, .accessTokenObtained, .grantProved: true
-        case .refreshFailed, .demandRefused, .tokenSetFailed, .deadlineReached, .tokenNeeded,
-            .tokenSetNeeded,
-            .refreshRequested,
-            .accessTokenRejected, .tokenSetRejected, .exchangeContinues, .exchangeAbandoned,
-            .grantImported,
-            .parked, .unparked,
-            .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged,
-            .signedOut:
+        case .refreshFailed, .demandRefused, .tokenSetFailed, .deadlineReached, .tokenNeeded, .tokenSetNeeded,
+            .refreshRequested, .accessTokenRejected, .tokenSetRejected, .exchangeContinues, .exchangeAbandoned,
+            .grantImported, .parked, .unparked, .accountUpdated, .connectivityRestored, .leaseReturned,
+            .sourceLacking, .sourceChanged, .signedOut:
             false
         }
     }
@@ -37,12 +32,10 @@ extension Event {
     var isSignIn: Bool {
         switch self {
         case .grantObtained, .accessTokenObtained: true
-        case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed,
-            .deadlineReached,
+        case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed, .deadlineReached,
             .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected, .tokenSetRejected,
             .exchangeContinues, .exchangeAbandoned, .grantImported, .grantProved, .parked, .unparked,
-            .accountUpdated,
-            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
+            .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             false
         }
     }
@@ -50,8 +43,7 @@ extension Event {
     /// Whether it is the end of an exchange, which happens once.
     var isAnswer: Bool {
         switch self {
-        case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed,
-            .grantObtained,
+        case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed, .grantObtained,
             .accessTokenObtained, .grantProved, .leaseReturned, .sourceLacking:
             true
         case .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected,
@@ -66,11 +58,9 @@ extension Event {
         switch self {
         case .tokenNeeded, .tokenSetNeeded, .refreshRequested: true
         case .deadlineReached, .accessTokenRejected, .tokenSetRejected, .tokensIssued, .refreshFailed,
-            .demandRefused,
-            .tokenSetIssued, .tokenSetFailed, .exchangeContinues, .exchangeAbandoned, .grantImported,
-            .grantObtained,
-            .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated,
-            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
+            .demandRefused, .tokenSetIssued, .tokenSetFailed, .exchangeContinues, .exchangeAbandoned,
+            .grantImported, .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked,
+            .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             false
         }
     }
@@ -82,11 +72,9 @@ extension Event {
             .tokenSetRejected:
             true
         case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed,
-            .exchangeContinues,
-            .exchangeAbandoned,
-            .grantImported, .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked,
-            .accountUpdated,
-            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
+            .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained, .accessTokenObtained,
+            .grantProved, .parked, .unparked, .accountUpdated, .connectivityRestored, .leaseReturned,
+            .sourceLacking, .sourceChanged, .signedOut:
             false
         }
     }

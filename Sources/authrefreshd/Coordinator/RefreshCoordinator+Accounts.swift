@@ -112,7 +112,7 @@ extension RefreshCoordinator {
             subject: nil
         )
         // Somebody is waiting who may have just brought the server back.
-        client.forgetFailures()
+        client.forgetFailures(of: account.issuer)
         let outcome = await client.refresh(request)
         guard let record = try entry(of: account.id)?.record() else { return nil }
         if let serverDate = outcome.serverDate { noteSkew(serverDate - timebase.now().wall, of: record.issuerID) }

@@ -57,7 +57,7 @@ extension AuthRefreshService {
         let asked = try call.decodeParameters(as: Refresh.Parameters.self)
         let snapshot = try account(asked.account, for: caller, on: coordinator)
         // A person may have mended what the metadata could not be had for.
-        coordinator.client.forgetFailures()
+        coordinator.client.forgetFailures(of: snapshot.account.issuer)
         // Who asks for the grant that there is wants no more.
         coordinator.stepUps[snapshot.account.id] = nil
         wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
