@@ -39,3 +39,14 @@ package enum RegularFile {
         }
     }
 }
+
+extension RegularFile.Fault: CustomStringConvertible {
+    /// The reason, in the words of a sentence about the file.
+    package var description: String {
+        switch self {
+        case .unreadable(let code): unsafe String(cString: strerror(code))
+        case .notRegular: "it is not a regular file"
+        case .tooLarge: "it is too large"
+        }
+    }
+}

@@ -42,8 +42,8 @@ struct BadCallTests {
         #expect(!typed.errors.contains(secret))
         #expect(typed.errors.contains("--refresh-token-file"))
         #expect(try await stage.statuses() == [])
-        #expect(!daemon.logText.contains(secret))
         #expect(try await daemon.terminate() == .exited(0))
+        #expect(!daemon.logText.contains(secret))
     }
 
     @Test func `a server that publishes another issuer is never sent the token`() async throws {

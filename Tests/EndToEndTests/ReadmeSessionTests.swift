@@ -28,7 +28,7 @@ struct ReadmeSessionTests {
             #expect(url.contains("login_hint=you%40example.org"))
             _ = try await RawWeb.get(try await Person().decide(at: url))
             // The address has the sign-in's state in it, which is not for other users to read among a browser's arguments.
-            let words = try opened()
+            let words = try await opened()
             #expect(words.count == 2 && words[0] == "--private-window")
             #expect(words[1].contains(/^http:\/\/127\.0\.0\.1:[0-9]+\/[0-9a-f-]+$/), "\(words)")
             return nil
@@ -60,7 +60,7 @@ struct ReadmeSessionTests {
         after heading: String,
         by client: DemoClient,
         _ policy: GrantPolicy,
-        _ person: (_ url: String, _ opened: () throws -> [String]) async throws -> String?
+        _ person: (_ url: String, _ opened: () async throws -> [String]) async throws -> String?
     ) async throws {
         let session = try session(after: heading)
         let commands = session.filter { $0.hasPrefix("$ ") }.map { $0.dropFirst(2) }
@@ -69,13 +69,14 @@ struct ReadmeSessionTests {
             let stage = try DaemonStage()
             try dress(stage, provider, url, commands)
             let daemon = try await stage.start()
+            let browser = try Program("/bin/cat", [stage.folder.path + "/opened"], environment: [:])
+            defer { if browser.isRunning { browser.signal(SIGKILL) } }
             let terminal = try Program("/bin/bash", ["-c", Self.terminal], environment: environment(stage))
             let address = try await terminal.output.first("the address") { $0.hasPrefix("  http") }
                 .trimmingCharacters(in: .whitespaces.union(.newlines))
             let pasted = try await person(address) {
-                try String(contentsOfFile: stage.folder.path + "/opened", encoding: .utf8).split(separator: "\n").map(
-                    String.init
-                )
+                try await browser.ended()
+                return browser.output.all
             }
             if let pasted {
                 let keys = try FileHandle(forWritingTo: URL(fileURLWithPath: stage.folder.path + "/keys"))
@@ -99,7 +100,8 @@ struct ReadmeSessionTests {
         try stage.folder.write(profile, to: "config/authrefreshd/providers.d/\(provider).yaml")
         try stage.folder.write("s3cret\n", to: "secret.txt")
         try stage.folder.write(Self.key, to: "AuthKey_KEYID.p8")
-        let firefox = "#!/bin/sh\nprintf '%s\\n' \"$@\" > ~/.opened && mv ~/.opened ~/opened\n"
+        #expect(unsafe mkfifo(stage.folder.path + "/opened", 0o600) == 0)
+        let firefox = "#!/bin/sh\nprintf '%s\\n' \"$@\" > ~/opened\n"
         try stage.folder.write(firefox, to: "bin/firefox", mode: 0o700)
         let script = commands.map { "echo '$ \($0)'\n\($0)\n" }.joined()
         // What is typed before it is asked for the terminal would show by itself.

@@ -184,6 +184,16 @@ import Testing
         listener.close()
     }
 
+    @Test func `a connection that has ended makes room for the next`() async throws {
+        var limits = RedirectLimits()
+        limits.redirectConnectionsMax = 1
+        try await listening(limits: limits) { listener, _ in
+            for _ in 0..<3 {
+                #expect(try await RawWeb.get("http://127.0.0.1:\(listener.port)/callback?code=x").status == 200)
+            }
+        }
+    }
+
     // MARK: whose the other end is
 
     @Test(.enabled(if: isRoot, "needs root, to be another user"), arguments: ["127.0.0.1", "::1", "::ffff:127.0.0.1"])

@@ -23,6 +23,11 @@ package final class DaemonProcess: Sendable {
     package var log: EventLog<String> { program.errors }
     package var logText: String { program.errorText }
 
+    /// Waits for a line of its log; it logs by a thread of its own, later than it answers and announces.
+    package func says(_ words: String) async throws {
+        try await log.first("'\(words)' in the log") { $0.contains(words) }
+    }
+
     /// Waits for `READY=1`.
     ///
     /// - Throws: `failed` if it ended instead, with what it had to say.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import RefreshCore
 import TestSupport
 import Testing
@@ -35,6 +36,20 @@ struct ConfigurationFileTests {
         #expect(read.maxAccounts == 7)
         #expect(read.maxConnections == 2000)
         #expect(read.storeKey == .secretService)
+    }
+
+    @Test func `what is no file is refused, and a FIFO waits for nobody who writes`() throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.path + "/pipe.yaml"
+        #expect(unsafe mkfifo(pipe, 0o600) == 0)
+        for (path, reason) in [
+            (pipe, "it is not a regular file"), (folder.path, "it is not a regular file"),
+            ("/dev/zero", "it is not a regular file"), (folder.path + "/none", "No such file or directory"),
+        ] {
+            #expect(throws: ConfigurationError.unreadable(path: path, reason: reason)) {
+                try ConfigurationFile.decode(DaemonConfiguration.self, at: path)
+            }
+        }
     }
 
     @Test func `the number of subscribers goes by the callers that the socket was set up for`() throws {

@@ -1,3 +1,4 @@
+internal import BlockingWork
 internal import Foundation
 internal import Yams
 
@@ -13,20 +14,10 @@ enum ConfigurationFile {
 
     /// - Throws: `unreadable`.
     static func text(at path: String) throws(ConfigurationError) -> String {
-        do {
-            let data = try Data(contentsOf: URL(fileURLWithPath: path))
-            guard data.count <= largestFile else {
-                throw ConfigurationError.unreadable(path: path, reason: "it is too large")
-            }
-            return String(decoding: data, as: UTF8.self)
-        } catch let error as ConfigurationError {
-            throw error
+        do throws(RegularFile.Fault) {
+            return String(decoding: try RegularFile.contents(of: path, limit: largestFile), as: UTF8.self)
         } catch {
-            let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code
-            throw .unreadable(
-                path: path,
-                reason: code.map { unsafe String(cString: strerror(Int32($0))) } ?? "no such file"
-            )
+            throw .unreadable(path: path, reason: error.description)
         }
     }
 

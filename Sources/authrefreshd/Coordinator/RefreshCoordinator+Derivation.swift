@@ -11,6 +11,8 @@ extension RefreshCoordinator {
     struct ReadyExchange {
         /// Nil for grants that exchange nothing.
         let tokens: TokenExchange?
+        /// What has to be found true before it is sent.
+        var programs: [ListedProgram] = []
     }
 
     /// Why the token of another account is not at hand.
@@ -30,14 +32,15 @@ extension RefreshCoordinator {
     ) -> ReadyExchange? {
         guard let terms = grant.exchange else { return ReadyExchange(tokens: nil) }
         do throws(SourceFault) {
-            let subject = try token(terms.subject, for: account, setUpBy: terms.deriver)
+            var programs: [ListedProgram] = []
+            let subject = try token(terms.subject, for: account, setUpBy: terms.deriver, &programs)
             var exchange = TokenExchange(subjectToken: subject, subjectTokenType: terms.subject.type)
             if let actor = terms.actor {
-                exchange.actorToken = try token(actor, for: account, setUpBy: terms.deriver)
+                exchange.actorToken = try token(actor, for: account, setUpBy: terms.deriver, &programs)
                 exchange.actorTokenType = actor.type
             }
             exchange.requestedTokenType = terms.requestedType
-            return ReadyExchange(tokens: exchange)
+            return ReadyExchange(tokens: exchange, programs: programs)
         } catch {
             switch error {
             case .failed(let failure): submit(.failed(lease.generation, failure, for: set), for: account.id)
@@ -61,10 +64,12 @@ extension RefreshCoordinator {
         return shown(entry, at: timebase.now())
     }
 
+    /// - Parameter programs: gets those whose executables have to be looked at before the token is sent.
     private func token(
         _ source: SourceToken,
         for account: Account,
-        setUpBy deriver: SeenProgram?
+        setUpBy deriver: SeenProgram?,
+        _ programs: inout [ListedProgram]
     ) throws(SourceFault) -> Secret {
         let found: Result<ShownAccount?, StoreError> = Result { () throws(StoreError) in
             try self.account(behind: source)
@@ -76,10 +81,8 @@ extension RefreshCoordinator {
         case .success(.damaged): throw .failed(RefreshFailure(.misconfigured, source.account, "cannot be read"))
         case .success(.whole(let snapshot)):
             // The list may be a later one than the one that the program was on when it set the account up.
-            if let allowed = snapshot.account.allowedCallers, deriver.map(allowed.contains) != true {
-                let words =
-                    "is for \(allowed) only, and this one was set up by \(deriver?.description ?? "an unknown program")"
-                throw .failed(RefreshFailure(.misconfigured, source.account, words))
+            if let allowed = snapshot.account.allowedCallers, deriver?.unit.map(allowed.units.contains) != true {
+                programs.append(ListedProgram(source: source.account, allowed: allowed, program: deriver))
             }
             guard snapshot.holdsAccessToken(for: nil) else { throw .awaited(snapshot) }
             // An issuer's refresh tokens go to that issuer only, whatever the settings of both accounts became.
@@ -204,7 +207,7 @@ extension RefreshCoordinator {
 
 extension RefreshFailure {
     /// What keeps a token from being derived.
-    fileprivate init(_ failureClass: FailureClass, _ source: AccountName, _ words: String) {
+    init(_ failureClass: FailureClass, _ source: AccountName, _ words: String) {
         let summary = "the account '\(source)', whose token this one is derived from, \(words)"
         self.init(failureClass, detail: FailureDetail(summary: summary, source: source))
     }

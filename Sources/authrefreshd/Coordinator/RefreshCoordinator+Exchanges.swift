@@ -51,10 +51,12 @@ extension RefreshCoordinator {
         let correlationID = Self.newCorrelationID()
         let requesting = requestingClient(of: account, correlationID: correlationID)
         let request: TokenRequest
+        var programs: [ListedProgram] = []
         if let grant = account.registration.serviceGrant {
             guard let exchange = exchange(of: grant, for: account, holding: lease, set, after: lastFailure) else {
                 return false
             }
+            programs = exchange.programs
             request = .obtain(
                 ServiceTokenRequest(client: requesting, grant: grant, tokenSet: set, exchange: exchange.tokens)
             )
@@ -76,8 +78,8 @@ extension RefreshCoordinator {
         pace.note(account.id, set, at: now)
         youngExchanges.insert(correlationID)
         // Where the answer arrives, so that it is read without a change of threads.
-        let task = Task(executorPreference: client.executor) { @concurrent [self, client, request] in
-            let outcome = await request.run(by: client) { [self] in
+        let task = Task(executorPreference: client.executor) { @concurrent [self, client, request, programs] in
+            let outcome = await request.run(by: client, afterLookingAt: programs) { [self] in
                 queue.async {
                     self.assumeIsolated { $0.overdue(lease, of: record, at: place, correlationID: correlationID) }
                 }
@@ -273,8 +275,15 @@ private enum TokenRequest: Sendable {
         }
     }
 
-    func run(by client: OAuthClient, onOverdue: @escaping @Sendable () -> Void) async -> RefreshOutcome {
-        switch self {
+    func run(
+        by client: OAuthClient,
+        afterLookingAt programs: [ListedProgram],
+        onOverdue: @escaping @Sendable () -> Void
+    ) async -> RefreshOutcome {
+        for program in programs {
+            if let refusal = await program.refusal() { return RefreshOutcome(result: .failure(refusal)) }
+        }
+        return switch self {
         case .refresh(let request): await client.refresh(request, onOverdue: onOverdue)
         case .obtain(let request): await client.obtain(request)
         }

@@ -174,14 +174,6 @@ extension AllowedCallers {
             return verdict
         }
     }
-
-    /// Whether `program` is one of them. It may have ended long ago, and an upgrade may have replaced its file, so executables are
-    /// compared by their paths. Symbolic links count in the list only: one in the place of a program makes it no other program.
-    func contains(_ program: SeenProgram) -> Bool {
-        if let unit = program.unit, units.contains(unit) { return true }
-        guard let executable = program.executable else { return false }
-        return executables.contains { FileIdentity.path(behind: $0) == executable }
-    }
 }
 
 extension SeenProgram {
