@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import Synchronization
 
 /// A copy of a store that is made a few pages at a time, beside the store, while the store is in use.
 ///
@@ -141,6 +142,13 @@ package struct FinishedCopy: Sendable {
     /// The path of the store that was copied.
     package let original: String
     let keys: SealingKeys
+    private let check = RunningCheck()
+
+    init(path: String, original: String, keys: SealingKeys) {
+        self.path = path
+        self.original = original
+        self.keys = keys
+    }
 
     /// Names the keys that it takes to open the copy.
     package var keyIdentifiers: [String] { [keys.current, keys.next].compactMap { $0?.identifier } }
@@ -149,12 +157,12 @@ package struct FinishedCopy: Sendable {
     ///
     /// The secrets in it stay sealed: without its keys, which are not part of it, it opens for nobody.
     ///
-    /// - Throws: `backupDamaged`, and what the disk has to say. The copy is removed then.
+    /// - Throws: `backupDamaged`, what the disk has to say, and some error after `interrupt()`. The copy is removed then.
     package func makeBackup() throws(StoreError) {
         do {
             var configuration = Configuration()
             configuration.publicStatementArguments = false
-            let copy = try DatabaseQueue(path: path, configuration: configuration)
+            let copy = try check.begin { try DatabaseQueue(path: path, configuration: configuration) }
             let verdict = try copy.writeWithoutTransaction { db in
                 // One file: a log beside it could be left behind.
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
@@ -172,6 +180,11 @@ package struct FinishedCopy: Sendable {
         }
     }
 
+    /// Has `makeBackup()` end early, from any thread.
+    package func interrupt() {
+        check.interrupt()
+    }
+
     /// The copy as a store of its own.
     func open() throws(StoreError) -> AccountStore {
         try AccountStore(path: path, keys: [keys.current, keys.next].compactMap { $0 })
@@ -179,5 +192,27 @@ package struct FinishedCopy: Sendable {
 
     package func remove() {
         StoreCopy.remove(path)
+    }
+}
+
+/// The connection that checks a copy, for whoever wants it to end.
+private final class RunningCheck: Sendable {
+    private let state = Mutex<(connection: DatabaseQueue?, isInterrupted: Bool)>((nil, false))
+
+    /// - Throws: what `open` throws; `CancellationError` if it is not to begin any more.
+    func begin(_ open: () throws -> DatabaseQueue) throws -> DatabaseQueue {
+        try state.withLock { state in
+            guard !state.isInterrupted else { throw CancellationError() }
+            let connection = try open()
+            state.connection = connection
+            return connection
+        }
+    }
+
+    func interrupt() {
+        state.withLock { state in
+            state.isInterrupted = true
+            state.connection?.interrupt()
+        }
     }
 }

@@ -12,7 +12,7 @@ struct AskingPaceTests {
         event: Event,
         isForToken: Bool
     ) async throws {
-        try await withFreshAccount { rig, issuer, account in
+        try await withFreshAccount(isClockStopped: true) { rig, issuer, account in
             let purpose: Waiter.Purpose = isForToken ? .token(minimumValidity: nil, isForced: true) : .attempt
             for round in 1...2 {
                 let outcomes = EventLog<WaitOutcome>()

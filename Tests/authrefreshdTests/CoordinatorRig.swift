@@ -118,10 +118,12 @@ final class CoordinatorRig: Sendable {
 
 /// A rig that runs, with the account `work`: an hour's token, due after forty minutes.
 func withFreshAccount(
+    isClockStopped: Bool = false,
     _ body: (_ rig: CoordinatorRig, _ issuer: DemoIssuer, _ account: AccountID) async throws -> Void
 ) async throws {
     try await withIssuer { issuer, url in
         let rig = try CoordinatorRig()
+        if isClockStopped { try rig.clock.stop() }
         try await rig.start()
         let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
         _ = await rig.waitForToken(of: id)
@@ -147,6 +149,8 @@ final class CoordinatorClock: Sendable {
         var wall = Duration.zero
         var boot = Duration.zero
         var boots: Int64 = 0
+        /// What the clocks of the machine stand still at; nil if they do not.
+        var machine: Moment?
     }
 
     private let ahead = Mutex(Ahead())
@@ -156,6 +160,12 @@ final class CoordinatorClock: Sendable {
             ahead.wall += time
             ahead.boot += time
         }
+    }
+
+    /// From now on only `pass` and `step` move the clocks.
+    func stop() throws {
+        let now = try Timebase.system().now()
+        ahead.withLock { $0.machine = now }
     }
 
     func step(by time: Duration) {
@@ -172,7 +182,7 @@ final class CoordinatorClock: Sendable {
         return Timebase(
             now: { [self] in
                 let ahead = ahead.withLock { $0 }
-                let now = system.now()
+                let now = ahead.machine ?? system.now()
                 let boot = BootTime(
                     bootID: now.boot.bootID &+ ahead.boots,
                     microseconds: now.boot.microseconds + ahead.boot.microseconds

@@ -5,7 +5,12 @@ import Testing
 
 struct IssuerGatesTests {
     private let issuer = IssuerID(1)
+    private let url: Issuer
     private let limits = IssuerGate.Limits(concurrent: 2, perSecond: 10)
+
+    init() throws {
+        url = try Issuer(url: "https://login.example.com")
+    }
 
     private func at(_ milliseconds: Int64) -> Moment {
         Moment(
@@ -27,10 +32,10 @@ struct IssuerGatesTests {
     @Test func `who waits comes first, in order, and an account only once for each event`() {
         var gates = IssuerGates()
         for _ in 0..<3 {
-            gates.queue(AccountID(7), .tokenNeeded, at: issuer)
-            gates.queue(AccountID(8), .tokenNeeded, at: issuer)
+            gates.queue(AccountID(7), .tokenNeeded, at: issuer, url, at: at(0))
+            gates.queue(AccountID(8), .tokenNeeded, at: issuer, url, at: at(0))
         }
-        gates.queue(AccountID(7), .refreshRequested, at: issuer)
+        gates.queue(AccountID(7), .refreshRequested, at: issuer, url, at: at(0))
         #expect(gates.backlogged == [issuer])
         #expect(gates.takeWaiting(at: issuer, upTo: 2).map(\.account) == [AccountID(7), AccountID(8)])
         #expect(gates.takeWaiting(at: issuer, upTo: 9).map(\.event) == [.refreshRequested])
@@ -42,14 +47,14 @@ struct IssuerGatesTests {
         let one = IssuerGate.Limits(concurrent: 5, perSecond: 1)
         _ = gates.enter(issuer, limits: one, at: at(0))
         #expect(gates.nextOpening(at: at(0)) == nil)
-        gates.markBacklogged(issuer)
+        gates.markBacklogged(issuer, url, at: at(0))
         let opening = try #require(gates.nextOpening(at: at(0)))
         #expect((Duration.milliseconds(990)...Duration.milliseconds(1010)).contains(opening - at(0).wall))
 
         let other = IssuerID(2)
         var full = IssuerGates()
         for _ in 0..<2 { _ = full.enter(other, limits: limits, at: at(0)) }
-        full.markBacklogged(other)
+        full.markBacklogged(other, url, at: at(0))
         #expect(full.nextOpening(at: at(0)) == at(0).wall + IssuerGate.patience)
     }
 
@@ -64,5 +69,32 @@ struct IssuerGatesTests {
         // What is known of it now comes from the limits given anew.
         let wider = IssuerGate.Limits(concurrent: 9, perSecond: 10)
         #expect(gates.openSlots(for: issuer, limits: wider, at: at(10_000)) == 9)
+    }
+
+    @Test func `an issuer is behind when accounts have waited at its gate for ten minutes without a break`() {
+        var gates = IssuerGates()
+        gates.markBacklogged(issuer, url, at: at(0))
+        for minute in 1...9 { #expect(gates.look(at: issuer, at: at(Int64(minute) * 60_000)) == nil) }
+        // Marked again, it goes on waiting.
+        gates.markBacklogged(issuer, url, at: at(599_000))
+        #expect(gates.behind.isEmpty)
+        #expect(gates.look(at: issuer, at: at(600_000)) == url)
+        #expect(gates.behind.map(\.issuer) == [url] && gates.behind.map(\.since) == [at(0)])
+        // It is told once.
+        #expect(gates.look(at: issuer, at: at(660_000)) == nil)
+        #expect(gates.markServed(issuer) == url)
+        #expect(gates.behind.isEmpty && gates.backlogged.isEmpty)
+    }
+
+    @Test func `an issuer that was served, or that nobody looked at, begins to wait anew`() {
+        var gates = IssuerGates()
+        gates.markBacklogged(issuer, url, at: at(0))
+        #expect(gates.look(at: issuer, at: at(100_000)) == nil)
+        #expect(gates.markServed(issuer) == nil)
+        gates.markBacklogged(issuer, url, at: at(599_000))
+        #expect(gates.look(at: issuer, at: at(610_000)) == nil)
+        // The machine slept.
+        #expect(gates.look(at: issuer, at: at(9_000_000)) == nil)
+        #expect(gates.look(at: issuer, at: at(9_060_000)) == nil)
     }
 }

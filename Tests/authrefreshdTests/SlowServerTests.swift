@@ -9,9 +9,9 @@ import Testing
 struct SlowServerTests {
     @Test func `callers are let go at the time limit, and the answer is taken when it comes`() async throws {
         try await withIssuer { issuer, url in
-            let rig = try CoordinatorRig(limits: IssuerGate.Limits(concurrent: 1), requestTimeout: .seconds(1))
+            let rig = try CoordinatorRig(limits: IssuerGate.Limits(concurrent: 1), requestTimeout: .seconds(4))
             try await rig.start()
-            try await issuer.script(.delayAfter(.seconds(4)))
+            try await issuer.script(.delayAfter(.seconds(10)))
             let slow = try await rig.add("slow", url, try await issuer.issueGrant(clientID: "app"))
             guard case .notNow(let reason, _) = await rig.waitForToken(of: slow) else {
                 Issue.record("the caller was told something else")
@@ -38,7 +38,7 @@ struct SlowServerTests {
 
     @Test func `a server that is known not to rotate is asked again after the time limit`() async throws {
         try await withIssuer(policy: GrantPolicy(isRotating: false)) { issuer, url in
-            let rig = try CoordinatorRig(requestTimeout: .seconds(1))
+            let rig = try CoordinatorRig(requestTimeout: .seconds(4))
             try await rig.start()
             let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
             #expect(await rig.waitForToken(of: id).snapshot?.state.isRotating == false)
@@ -54,7 +54,7 @@ struct SlowServerTests {
 
     @Test func `the end of the daemon waits for no answer that is overdue`() async throws {
         try await withIssuer { issuer, url in
-            let rig = try CoordinatorRig(requestTimeout: .seconds(1))
+            let rig = try CoordinatorRig(requestTimeout: .seconds(4))
             try await rig.start()
             try await issuer.script(.delayAfter(.seconds(120)))
             let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
@@ -71,7 +71,7 @@ struct SlowServerTests {
         async throws
     {
         try await withIssuer(policy: GrantPolicy(gracePeriod: .seconds(60))) { issuer, url in
-            let rig = try CoordinatorRig(requestTimeout: .seconds(1))
+            let rig = try CoordinatorRig(requestTimeout: .seconds(4))
             try await rig.start()
             try await issuer.script(.delayAfter(.seconds(120)))
             let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))

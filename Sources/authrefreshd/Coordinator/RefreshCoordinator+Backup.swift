@@ -25,15 +25,20 @@ extension RefreshCoordinator {
         backups.forgetWaiting(number)
         guard backups.making?.number == number else { return }
         backups.making?.caller = nil
-        // What is being checked is removed when that is over.
-        if backups.making?.copy != nil { endBackup() }
+        cutBackup()
     }
 
     /// Ends all backups, and removes the copies: the key changes, or the daemon stops.
     func endBackups(_ failure: StoreBackups.Failure) {
         for caller in backups.dismissAll() { caller.tell(.failure(failure)) }
         backups.removeAll()
+        cutBackup()
+    }
+
+    /// Ends the backup that is being made. What is being checked is removed as soon as its check has ended.
+    private func cutBackup() {
         if backups.making?.copy != nil { endBackup() }
+        backups.making?.checked?.interrupt()
     }
 
     private func beginNextBackup() {
@@ -58,6 +63,7 @@ extension RefreshCoordinator {
             backups.batchSize.fit(to: timebase.now().elapsed(since: began))
             if let finished {
                 backups.making?.copy = nil
+                backups.making?.checked = finished
                 return complete(finished, number)
             }
         } catch {
@@ -103,5 +109,6 @@ extension RefreshCoordinator {
         backups.making?.copy?.discard()
         backups.making = nil
         beginNextBackup()
+        if isStopping { wake() }
     }
 }

@@ -172,9 +172,9 @@ extension RefreshCoordinator {
             answerWaiters(of: arrival.account, with: .notNow(reason, snapshot(of: record, at: timebase.now())))
         } else if arrival.event == .deadlineReached {
             // It stays due in the store, and is found there again.
-            gates.markBacklogged(issuer)
+            gates.markBacklogged(issuer, record.account.issuer, at: timebase.now())
         } else {
-            gates.queue(arrival.account, arrival.event, at: issuer)
+            gates.queue(arrival.account, arrival.event, at: issuer, record.account.issuer, at: timebase.now())
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import Logging
 internal import RefreshCore
 
 /// What is due, and when there is something to do next.
@@ -16,6 +17,7 @@ extension RefreshCoordinator {
         let before = arrivals.count
         arrivals += pace.takeReady(at: now)
         for issuer in gates.backlogged {
+            if let behind = gates.look(at: issuer, at: now) { paceChanged(of: behind, .issuerBehind) }
             try takeBacklog(of: issuer, into: &arrivals, at: now)
         }
         let room = Self.batchSize - (arrivals.count - before)
@@ -38,7 +40,15 @@ extension RefreshCoordinator {
         arrivals += waiting.map { Arrival(account: $0.account, event: $0.event) }
         let due = try store.due(issuer: issuer, at: now.wall, online: isOnline, limit: slots - waiting.count)
         arrivals += due.map { Arrival(account: $0, event: .deadlineReached) }
-        if waiting.count + due.count < slots { gates.markServed(issuer) }
+        if waiting.count + due.count < slots, let issuer = gates.markServed(issuer) {
+            paceChanged(of: issuer, .issuerCaughtUp)
+        }
+    }
+
+    /// Tells that an issuer's accounts have begun, or ceased, to ask for more than it may be asked.
+    private func paceChanged(of issuer: Issuer, _ event: JournalEvent) {
+        changeLog.write(event, [JournalKey.issuer: "\(issuer.url)"])
+        onStatusChange()
     }
 
     /// The next accounts in the walk over those that back off for want of a network.

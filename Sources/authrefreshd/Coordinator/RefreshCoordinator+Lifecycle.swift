@@ -12,6 +12,8 @@ extension RefreshCoordinator {
         var isOnline: Bool
         var trouble: StoreError?
         var lacks: Lacks
+        /// Issuers whose accounts ask for more than they may be asked, and since when.
+        var behind: [(issuer: Issuer, since: Moment)]
 
         /// In one sentence; nil if all is well.
         var troubleText: String? { trouble?.description ?? lacks.texts.first }
@@ -26,7 +28,8 @@ extension RefreshCoordinator {
             nextDeadline: try store.nextDeadline(after: Timestamp(microseconds: 0), online: isOnline),
             isOnline: isOnline,
             trouble: trouble?.error,
-            lacks: lacks
+            lacks: lacks,
+            behind: gates.behind
         )
     }
 
@@ -44,6 +47,10 @@ extension RefreshCoordinator {
         if counts.setAside > 0 { parts.append("\(counts.setAside) damaged") }
         if counts.misconfigured > 0 { parts.append("\(counts.misconfigured) misconfigured") }
         if counts.backingOff > 0 { parts.append("\(counts.backingOff) retrying") }
+        if let behind = overview.behind.first {
+            let others = overview.behind.count > 1 ? " and \(overview.behind.count - 1) more" : ""
+            parts.append("\(behind.issuer.url)\(others) cannot be kept up with")
+        }
         if !overview.isOnline { parts.append("offline") }
         if let next = overview.nextDeadline { parts.append("next refresh \(next.clockTime)") }
         return parts.joined(separator: ", ")
@@ -70,6 +77,7 @@ extension RefreshCoordinator {
         giveUpAnswers(where: isOverdue)
         stopSignIns()
         returnWaitingLeases()
+        endBackups(.interrupted)
         await withCheckedContinuation { continuation in
             stopped = continuation
             wake()
@@ -95,7 +103,7 @@ extension RefreshCoordinator {
     /// long that may take is for the service manager to say (`TimeoutStopSec=`).
     func finishStopping() {
         guard isStopping, exchanges.isEmpty, signIns.isEmpty, unsaved.isEmpty, unsavedRegistrations.isEmpty,
-            errands == 0, !hasArrivals, let continuation = stopped
+            backups.making == nil, errands == 0, !hasArrivals, let continuation = stopped
         else { return }
         stopped = nil
         // Those at an issuer's gate.
@@ -106,8 +114,6 @@ extension RefreshCoordinator {
         endRekeying(with: .failure(.interrupted))
         endChecking(failure: .interrupted)
         endBackups(.interrupted)
-        // Those that are being checked, too.
-        StoreCopy.removeLeftovers(besides: store.path)
         do {
             try store.close()
         } catch {

@@ -26,6 +26,8 @@ struct StoreBackups {
         var caller: Caller?
         /// The copy until it is complete; nil while it is checked.
         var copy: StoreCopy?
+        /// The complete copy, which is checked.
+        var checked: FinishedCopy?
         let number: Int
     }
 

@@ -44,6 +44,7 @@ struct Diagnosis: Sendable {
             let condition = try await coordinator.condition()
             MachineCheck(condition: condition, proxy: client.proxy, clocks: .now()).findings.forEach(tell)
             await StoreInspection(condition: condition).run(tell)
+            condition.paceFindings.forEach(tell)
             let survey = try await survey(condition)
             survey.findings.forEach(tell)
             await ask(survey.servers.sorted, condition, tell)

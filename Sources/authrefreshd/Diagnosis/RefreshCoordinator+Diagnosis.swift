@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import AuthRefreshInterface
 internal import RefreshCore
 internal import Systemd
 
@@ -17,6 +18,21 @@ extension RefreshCoordinator {
         var watchesClock: Bool
         var watchesRoutes: Bool
         var watchesSleep: Bool
+
+        /// The servers that ask for patience.
+        var paceFindings: [Finding] {
+            overview.behind.map { issuer, since in
+                .warning(
+                    .servers,
+                    "its accounts ask for more than it answers, or may be asked: they have waited in turn for "
+                        + now.elapsed(since: since).words,
+                    of: issuer.url,
+                    needs: .repair,
+                    advice:
+                        "if it takes more, raise max_concurrent_refreshes and max_refreshes_per_second in authrefreshd.yaml"
+                )
+            }
+        }
     }
 
     func diagnosisEnded() {

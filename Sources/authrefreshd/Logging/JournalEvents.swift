@@ -56,6 +56,8 @@ enum JournalEvent: CaseIterable {
     case keyReturned
     case machineUnwatched
     case logDropped
+    case issuerBehind
+    case issuerCaughtUp
 
     /// The field that carries the id.
     static let messageIDKey = "MESSAGE_ID"
@@ -113,6 +115,8 @@ enum JournalEvent: CaseIterable {
         case .keyReturned: MessageID(0xfa7d_9f19_3615_4713, 0x92cb_024a_d170_80f8)
         case .machineUnwatched: MessageID(0xd701_3c20_d253_488b, 0x9187_2c90_32f3_6024)
         case .logDropped: MessageID(0x7d2e_51c8_06fb_4a93, 0xb61f_c47a_0e95_d238)
+        case .issuerBehind: MessageID(0x2b94_e06a_f1d7_4c58, 0x93ae_70cb_5d18_e264)
+        case .issuerCaughtUp: MessageID(0xc5f0_183d_9e6b_47a2, 0xa84d_2671_b3fc_095e)
         }
     }
 
@@ -121,16 +125,14 @@ enum JournalEvent: CaseIterable {
         switch self {
         case .daemonStarted, .daemonStopping, .accountAdded, .accountUpdated, .accountRemoved, .grantImported,
             .signInStarted, .signedIn, .signedInWithoutRefreshToken, .accountParked, .accountUnparked, .tokenRefreshed,
-            .tokenSetRefreshed, .signedOut, .clientSecretRenewed, .resumed,
-            .networkUp,
-            .configurationReloaded,
-            .storeRekeyed, .storeRecovered, .socketRestored, .socketReturned, .descriptorsReturned, .keyReturned:
+            .tokenSetRefreshed, .signedOut, .clientSecretRenewed, .resumed, .networkUp, .configurationReloaded,
+            .storeRekeyed, .storeRecovered, .socketRestored, .socketReturned, .descriptorsReturned, .keyReturned,
+            .issuerCaughtUp:
             .notice
         case .refreshFailed, .idTokenRefused, .tokenSetFailed, .outcomeUnknown, .interactionRequired, .misconfigured,
-            .signInFailed,
-            .refreshTokenExpiring, .clientSecretEnding, .clockStepped, .networkDown, .staleAnswerDropped,
-            .decisionRefused, .peerRefused,
-            .oldKeyKept, .storeLocked, .storeLogLost, .machineUnwatched, .descriptorsLimited, .logDropped:
+            .signInFailed, .refreshTokenExpiring, .clientSecretEnding, .clockStepped, .networkDown, .staleAnswerDropped,
+            .decisionRefused, .peerRefused, .oldKeyKept, .storeLocked, .storeLogLost, .machineUnwatched,
+            .descriptorsLimited, .logDropped, .issuerBehind:
             .warning
         case .configurationRejected, .storeUnwritable, .accountDamaged, .rekeyStopped, .socketLost,
             .descriptorsExhausted, .keyGone:
@@ -190,6 +192,8 @@ enum JournalEvent: CaseIterable {
         case .keyGone: "the store's key is gone, the next daemon cannot open the store; this one works on"
         case .keyReturned: "the store's key is where it was"
         case .logDropped: "log lines were dropped because the journal took none"
+        case .issuerBehind: "the server cannot be kept up with, its accounts wait for their turn"
+        case .issuerCaughtUp: "the server is kept up with again"
         case .machineUnwatched: "a part of the machine cannot be watched"
         }
     }
