@@ -47,6 +47,17 @@ import Testing
         #expect(token.remaining(at: start.later(.seconds(600)).stepped(.seconds(86_400))) == .seconds(3000))
     }
 
+    @Test func `a token suffices for as long as is asked, as far as the server gives that, and never once it has ended`() {
+        #expect(token.suffices(for: .seconds(600), at: start.later(.seconds(3000))))
+        #expect(!token.suffices(for: .seconds(600), at: start.later(.seconds(3001))))
+        #expect(token.suffices(for: .seconds(86_400), at: start.later(.seconds(360))))
+        #expect(!token.suffices(for: .seconds(86_400), at: start.later(.seconds(361))))
+        for minimumValidity in [Duration.zero, .seconds(-1), nil] {
+            #expect(token.suffices(for: minimumValidity, at: start.later(.seconds(3000))))
+            #expect(!token.suffices(for: minimumValidity, at: start.later(.seconds(3600))))
+        }
+    }
+
     @Test func `a token is held for as long as is asked, and not once it has ended`() {
         let state = MachineFixture.machine(.scheduled).state
         #expect(state.holdsAccessToken(for: .seconds(3600), at: start))

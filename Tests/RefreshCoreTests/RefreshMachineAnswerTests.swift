@@ -31,7 +31,7 @@ import Testing
         #expect(machine.state == before)
     }
 
-    @Test func `a token's life counts from the request`() {
+    @Test func `a token's life counts from the request, and so does the grace of the refresh token before`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         _ = machine.handle(
             .tokensIssued(Fixture.generation, Fixture.issuance),
@@ -39,6 +39,7 @@ import Testing
             jitter: 0.5
         )
         #expect(machine.state.accessToken?.issuedAt == start)
+        #expect(machine.state.previous?.replacedAt == start)
         #expect(machine.state.deadline == start.wall + .seconds(2400))
     }
 
