@@ -47,7 +47,7 @@ import Testing
         #expect(token.remaining(at: start.later(.seconds(600)).stepped(.seconds(86_400))) == .seconds(3000))
     }
 
-    @Test func `a token suffices for as long as is asked, as far as the server gives that, and never once it has ended`() {
+    @Test func `a token suffices for what is asked as far as the server gives it, and never once it has ended`() {
         #expect(token.suffices(for: .seconds(600), at: start.later(.seconds(3000))))
         #expect(!token.suffices(for: .seconds(600), at: start.later(.seconds(3001))))
         #expect(token.suffices(for: .seconds(86_400), at: start.later(.seconds(360))))
