@@ -23,6 +23,8 @@ package enum Event: Hashable, Sendable {
     /// The request for more than the grant is known to have (claims), which spent this generation, brought no tokens: it says nothing
     /// of the grant.
     case demandRefused(Generation, RefreshFailure)
+    /// The server was asked how long the access token that was issued at `issuedAt` lives on, and has said it.
+    case lifetimeLearned(Duration, issuedAt: Moment)
     /// The deadline has come while the request is still under way: its time limit stands still in a suspend, the lease does not.
     case exchangeContinues
     /// The daemon that held the lease is gone, and with it the answer.

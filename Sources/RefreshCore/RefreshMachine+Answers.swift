@@ -69,6 +69,20 @@ extension RefreshMachine {
         return [.persist(.storeGrant)] + backOff(.transient, after: failure, at: now, jitter: jitter).dropFirst()
     }
 
+    /// - Parameter lifetime: what is left of it.
+    mutating func lifetimeLearned(
+        _ lifetime: Duration,
+        ofTokenIssuedAt issuedAt: Moment,
+        at now: Moment,
+        jitter: Double
+    ) -> [Effect] {
+        guard let held = state.accessToken, held.issuedAt == issuedAt, held.basis != .stated else { return [] }
+        let issuance = Issuance(lifetime: now.elapsed(since: issuedAt) + lifetime)
+        state.accessToken = accessTokenTimes(of: issuance, sentAt: issuedAt, jitter: jitter)
+        guard state.phase == .scheduled else { return [.persist(.unchanged)] }
+        return rearm(at: scheduledDeadline(at: now))
+    }
+
     func accessTokenTimes(of issuance: Issuance, sentAt: Moment, jitter: Double) -> AccessTokenTimes {
         let lifetime = issuance.lifetime ?? RefreshRule.assumedLifetime
         return AccessTokenTimes(

@@ -42,6 +42,8 @@ package struct RefreshMachine: Sendable {
             return failedBesideGrant(nil, for: generation, failure, at: now, jitter: jitter)
         case .refreshFailed(let generation, let failure):
             return refreshFailed(for: generation, failure, at: now, jitter: jitter)
+        case .lifetimeLearned(let lifetime, let issuedAt):
+            return lifetimeLearned(lifetime, ofTokenIssuedAt: issuedAt, at: now, jitter: jitter)
         case .exchangeContinues:
             guard case .refreshing = state.phase else { return [] }
             return rearm(at: now.wall + Lease.duration)

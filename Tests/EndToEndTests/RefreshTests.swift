@@ -68,4 +68,32 @@ struct RefreshTests {
             #expect(refreshes.allSatisfy { $0.contains("AUTHREFRESH_CORRELATION_ID=") })
         }
     }
+
+    @Test func `a server that rotates and does not say how long a token lives is asked, once the new token is stored`()
+        async throws
+    {
+        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(600))) { issuer, url in
+            let stage = try DaemonStage()
+            let profile = "name: terse\nissuer: \(url)\nintrospection_endpoint: \(url)/introspect\n"
+            try stage.folder.write(profile, to: "config/authrefreshd/providers.d/terse.yaml")
+            let daemon = try await stage.start()
+            let feed = try await ChangeFeed(stage)
+            try await issuer.script(.expiresIn("null"))
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            let refreshed = try await feed.next("token-refreshed", of: "work")
+            // What an answer brings that says nothing.
+            #expect(refreshed.accounts.first?.expiryBasis == "notStated")
+            _ = try await issuer.waitForRequest { $0.outcome == .introspected }
+            let end = ContinuousClock.now + .seconds(30)
+            var status = try await stage.status("work")
+            while status.expiryBasis != nil, .now < end { status = try await stage.status("work") }
+            #expect(status.expiryBasis == nil)
+            let life = (status.expiresAtUSec ?? 0) - refreshed.atUSec
+            #expect((590_000_000...601_000_000).contains(life), "\(life)")
+            // By two thirds of ten minutes, not of an hour.
+            #expect((status.nextAttemptAtUSec ?? .max) - refreshed.atUSec < 500_000_000)
+            #expect(await issuer.counters.refreshes == 1)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
 }

@@ -43,6 +43,24 @@ import Testing
         #expect(machine.state.deadline == start.wall + .seconds(2400))
     }
 
+    @Test func `what a server says later of a token that it did not state a life for is taken, of that token only`() {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        let answer = Issuance(lifetime: nil, isRotated: true)
+        _ = machine.handle(.tokensIssued(Fixture.generation, answer), at: start.later(.seconds(20)), jitter: 0.5)
+        #expect(machine.state.accessToken?.basis == .notStated)
+        let before = machine.state
+        let now = start.later(.seconds(30))
+        #expect(machine.handle(.lifetimeLearned(.seconds(570), issuedAt: now), at: now, jitter: 0.5) == [])
+        #expect(machine.state == before)
+        let learned = Event.lifetimeLearned(.seconds(570), issuedAt: start)
+        #expect(machine.handle(learned, at: now, jitter: 0.5) == [.persist(.unchanged)])
+        #expect(machine.state.accessToken?.lifetime == .seconds(600))
+        #expect(machine.state.accessToken?.basis == .stated)
+        #expect(machine.state.deadline == start.wall + .seconds(400))
+        // What was stated is not made otherwise.
+        #expect(machine.handle(learned, at: now.later(.seconds(1)), jitter: 0.5) == [])
+    }
+
     @Test func `a clock set back during the request does not put the next refresh off`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let now = start.later(.seconds(20)).stepped(.seconds(-365 * 86_400))

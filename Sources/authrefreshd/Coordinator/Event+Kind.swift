@@ -9,7 +9,7 @@ extension Event {
             .tokenSetFailed(let set, _, _):
             set
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued,
-            .refreshFailed, .demandRefused, .exchangeContinues, .exchangeAbandoned, .grantImported,
+            .refreshFailed, .demandRefused, .lifetimeLearned, .exchangeContinues, .exchangeAbandoned, .grantImported,
             .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated,
             .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             nil
@@ -21,7 +21,8 @@ extension Event {
         switch self {
         case .tokensIssued, .tokenSetIssued, .grantObtained, .accessTokenObtained, .grantProved: true
         case .refreshFailed, .demandRefused, .tokenSetFailed, .deadlineReached, .tokenNeeded, .tokenSetNeeded,
-            .refreshRequested, .accessTokenRejected, .tokenSetRejected, .exchangeContinues, .exchangeAbandoned,
+            .refreshRequested, .accessTokenRejected, .tokenSetRejected, .lifetimeLearned, .exchangeContinues,
+            .exchangeAbandoned,
             .grantImported, .parked, .unparked, .accountUpdated, .connectivityRestored, .leaseReturned,
             .sourceLacking, .sourceChanged, .signedOut:
             false
@@ -34,7 +35,7 @@ extension Event {
         case .grantObtained, .accessTokenObtained: true
         case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed, .deadlineReached,
             .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected, .tokenSetRejected,
-            .exchangeContinues, .exchangeAbandoned, .grantImported, .grantProved, .parked, .unparked,
+            .lifetimeLearned, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantProved, .parked, .unparked,
             .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             false
         }
@@ -47,7 +48,8 @@ extension Event {
             .accessTokenObtained, .grantProved, .leaseReturned, .sourceLacking:
             true
         case .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected,
-            .tokenSetRejected, .exchangeContinues, .exchangeAbandoned, .grantImported, .parked, .unparked,
+            .tokenSetRejected, .lifetimeLearned, .exchangeContinues, .exchangeAbandoned, .grantImported, .parked,
+            .unparked,
             .accountUpdated, .connectivityRestored, .sourceChanged, .signedOut:
             false
         }
@@ -58,7 +60,7 @@ extension Event {
         switch self {
         case .tokenNeeded, .tokenSetNeeded, .refreshRequested: true
         case .deadlineReached, .accessTokenRejected, .tokenSetRejected, .tokensIssued, .refreshFailed,
-            .demandRefused, .tokenSetIssued, .tokenSetFailed, .exchangeContinues, .exchangeAbandoned,
+            .demandRefused, .tokenSetIssued, .tokenSetFailed, .lifetimeLearned, .exchangeContinues, .exchangeAbandoned,
             .grantImported, .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked,
             .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             false
@@ -72,7 +74,8 @@ extension Event {
             .tokenSetRejected:
             true
         case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed,
-            .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained, .accessTokenObtained,
+            .lifetimeLearned, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained,
+            .accessTokenObtained,
             .grantProved, .parked, .unparked, .accountUpdated, .connectivityRestored, .leaseReturned,
             .sourceLacking, .sourceChanged, .signedOut:
             false

@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import OAuthClient
 internal import RefreshCore
 internal import SignIn
 
@@ -44,8 +45,27 @@ extension RefreshCoordinator {
             let decision = decisions[place]
             announceLater(announcement, of: decision.record, at: now, correlationID: decision.arrival.correlationID)
         }
+        for decision in decisions { askLifetime(after: decision) }
         subscribers.send()
         if !decisions.isEmpty { showStatus(at: now) }
+    }
+
+    /// Asks the server how long an access token lives whose answer did not say it, where the profile says whom to ask (RFC 7662). The client
+    /// has asked already for tokens without a refresh token; one that is to be stored waits for nothing.
+    private func askLifetime(after decision: Decision) {
+        guard !isStopping, decision.event.isIssuance, let tokens = decision.arrivedTokens(for: nil),
+            tokens.refreshToken != nil, let token = tokens.accessToken,
+            let times = decision.record.state.accessToken, [.notStated, .unreadable].contains(times.basis),
+            settings.profile(for: decision.record.account)?.introspectionEndpoint != nil, beginErrand()
+        else { return }
+        let (account, correlationID) = (decision.record.account, decision.arrival.correlationID)
+        let requesting = requestingClient(of: account, correlationID: correlationID ?? Self.newCorrelationID())
+        Task { [client] in
+            if let lifetime = await client.introspectedLifetime(of: token, as: requesting) {
+                self.submit(.lifetimeLearned(lifetime, issuedAt: times.issuedAt), for: account.id)
+            }
+            self.errandEnded()
+        }
     }
 
     /// What the store holds of the refresh tokens that `decisions` spend, in their order.
