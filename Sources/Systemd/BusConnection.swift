@@ -42,8 +42,9 @@ package final class BusConnection {
         writable = nil
     }
 
-    /// Lets libsystemd do all it can do now, then waits for what it waits for.
-    private func process() {
+    /// Lets libsystemd do all it can do now, then waits for what it waits for. To be called after something was sent.
+    package func process() {
+        guard !isOver else { return }
         var result: Int32 = 1
         while result > 0 && !isOver {
             result = unsafe sd_bus_process(handle.bus, nil)

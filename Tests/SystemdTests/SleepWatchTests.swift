@@ -9,6 +9,7 @@ struct SleepWatchTests {
     private let events: EventPipe
     private static let resumed: UInt8 = 1
     private static let lost: UInt8 = 2
+    private static let sleeping: UInt8 = 3
 
     init() throws { events = try EventPipe() }
 
@@ -17,10 +18,17 @@ struct SleepWatchTests {
             dispatchPrecondition(condition: .onQueue(queue))
             events.send(Self.lost)
         }
-        return try SleepWatch(queue: queue, address: address, onLost: onLost) { [queue, events] in
+        let tell: @Sendable (UInt8) -> Void = { [queue, events] event in
             dispatchPrecondition(condition: .onQueue(queue))
-            events.send(Self.resumed)
+            events.send(event)
         }
+        return try SleepWatch(
+            queue: queue,
+            address: address,
+            onLost: onLost,
+            onSleep: { tell(Self.sleeping) },
+            onResume: { tell(Self.resumed) }
+        )
     }
 
     /// Lets twenty events of another descriptor pass through Dispatch and the queue: what was ready before them has then
@@ -38,18 +46,84 @@ struct SleepWatchTests {
         queue.sync {}
     }
 
-    @Test func `the end of each sleep is told, its beginning is not`() throws {
+    @Test func `the beginning and the end of each sleep are told`() throws {
         let bus = try PrivateBus()
         let watch = try watch(bus.address)
         try bus.waitForSubscription()
         for _ in 0..<2 {
             bus.emitPrepareForSleep(true)
             bus.emitPrepareForSleep(false)
+            #expect(try events.next() == Self.sleeping)
             #expect(try events.next() == Self.resumed)
             queue.sync {}
             #expect(events.pending() == nil)
         }
         watch.cancel()
+        watch.cancel()
+    }
+
+    @Test func `a sleep is delayed from the first wish to the last, by one lock`() throws {
+        let bus = try PrivateBus()
+        let watch = try watch(bus.address)
+        try bus.waitForSubscription()
+        for _ in 0..<2 {
+            queue.sync {
+                watch.delaySleep("a token is being refreshed")
+                watch.delaySleep("a token is being refreshed")
+            }
+            let lock = try bus.giveLock()
+            #expect(lock.words == ["sleep", "authrefreshd", "a token is being refreshed", "delay"])
+            try turnOver()
+            #expect(!lock.isGivenBack())
+            // While it is held it is not asked for again.
+            queue.sync { watch.delaySleep("another one") }
+            try turnOver()
+            #expect(!lock.isGivenBack())
+            queue.sync { watch.allowSleep() }
+            #expect(lock.isGivenBack())
+        }
+        watch.cancel()
+    }
+
+    @Test func `a lock that comes when nobody wants it any more is given back, and one at the end`() throws {
+        let bus = try PrivateBus()
+        let watch = try watch(bus.address)
+        try bus.waitForSubscription()
+        queue.sync {
+            watch.delaySleep("a token is being refreshed")
+            watch.allowSleep()
+        }
+        let late = try bus.giveLock()
+        // The answer that comes first is handled first.
+        bus.emitPrepareForSleep(false)
+        #expect(try events.next() == Self.resumed)
+        queue.sync {}
+        #expect(late.isGivenBack())
+        queue.sync { watch.delaySleep("a token is being refreshed") }
+        let last = try bus.giveLock()
+        bus.emitPrepareForSleep(false)
+        #expect(try events.next() == Self.resumed)
+        queue.sync { #expect(!last.isGivenBack()) }
+        watch.cancel()
+        queue.sync {}
+        #expect(last.isGivenBack())
+    }
+
+    @Test func `where no lock is to be had nobody waits for one, and the bus stays`() throws {
+        let bus = try PrivateBus()
+        let watch = try watch(bus.address)
+        try bus.waitForSubscription()
+        queue.sync { watch.delaySleep("a token is being refreshed") }
+        try bus.refuseLock("org.freedesktop.DBus.Error.AccessDenied")
+        bus.emitPrepareForSleep(false)
+        #expect(try events.next() == Self.resumed)
+        // It is not asked for again: the next call is none for a lock.
+        queue.sync {
+            watch.allowSleep()
+            watch.delaySleep("a token is being refreshed")
+        }
+        try turnOver()
+        #expect(bus.hasNoCall())
         watch.cancel()
     }
 

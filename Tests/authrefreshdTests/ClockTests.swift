@@ -89,4 +89,24 @@ struct ClockTests {
             try rig.setStoreIsThere(true)
         }
     }
+
+    @Test(arguments: [true, false])
+    func `nothing is sent while the machine is about to sleep, and all goes on when it woke, or did not sleep`(
+        isWakingTold: Bool
+    ) async throws {
+        try await withFreshAccount(isClockStopped: true) { rig, issuer, account in
+            await rig.pass(AskingPace.interval)
+            let outcomes = EventLog<WaitOutcome>()
+            await rig.inside { coordinator in
+                coordinator.sleepBegins()
+                _ = coordinator.wait(for: .attempt, of: account, after: .refreshRequested) { outcomes.append($0) }
+            }
+            // Behind the turns that have decided on it.
+            for _ in 0..<3 { #expect(await rig.inside { $0.exchanges.isEmpty }) }
+            if isWakingTold { await rig.inside { $0.resumed() } } else { await rig.pass(.seconds(30)) }
+            let outcome = try await outcomes.first("the outcome") { _ in true }
+            #expect(outcome.snapshot?.state.generation == Generation(3))
+            #expect(await issuer.counters.tokenRequests == 2)
+        }
+    }
 }

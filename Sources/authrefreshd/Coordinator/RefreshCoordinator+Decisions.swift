@@ -93,10 +93,10 @@ extension RefreshCoordinator {
             guard isStillWanted(arrival, of: record, at: now) else { continue }
             let decision = decision(on: arrival, of: record, at: now)
             if decision.sends, decision.event.waitsForGate {
-                if mayStart(record.account), pace.postpone(arrival, at: now) { continue }
+                if mayStart(record.account, at: now), pace.postpone(arrival, at: now) { continue }
                 let issuer = record.issuerID
                 let slots = gates.openSlots(for: issuer, limits: settings.limits(for: record.account), at: now)
-                guard mayStart(record.account), slots > starting[issuer, default: 0] else {
+                guard mayStart(record.account, at: now), slots > starting[issuer, default: 0] else {
                     hold(arrival, of: record)
                     continue
                 }
@@ -156,8 +156,9 @@ extension RefreshCoordinator {
     }
 
     /// Whether anything may be sent for an account now, its issuer's gate apart.
-    private func mayStart(_ account: Account) -> Bool {
-        trouble == nil && !isStopping && (isOnline || account.issuer.isLoopback)
+    private func mayStart(_ account: Account, at now: Moment) -> Bool {
+        trouble == nil && !isStopping && timeToSleep(at: now) == nil
+            && (isOnline || account.issuer.isLoopback)
     }
 
     /// Puts off an arrival that wants to send something that may not be sent now.

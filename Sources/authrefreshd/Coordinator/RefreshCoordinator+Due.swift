@@ -13,7 +13,7 @@ extension RefreshCoordinator {
     /// - Returns: whether there were any.
     /// - Throws: `StoreError` if the store cannot be read; those that have been found until then are added.
     func takeDue(into arrivals: inout [Arrival], at now: Moment) throws(StoreError) -> Bool {
-        guard !isStopping, trouble == nil else { return false }
+        guard !isStopping, trouble == nil, timeToSleep(at: now) == nil else { return false }
         let before = arrivals.count
         arrivals += pace.takeReady(at: now)
         for issuer in gates.backlogged {
@@ -68,6 +68,8 @@ extension RefreshCoordinator {
         deadlines.append(signIns.remaining(at: now).map { now.wall + $0 })
         if let trouble {
             deadlines.append(now.wall + trouble.remaining(at: now))
+        } else if let timeToSleep = timeToSleep(at: now) {
+            deadlines.append(now.wall + timeToSleep)
         } else if !isStopping {
             deadlines.append(gates.nextOpening(at: now))
             deadlines.append(pace.wait(at: now).map { now.wall + $0 })
@@ -83,7 +85,7 @@ extension RefreshCoordinator {
 
     /// Nil if there is none, if nothing may be begun, or if the store cannot tell, which is its trouble then.
     private func nextStoredDeadline(at now: Moment) -> Timestamp? {
-        guard trouble == nil, !isStopping else { return nil }
+        guard trouble == nil, !isStopping, timeToSleep(at: now) == nil else { return nil }
         do {
             return try store.nextDeadline(after: now.wall, online: isOnline)
         } catch {

@@ -77,6 +77,7 @@ extension RefreshCoordinator {
         let place = gates.enter(record.issuerID, limits: settings.limits(for: account), at: now)
         pace.note(account.id, set, at: now)
         youngExchanges.insert(correlationID)
+        delaySleep()
         // Where the answer arrives, so that it is read without a change of threads.
         let task = Task(executorPreference: client.executor) { @concurrent [self, client, request, programs] in
             let outcome = await request.run(by: client, afterLookingAt: programs) { [self] in

@@ -12,14 +12,44 @@ extension RefreshCoordinator {
         wake()
     }
 
+    /// How long logind's word that the machine is about to sleep counts, should it never say that the sleep is over: it waits for delay
+    /// locks for some seconds.
+    private static let longestFallingAsleep = Duration.seconds(30)
+
+    /// Has the machine wait with a sleep for the answers that are under way.
+    func delaySleep() {
+        sleepWatch?.delaySleep("a token is being refreshed")
+    }
+
+    func allowSleep() {
+        sleepWatch?.allowSleep()
+    }
+
+    /// logind says that the machine is about to sleep. Requests under way hold it up for a moment; a token that is sent now may be
+    /// spent, and its answer lost.
+    func sleepBegins() {
+        sleepAnnouncedAt = timebase.now()
+        wake()
+    }
+
+    /// How long nothing is to be sent, for the machine is about to sleep; nil if it is not.
+    func timeToSleep(at now: Moment) -> Duration? {
+        guard let sleepAnnouncedAt else { return nil }
+        let rest = Self.longestFallingAsleep - now.elapsed(since: sleepAnnouncedAt)
+        return rest > .zero ? rest : nil
+    }
+
     /// logind says that the machine woke. Where the clocks have told already, this is no news.
     func resumed() {
         if suspendDrift.hasSlept() { noteResume() }
+        sleepAnnouncedAt = nil
+        wake()
     }
 
     /// Deadlines have passed in the sleep, and connections have died.
     func noteResume() {
         changeLog.resumed()
+        sleepAnnouncedAt = nil
         // Not the younger ones: deadlines that passed in the sleep may have begun them a moment ago, before this was told. What a sleep
         // has cut off among them, TCP keepalive finds out.
         giveUpAnswers(where: isOverdue)

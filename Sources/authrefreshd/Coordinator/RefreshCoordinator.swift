@@ -64,12 +64,18 @@ actor RefreshCoordinator {
     /// Tell when one of the store's files is removed or comes back: the database and its log.
     var storeWatches: [PathWatch] = []
     /// What keeps an eye on the machine.
-    var watches: [any AnyObject] = []
+    var watches: [any AnyObject] = [] {
+        didSet { sleepWatch = watches.lazy.compactMap { $0 as? SleepWatch }.first }
+    }
+    /// The one of them that has sleep delayed; nil without a system bus.
+    private(set) var sleepWatch: SleepWatch?
     var suspendDrift = SuspendDrift()
     /// What the store has of the clocks; nil until it is asked for.
     var clockOffset: ClockOffset?
     /// How far the issuers' clocks are ahead of ours, as far as asked for; nil for one that has not told.
     var clockSkews: [IssuerID: Duration?] = [:]
+    /// When logind said that the machine is about to sleep; nil if it is not.
+    var sleepAnnouncedAt: Moment?
     /// Whether the machine has a route.
     var isOnline = true
     /// Where the walk over the accounts that a restored network concerns has come to; nil if there is none.
@@ -205,6 +211,8 @@ actor RefreshCoordinator {
         expireWaiters(at: now)
         advanceSignIns(at: now)
         gates.forgetIdle(at: now)
+        // All answers are stored.
+        if youngExchanges.isEmpty, !hasArrivals { allowSleep() }
         arm(at: now)
         finishStopping()
     }

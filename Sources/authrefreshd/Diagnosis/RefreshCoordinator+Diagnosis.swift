@@ -42,6 +42,8 @@ extension RefreshCoordinator {
     /// Lets go of a watch that sees nothing any more; the clocks tell of sleep, too.
     func sleepWatchLost() {
         watches.removeAll { $0 is SleepWatch }
+        sleepAnnouncedAt = nil
+        wake()
     }
 
     /// - Throws: what keeps the store from being read.

@@ -49,6 +49,7 @@ final class MachineWatch: Sendable {
                             metadata: [JournalKey.error: "\(error)"]
                         )
                     },
+                    onSleep: { [weak coordinator] in coordinator?.assumeIsolated { $0.sleepBegins() } },
                     onResume: { [weak coordinator] in coordinator?.assumeIsolated { $0.resumed() } }
                 )
             )

@@ -79,4 +79,79 @@ import Glibc
         unsafe sd_bus_flush(logind)
         unsafe sd_bus_message_unref(message)
     }
+
+    /// A delay lock that was given.
+    final class Lock {
+        /// What was asked for: what, who, why, mode.
+        let words: [String]
+        private let reading: Int32
+
+        fileprivate init(words: [String], reading: Int32) {
+            self.words = words
+            self.reading = reading
+        }
+
+        deinit { close(reading) }
+
+        /// Whether nobody holds its other end any more.
+        func isGivenBack() -> Bool {
+            var interest = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+            return unsafe poll(&interest, 1, 0) > 0 && interest.revents & Int16(POLLHUP) != 0
+        }
+    }
+
+    /// Waits for a call of `Inhibit`, and gives a lock.
+    func giveLock() throws -> Lock {
+        let call = try unsafe nextCall()
+        defer { unsafe sd_bus_message_unref(call) }
+        var words: [String] = []
+        var word: UnsafePointer<CChar>?
+        while unsafe sd_bus_message_read_basic(call, CChar(SD_BUS_TYPE_STRING), &word) > 0, let text = unsafe word {
+            words.append(unsafe String(cString: text))
+        }
+        var ends: [Int32] = [0, 0]
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+            throw TestFault.system("socketpair", errno: errno)
+        }
+        defer { close(ends[1]) }
+        var answer: OpaquePointer?
+        unsafe sd_bus_message_new_method_return(call, &answer)
+        unsafe sd_bus_message_append_basic(answer, CChar(SD_BUS_TYPE_UNIX_FD), &ends[1])
+        unsafe sd_bus_send(logind, answer, nil)
+        unsafe sd_bus_flush(logind)
+        unsafe sd_bus_message_unref(answer)
+        return Lock(words: words, reading: ends[0])
+    }
+
+    /// Waits for a call of `Inhibit`, and refuses it with the error of this name.
+    func refuseLock(_ name: String) throws {
+        let call = try unsafe nextCall()
+        var error = unsafe sd_bus_error()
+        unsafe sd_bus_error_set(&error, name, "not here")
+        unsafe sd_bus_reply_method_error(call, &error)
+        unsafe sd_bus_error_free(&error)
+        unsafe sd_bus_flush(logind)
+        unsafe sd_bus_message_unref(call)
+    }
+
+    /// Whether no call has come.
+    func hasNoCall() -> Bool {
+        unsafe (try? nextCall(within: 0)) == nil
+    }
+
+    /// - Parameter limit: in microseconds.
+    private func nextCall(within limit: UInt64 = 20_000_000) throws -> OpaquePointer {
+        while true {
+            var message: OpaquePointer?
+            while unsafe sd_bus_process(logind, &message) > 0 {
+                guard let call = unsafe message else { continue }
+                if unsafe sd_bus_message_is_method_call(call, "org.freedesktop.login1.Manager", "Inhibit") > 0 {
+                    return unsafe call
+                }
+                unsafe sd_bus_message_unref(call)
+            }
+            guard unsafe sd_bus_wait(logind, limit) > 0 else { throw TestFault.timedOut("a call of Inhibit") }
+        }
+    }
 }
