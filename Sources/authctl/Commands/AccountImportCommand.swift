@@ -16,7 +16,8 @@ struct AccountImportCommand: ParsableCommand {
             reads standard input, or asks for an account's refresh token on the terminal.
 
             An account whose grant may still work keeps it until the server has taken the new one. If the server does not, \
-            nothing changes, and the exit status tells why: 65, 75 or 78. Any other account gets the grant at once, and the \
+            the grant stays, and the exit status tells why: 65, 75 or 78. An export's settings are in force before: they say \
+            as which client the server is asked. Any other account gets the grant at once, and the \
             command waits for the first refresh: if that fails the grant stays imported, with the exit status 3, 75 or 78.
 
             Examples:
