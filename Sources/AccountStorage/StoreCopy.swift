@@ -162,8 +162,8 @@ package struct FinishedCopy: Sendable {
         do {
             var configuration = Configuration()
             configuration.publicStatementArguments = false
-            let copy = try check.begin { try DatabaseQueue(path: path, configuration: configuration) }
-            let verdict = try copy.writeWithoutTransaction { db in
+            let copy = try DatabaseQueue(path: path, configuration: configuration)
+            let verdict = try check.run(on: copy) { db in
                 // One file: a log beside it could be left behind.
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
                 return try String.fetchOne(db, sql: "PRAGMA integrity_check(1)")
@@ -199,14 +199,15 @@ package struct FinishedCopy: Sendable {
 private final class RunningCheck: Sendable {
     private let state = Mutex<(connection: DatabaseQueue?, isInterrupted: Bool)>((nil, false))
 
-    /// - Throws: what `open` throws; `CancellationError` if it is not to begin any more.
-    func begin(_ open: () throws -> DatabaseQueue) throws -> DatabaseQueue {
+    /// - Throws: what `body` throws; `CancellationError` if it is not to begin any more.
+    func run<Result>(on connection: DatabaseQueue, _ body: (Database) throws -> Result) throws -> Result {
         try state.withLock { state in
             guard !state.isInterrupted else { throw CancellationError() }
-            let connection = try open()
             state.connection = connection
-            return connection
         }
+        // One that is closed must not be interrupted.
+        defer { state.withLock { $0.connection = nil } }
+        return try connection.writeWithoutTransaction(body)
     }
 
     func interrupt() {

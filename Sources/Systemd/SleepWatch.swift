@@ -157,13 +157,13 @@ private final class SleepListener {
         let listener = unsafe Unmanaged<SleepListener>.fromOpaque(context).takeUnretainedValue()
         guard case .awaited(let isWanted) = listener.lock else { return 0 }
         guard unsafe sd_bus_message_is_method_error(message, nil) == 0 else {
-            // A sleep that has begun gives no more locks, and passes.
-            let isPassing =
-                unsafe sd_bus_message_is_method_error(
-                    message,
-                    "org.freedesktop.login1.OperationInProgress"
-                ) > 0
-            listener.lockRefused(forGood: !isPassing)
+            // Others pass: a sleep that has begun, a logind that is being restarted.
+            let final = ["ServiceUnknown", "NameHasNoOwner", "AccessDenied", "InteractiveAuthorizationRequired"]
+            listener.lockRefused(
+                forGood: final.contains {
+                    unsafe sd_bus_message_is_method_error(message, "org.freedesktop.DBus.Error." + $0) > 0
+                }
+            )
             return 0
         }
         var descriptor: Int32 = -1
