@@ -217,6 +217,29 @@ struct DerivedAccountTests {
         }
     }
 
+    @Test func `an id_token is exchanged like an access token, and goes no further than its account's list`()
+        async throws
+    {
+        try await withStage { stage, issuer, url, _ in
+            var settings = AccountSettings(name: "person", issuer: url, clientId: "app")
+            settings.scopes = ["openid", "offline_access"]
+            _ = try await stage.ask(.addAccount, AddAccount.Parameters(settings: settings), for: AddAccount.Reply.self)
+            let call = try SignInCall(stage, StartSignIn.Parameters(account: "person"))
+            _ = try await RawWeb.get(try await Person().decide(at: try #require(try await call.started().url)))
+            _ = try await call.completed()
+            let added = try await derive(stage, url, ["--subject-token-type", "id_token"], from: "person")
+            #expect(added.end == .exited(0), "\(added)")
+            let exchange = try await issuer.waitForRequest { $0.grantType?.hasSuffix("token-exchange") == true }
+            #expect(exchange.outcome == .issued)
+            let edited = try await stage.authctl("account", "edit", "person", "--allow-executable", copy(for: stage))
+            #expect(edited.end == .exited(0), "\(edited)")
+            let asked = await issuer.counters.tokenRequests
+            let refused = try await stage.authctl("refresh", "wiki")
+            #expect(refused.end == .exited(78) && refused.errors.contains("'person', whose token"), "\(refused)")
+            #expect(await issuer.counters.tokenRequests == asked)
+        }
+    }
+
     @Test func `a token that is for no header says so`() async throws {
         try await withStage { stage, _, url, _ in
             let added = try await derive(stage, url, ["--requested-token-type", "id_token"])
