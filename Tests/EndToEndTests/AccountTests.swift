@@ -116,12 +116,17 @@ struct AccountTests {
                     input: text
                 )
                 #expect(refused.end == .exited(65), "\(refused)")
+                let isFlaw = refused.errors.contains("the file holds no refresh token, but JSON")
+                #expect(isFlaw == (text == "[]"), "\(refused)")
                 #expect(try await stage.status("work").state == "fresh")
                 #expect(try await stage.authctl("refresh", "work").end == .exited(0))
             }
-            await #expect(throws: TestFault.self) {
+            do {
                 let parameters = ImportGrant.Parameters(account: "work", refreshToken: "[]")
                 _ = try await stage.ask(.importGrant, parameters, for: ImportGrant.Reply.self)
+                Issue.record("JSON is taken for a refresh token")
+            } catch TestFault.refused(let name, let parameters) {
+                #expect(name == InvalidSettingsError.name && parameters.contains("no refresh token, but JSON"))
             }
             let before = try await stage.acquire("work").accessToken
             let feed = try await ChangeFeed(stage)

@@ -65,6 +65,21 @@ struct BadCallTests {
         }
     }
 
+    @Test func `no method takes a parameter that it does not know`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        for method in Method.allCases {
+            let answer = try await onOwnThread { [socket = stage.socket] in
+                let connection = try RawConnection(socket)
+                let call = #"{"method":"\#(method.rawValue)","more":true,"parameters":{"acount":"work"}}"#
+                try connection.send(call + "\0")
+                return try connection.receive()
+            }
+            #expect(answer.contains("org.varlink.service.InvalidParameter"), "\(method): \(answer)")
+        }
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
     @Test func `malformed, oversized and truncated messages harm nobody but their sender`() async throws {
         try await FreshAccount.with { account in
             let stage = account.stage

@@ -56,4 +56,23 @@ struct AskingPaceTests {
             await rig.stop()
         }
     }
+
+    @Test func `two accounts that are throttled keep the others back for as long as the server says`() async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig()
+            try rig.clock.stop()
+            try await rig.start()
+            try await issuer.script(.answer(.unavailable(status: 429, retryAfterSeconds: 30)), times: 2)
+            for name in ["work", "home"] {
+                let throttled = try await rig.add(name, url, try await issuer.issueGrant(clientID: "app"))
+                #expect(await rig.waitForToken(of: throttled).snapshot?.shown == .retrying)
+            }
+            let third = try await rig.add("third", url, try await issuer.issueGrant(clientID: "app"))
+            // Behind the turn in which it was due.
+            #expect(await rig.inside { $0.exchanges.isEmpty })
+            await rig.pass(.seconds(30))
+            #expect(await rig.waitForToken(of: third).snapshot?.shown == .fresh)
+            await rig.stop()
+        }
+    }
 }
