@@ -17,13 +17,15 @@ struct StoreRestoreTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.file("store-key"))
     }
 
-    private var keyring: StoreKeyring {
+    private static func keyring(in folder: String) -> StoreKeyring {
         StoreKeyring(
-            source: StoreKeySource(credentialsDirectory: nil, stateDirectory: folder.path),
+            source: StoreKeySource(credentialsDirectory: nil, stateDirectory: folder),
             secretService: SecretServiceKeys(load: { [] }, add: { _, _ in }, removeOthers: { _ in }),
             usesSecretService: false
         )
     }
+
+    private var keyring: StoreKeyring { Self.keyring(in: folder.path) }
 
     private func restore(_ file: String? = nil) throws -> StoreRestore.Outcome {
         try StoreRestore(of: folder.store, from: file ?? backup, keyring: keyring).run()
@@ -64,6 +66,20 @@ struct StoreRestoreTests {
         #expect(try before.counts().scheduled == 600)
         try before.close()
         #expect(try restore().kept == folder.store + ".before-restore-2")
+    }
+
+    @Test func `while another process has the store open it is left alone`() async throws {
+        try leaveKilledStore()
+        let store = try folder.open()
+        let (files, path, backup, state, holder) = (try self.files, folder.store, backup, folder.path, getpid())
+        await #expect(processExitsWith: .success) {
+            [path = path as String, backup = backup as String, state = state as String, holder = holder as Int32] in
+            let restore = StoreRestore(of: path, from: backup, keyring: StoreRestoreTests.keyring(in: state))
+            #expect(throws: StoreOpeningError.store(.inUse(path: path, pid: holder))) { try restore.run() }
+        }
+        #expect(try self.files == files)
+        #expect(try store.counts().scheduled == 600)
+        try store.close()
     }
 
     @Test func `a backup is restored where there is no store`() throws {

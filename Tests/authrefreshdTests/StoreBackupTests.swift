@@ -1,5 +1,6 @@
 import AccountStorage
 import DemoIssuer
+import Dispatch
 import Foundation
 import RefreshCore
 import TestSupport
@@ -58,6 +59,27 @@ struct StoreBackupTests {
             let copy = try await rig.backedUp()
             #expect(try await rig.copies() == [URL(fileURLWithPath: copy.path).lastPathComponent])
             #expect(gone.all.isEmpty)
+        }
+    }
+
+    @Test func `a copy is checked while the coordinator does something else`() async throws {
+        try await withFreshAccount { rig, _, _ in
+            let copy = await rig.inside { $0.store.path } + ".outgoing-1"
+            let somethingElse = DispatchSemaphore(value: 0)
+            async let busy: Void = rig.inside { coordinator in
+                // The whole store in one batch.
+                for _ in 1...9 { coordinator.backups.batchSize.fit(to: .zero) }
+                _ = try coordinator.backUp { _ in }
+                somethingElse.wait()
+            }
+            // Its own log is none any more: the check begins with that (SQLite's file format, "File format version numbers").
+            let isWithoutLog = { (try? Data(contentsOf: URL(fileURLWithPath: copy)))?.dropFirst(18).first == 1 }
+            let end = ContinuousClock.now + .seconds(30)
+            while !isWithoutLog(), .now < end { await Task.yield() }
+            let isChecked = isWithoutLog()
+            somethingElse.signal()
+            try await busy
+            #expect(isChecked)
         }
     }
 
