@@ -45,12 +45,18 @@ struct Daemon {
         }
         var parts = try makeParts(happened)
         do throws(DaemonError) {
-            guard let store = try await openStore(&parts, happenings) else { return await parts.server.shutdown() }
+            guard let store = try await openStore(&parts, happenings) else { return await end(parts) }
             try await serve(parts, store, until: happenings)
         } catch {
-            await parts.server.shutdown()
+            await end(parts)
             throw error
         }
+    }
+
+    /// Serves nobody any more, and has the service manager told the last of it.
+    private func end(_ parts: Parts) async {
+        await parts.server.shutdown()
+        await parts.manager.drain(within: .seconds(2))
     }
 
     private mutating func serve(
@@ -88,9 +94,8 @@ struct Daemon {
         parts.manager.stopping()
         await parts.server.stopAccepting()
         await coordinator.stop()
-        await parts.server.shutdown()
+        await end(parts)
         try? await client.shutdown()
-        await parts.manager.drain(within: .seconds(2))
     }
 
     /// Does what the process is told, until it is told to end.

@@ -34,7 +34,7 @@ struct RedactionTests {
             if let token = request.idTokenHint { fields.append(("id_token_hint", token.reveal())) }
             if let state = request.state { fields.append(("state", state.reveal())) }
         OAuthClient+Introspection.swift
-            ("token", tokens.accessToken.secret.reveal()), ("token_type_hint", "access_token"),
+            let fields = [("token", token.secret.reveal()), ("token_type_hint", "access_token")]
         OAuthClient+LastingTokens.swift
             + [(form.parameter, grant.tokens.accessToken.secret.reveal())]
         OAuthClient+Registration.swift

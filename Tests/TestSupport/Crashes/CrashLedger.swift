@@ -31,14 +31,21 @@ package struct CrashLoss: Sendable, Equatable {
 
 /// Compares what the server has seen with what the daemons have said.
 struct CrashLedger {
+    /// The end of a daemon; times in microseconds since 1970.
+    struct Death {
+        let killedAt: Int64
+        /// When the next one was started. What the server reads until then is the killed one's, however late it reads it.
+        var replacedAt = Int64.max
+    }
+
     private let entries: [LogEntry]
     private let log: [String]
-    private let killTimes: [Int64]
+    private let deaths: [Death]
 
-    init(entries: [LogEntry], log: [String], killTimes: [Int64]) {
+    init(entries: [LogEntry], log: [String], deaths: [Death]) {
         self.entries = entries
         self.log = log
-        self.killTimes = killTimes
+        self.deaths = deaths
     }
 
     /// Exchanges after which the same token was sent once more: their answer had not been stored.
@@ -54,20 +61,20 @@ struct CrashLedger {
         let served = own.first { $0.generation == refused && $0.outcome == .rotated }
         let next = own.first { $0.sequence > served?.sequence ?? .max }
         // The first kill after the exchange; what is no kill, the next line finds out.
-        let cut = served.flatMap { served in killTimes.first { $0 >= served.timeUSec } }
+        let cut = served.flatMap { served in deaths.first { $0.replacedAt >= served.timeUSec } }
         let lines = log.filter { $0.contains("AUTHREFRESH_ACCOUNT=\(status.account) ") }
         let told = lines.filter { $0.contains("access token refreshed") }.compactMap(\.generation).max() ?? 0
         return CrashLoss(
             account: status.account,
             reason: status.reason,
             // A kill lies between the answer that was lost and the next time this token was sent.
-            wasServedAndCut: killTimes.contains { kill in
+            wasServedAndCut: deaths.contains { death in
                 guard let served, let next else { return false }
-                return served.timeUSec <= kill && kill <= next.timeUSec
+                return served.timeUSec <= death.replacedAt && death.killedAt <= next.timeUSec
             },
             wasToldAsStored: told > refused ?? .max,
             arrivedBefore: served?.answeredUSec.flatMap { answered in
-                cut.flatMap { $0 > answered ? .microseconds($0 - answered) : nil }
+                cut.flatMap { $0.killedAt > answered ? .microseconds($0.killedAt - answered) : nil }
             },
             isSaidInLog: lines.contains { $0.contains("the answer to a refresh was lost") }
                 && lines.contains { $0.contains("AUTHREFRESH_REASON=outcomeUnknown") }

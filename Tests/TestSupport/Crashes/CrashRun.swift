@@ -20,7 +20,7 @@ package struct CrashRun {
     /// What the daemons have written, all of them.
     private var log: [String] = []
     private var refusedStarts = 0
-    private var killTimes: [Int64] = []
+    private var deaths: [CrashLedger.Death] = []
     /// How long a daemon takes to be ready.
     private var start = Self.longestStart
     /// The server's number of each account's grant.
@@ -54,6 +54,7 @@ package struct CrashRun {
 
     private mutating func addAccounts(_ count: Int, _ issuer: DemoIssuer, _ url: String) async throws {
         let started = ContinuousClock.now
+        noteStart()
         let daemon = try await stage.start()
         start = min(ContinuousClock.now - started, Self.longestStart)
         for _ in 0..<count {
@@ -72,6 +73,7 @@ package struct CrashRun {
             try? await issuer.script(Bool.random(using: &chance) ? .delayBefore(delay) : .delayAfter(delay))
         }
         let life = start * Self.longestLife * Double.random(in: 0..<1, using: &chance)
+        noteStart()
         let daemon = try stage.spawn()
         // The moment of death is what is random here: nothing is waited for.
         try await Task.sleep(for: life)
@@ -79,10 +81,18 @@ package struct CrashRun {
     }
 
     private mutating func kill(_ daemon: DaemonProcess) async throws {
-        killTimes.append(Int64(Date.now.timeIntervalSince1970 * 1e6))
+        deaths.append(CrashLedger.Death(killedAt: Self.now))
         if try await daemon.kill() != .signalled(9) { refusedStarts += 1 }
         log += daemon.log.all
     }
+
+    /// To be called before a daemon is started.
+    private mutating func noteStart() {
+        if let last = deaths.indices.last { deaths[last].replacedAt = Self.now }
+    }
+
+    /// In microseconds since 1970.
+    private static var now: Int64 { Int64(Date.now.timeIntervalSince1970 * 1e6) }
 
     /// Lets a last daemon bring every account to rest, and counts.
     private mutating func settle(
@@ -92,6 +102,7 @@ package struct CrashRun {
         let elapsed = ContinuousClock.now - started
         let refreshes = await issuer.counters.refreshes
         await issuer.clearFaults()
+        noteStart()
         let daemon = try await stage.start()
         let feed = try await ChangeFeed(stage)
         let unsettled = try await stage.statuses().filter { $0.state != "interaction-required" }.map(\.account)
@@ -110,7 +121,7 @@ package struct CrashRun {
         log += daemon.log.all
         let entries = await issuer.entries().filter { $0.path == "/token" }
         let counters = await issuer.counters
-        let ledger = CrashLedger(entries: entries, log: log, killTimes: killTimes)
+        let ledger = CrashLedger(entries: entries, log: log, deaths: deaths)
         let lost = statuses.filter { $0.state == "interaction-required" }.map { status in
             ledger.loss(of: status, family: families[status.account] ?? 0)
         }
