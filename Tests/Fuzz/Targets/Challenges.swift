@@ -23,9 +23,19 @@ enum Challenges {
 
     private static func text(_ challenge: AuthenticationChallenge) -> String {
         let parameters = challenge.parameters.sorted { $0.key < $1.key }.map { name, value in
-            "\(name)=\"\(value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+            "\(name)=\"\(escaped(value))\""
         }
         return challenge.scheme + (parameters.isEmpty ? "" : " " + parameters.joined(separator: ", "))
+    }
+
+    /// By scalars: a sign with a mark upon it is another character.
+    private static func escaped(_ value: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in value.unicodeScalars {
+            if scalar == "\\" || scalar == "\"" { scalars.append("\\") }
+            scalars.append(scalar)
+        }
+        return String(scalars)
     }
 
     private static func checkDemand(_ challenges: [AuthenticationChallenge]) {

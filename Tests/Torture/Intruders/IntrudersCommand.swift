@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import DemoIssuer
 internal import Foundation
-internal import Synchronization
 internal import TestSupport
 
 /// `authtorture intruders`.
@@ -52,30 +51,28 @@ struct IntrudersCommand: AsyncParsableCommand {
         // Where the tree is, no other user may look.
         let authctl = stage.folder.path + "/authctl"
         try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: authctl)
+        var told = 0
         for (name, wrapper, refusal) in Self.callers {
             var answers: Set<String> = []
             var surprises: [String] = []
             for words in [
                 ["token", "work"], ["token", "nobody-has-this"], ["status"], ["account", "export", "work"],
             ] {
+                let seen = daemon.log.count
                 let command = Onlookers.asUser + wrapper + [authctl] + words
                 let other = try Program("/usr/bin/setpriv", command, environment: stage.environment)
                 if try await other.ended() != .exited(77) { surprises.append("\(words): \(other.errorText)") }
                 if !other.errorText.contains(refusal) { surprises.append("\(words): \(other.errorText)") }
                 if !other.outputText.isEmpty { surprises.append("\(words): \(other.outputText)") }
                 answers.insert(other.errorText)
+                let line = try? await daemon.log.first("the refusal", from: seen) {
+                    $0.contains("a caller was refused")
+                }
+                if line?.contains("uid 65534") == true { told += 1 }
             }
             if answers.count != 1 { surprises.append("it is told more than one thing: \(answers)") }
             checks.add("\(name) is refused, whatever it asks for, in the same words", surprises: surprises)
         }
-        let count = Mutex(0)
-        _ = try? await daemon.log.first("the last refusal") { line in
-            count.withLock { count in
-                if line.contains("a caller was refused"), line.contains("uid 65534") { count += 1 }
-                return count == 8
-            }
-        }
-        let told = count.withLock(\.self)
         checks.add("the log tells of each, with pid and uid", surprises: told == 8 ? [] : ["\(told) of 8 lines"])
     }
 
