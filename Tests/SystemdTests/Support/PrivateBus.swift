@@ -95,8 +95,18 @@ import Glibc
 
         /// Whether nobody holds its other end any more.
         func isGivenBack() -> Bool {
+            isGivenBack(within: 0)
+        }
+
+        /// Waits for it: the bus and programs that are just being started may hold copies a little longer than the watch.
+        func waitUntilGivenBack() throws {
+            guard isGivenBack(within: 20_000) else { throw TestFault.timedOut("the lock") }
+        }
+
+        /// - Parameter limit: in milliseconds.
+        private func isGivenBack(within limit: Int32) -> Bool {
             var interest = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
-            return unsafe poll(&interest, 1, 0) > 0 && interest.revents & Int16(POLLHUP) != 0
+            return unsafe poll(&interest, 1, limit) > 0 && interest.revents & Int16(POLLHUP) != 0
         }
     }
 
