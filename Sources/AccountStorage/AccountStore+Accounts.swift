@@ -100,16 +100,18 @@ extension AccountStore {
     ///
     /// - Throws: `noSuchAccount`, `nameTaken`.
     package func update(_ account: Account) throws(StoreError) {
-        try write { db in
-            let issuer = try issuerID(of: account.issuer, in: db)
-            let statement = try db.cachedStatement(sql: AccountStatement.update)
-            let values = try AccountColumns.values(of: account, sealer: sealer)
-            let place: ColumnValues = [
-                .integer(issuer.rawValue), SQLValue(!account.issuer.isLoopback), .integer(account.id.rawValue),
-            ]
-            let changed = try naming(account.name) { try statement.run(values + place) }
-            guard changed == 1 else { throw StoreError.noSuchAccount(account.id) }
-        }
+        try write { db in try update(account, in: db) }
+    }
+
+    func update(_ account: Account, in db: Database) throws {
+        let issuer = try issuerID(of: account.issuer, in: db)
+        let statement = try db.cachedStatement(sql: AccountStatement.update)
+        let values = try AccountColumns.values(of: account, sealer: sealer)
+        let place: ColumnValues = [
+            .integer(issuer.rawValue), SQLValue(!account.issuer.isLoopback), .integer(account.id.rawValue),
+        ]
+        let changed = try naming(account.name) { try statement.run(values + place) }
+        guard changed == 1 else { throw StoreError.noSuchAccount(account.id) }
     }
 
     /// - Throws: `noSuchAccount`, `nameTaken`.

@@ -7,7 +7,7 @@ extension AccountStore {
     ///
     /// Refresh tokens of other generations than a state's current and previous one are erased with it.
     ///
-    /// - Throws: `staleGeneration`, `noSuchAccount` or `refreshTokenMissing` for the first write that cannot be right, and what
+    /// - Throws: `staleGeneration`, `noSuchAccount`, `nameTaken` or `refreshTokenMissing` for the first write that cannot be right, and what
     ///   the disk has to say; nothing of the batch is stored then, and it may be committed again.
     package func commit(_ writes: [StateWrite]) throws(StoreError) {
         if let end = barren?.end, writes.contains(where: { $0.state.deadline.map(onSchedule) ?? .max <= end }) {
@@ -16,6 +16,7 @@ extension AccountStore {
         try transaction { db in
             let statement = try db.cachedStatement(sql: StoreStatement.commit.sql)
             for write in writes {
+                if let settings = write.settings { try update(settings, in: db) }
                 try update(write, by: statement, in: db)
                 try apply(write, in: db)
             }
@@ -31,6 +32,7 @@ extension AccountStore {
             return
         }
         atWork[write.account]?.state = write.state
+        if let settings = write.settings { atWork[write.account]?.account = settings }
         if let encoding = write.learnedEncoding { atWork[write.account]?.account.basicCredentialEncoding = encoding }
     }
 

@@ -113,6 +113,8 @@ package struct StateWrite: Equatable, Sendable {
     package var base: Generation
     package var state: RefreshState
     package var tokens: TokenWrite
+    /// All that its owner may change, as it is from now on; nil changes nothing.
+    package var settings: Account?
     /// How Basic credentials have to be written for this server, if this exchange found it out; nil changes nothing.
     package var learnedEncoding: BasicCredentialEncoding?
 
@@ -121,12 +123,14 @@ package struct StateWrite: Equatable, Sendable {
         base: Generation,
         state: RefreshState,
         tokens: TokenWrite = .unchanged,
+        settings: Account? = nil,
         learnedEncoding: BasicCredentialEncoding? = nil
     ) {
         self.account = account
         self.base = base
         self.state = state
         self.tokens = tokens
+        self.settings = settings
         self.learnedEncoding = learnedEncoding
     }
 }

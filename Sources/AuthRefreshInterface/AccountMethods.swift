@@ -59,6 +59,7 @@ package enum UpdateAccount {
         package var refreshTokenLifetimeSec: Int64?
         package var allowedUnits: [String]?
         package var allowedExecutables: [String]?
+        package var refreshToken: String?
 
         package init(
             account: String,
@@ -88,7 +89,8 @@ package enum UpdateAccount {
             rotationGraceSec: Int64? = nil,
             refreshTokenLifetimeSec: Int64? = nil,
             allowedUnits: [String]? = nil,
-            allowedExecutables: [String]? = nil
+            allowedExecutables: [String]? = nil,
+            refreshToken: String? = nil
         ) {
             self.account = account
             self.clear = clear
@@ -118,6 +120,7 @@ package enum UpdateAccount {
             self.refreshTokenLifetimeSec = refreshTokenLifetimeSec
             self.allowedUnits = allowedUnits
             self.allowedExecutables = allowedExecutables
+            self.refreshToken = refreshToken
         }
     }
 

@@ -143,6 +143,45 @@ struct AccountTests {
         }
     }
 
+    @Test func `an export changes the settings of an account that works with its grant, or not at all`() async throws {
+        try await withIssuer(clients: [DemoClient(id: "app"), DemoClient(id: "desk")]) { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            let before = try await stage.acquire("work").accessToken
+            let listed = try await stage.authctl("account", "show", "work", "--json").output
+            let export = { (token: String) in
+                """
+                {"format":"authrefresh-account/1","refreshToken":"\(token)",
+                 "settings":{"name":"work","issuer":"\(url)","clientId":"desk","leadTimeSec":420}}
+                """
+            }
+            // Neither one that it has never given, nor another client's.
+            let other = try await issuer.issueGrant(clientID: "app").refreshToken
+            for token in ["no-token-of-this-server", other] {
+                let refused = try await stage.authctl(["account", "import", "-"], input: export(token))
+                #expect(refused.end == .exited(65) && refused.errors.contains("invalid_grant"), "\(refused)")
+                #expect(try await stage.authctl("account", "show", "work", "--json").output == listed)
+                #expect(try await stage.acquire("work").accessToken == before)
+            }
+            let feed = try await ChangeFeed(stage)
+            let good = try await issuer.issueGrant(clientID: "desk").refreshToken
+            let imported = try await stage.authctl(["account", "import", "-"], input: export(good))
+            #expect(imported.end == .exited(0) && imported.output.contains("work: fresh until"), "\(imported)")
+            try await feed.next("account-updated", of: "work")
+            let shown = try await stage.authctl("account", "show", "work")
+            #expect(shown.output.contains("desk") && shown.output.contains("7 min"), "\(shown)")
+            #expect(try await stage.acquire("work").accessToken != before)
+            // Both have outlived the daemon.
+            #expect(try await daemon.terminate() == .exited(0))
+            let next = try await stage.start()
+            #expect(try await stage.authctl("account", "show", "work").output.contains("desk"))
+            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+            #expect(await issuer.counters.spentTokenUses == 0)
+            #expect(try await next.terminate() == .exited(0))
+        }
+    }
+
     @Test func `an account that was exported to be moved rests until it is removed or taken back`() async throws {
         try await withIssuer { issuer, url in
             let (stage, other) = (try DaemonStage(), try DaemonStage())

@@ -16,9 +16,8 @@ struct AccountImportCommand: ParsableCommand {
             reads standard input, or asks for an account's refresh token on the terminal.
 
             An account whose grant may still work keeps it until the server has taken the new one. If the server does not, \
-            the grant stays, and the exit status tells why: 65, 75 or 78. An export's settings are in force before: they say \
-            as which client the server is asked. Any other account gets the grant at once, and the \
-            command waits for the first refresh: if that fails the grant stays imported, with the exit status 3, 75 or 78.
+            the account stays as it was, settings included, and the exit status tells why: 65, 75 or 78. Any other account \
+            gets the grant at once, and the command waits for the first refresh: if that fails the grant stays imported, with the exit status 3, 75 or 78.
 
             Examples:
 
@@ -122,11 +121,13 @@ struct AccountImportCommand: ParsableCommand {
             guard case .refused(let refusal) = error, refusal.name == AccountExistsError.name else { throw error }
             // The key would be another one's before the grant is proved.
             guard document.dpopKey == nil else { throw error }
-            _ = try daemon.ask(.updateAccount, document.update, for: UpdateAccount.Reply.self)
-            guard let token = document.refreshToken else {
-                return try tellChange(of: document.settings.name, &daemon)
-            }
-            try importGrant(token, into: document.settings.name, &daemon)
+            _ = try daemon.ask(
+                .updateAccount,
+                document.update,
+                for: UpdateAccount.Reply.self,
+                patience: DaemonConnection.refreshPatience
+            )
+            try tellChange(of: document.settings.name, hasGrant: hasGrant, &daemon)
         }
     }
 
@@ -140,10 +141,17 @@ struct AccountImportCommand: ParsableCommand {
         try output.print(ImportGrant.Reply(status: outcome), or: RefreshOutcome.line(for: outcome))
     }
 
-    /// The settings were taken over, and the export had no grant.
-    private func tellChange(of account: String, _ daemon: inout DaemonConnection) throws(AuthctlError) {
+    /// The settings were taken over, and the grant, too, if the export had one.
+    private func tellChange(
+        of account: String,
+        hasGrant: Bool,
+        _ daemon: inout DaemonConnection
+    ) throws(AuthctlError) {
         guard let status = try daemon.allStatuses(accounts: [account]).first else {
             throw .connection(.unreadableReply)
+        }
+        guard !hasGrant else {
+            return try finish(&daemon, status, done: "'\(account)' was imported", isRefreshing: true)
         }
         try output.print(ImportGrant.Reply(status: status), or: "\(account): changed, no grant in the export\n")
     }
@@ -206,7 +214,8 @@ extension AccountDocument {
             rotationGraceSec: settings.rotationGraceSec,
             refreshTokenLifetimeSec: settings.refreshTokenLifetimeSec,
             allowedUnits: settings.allowedUnits,
-            allowedExecutables: settings.allowedExecutables
+            allowedExecutables: settings.allowedExecutables,
+            refreshToken: refreshToken
         )
     }
 }

@@ -45,9 +45,18 @@ extension RefreshCoordinator {
         try store.update(account)
         tokenSetFailures.forget(account.id)
         try decideNow(Arrival(account: account.id, event: .accountUpdated), at: now)
-        if before?.allowedCallers != account.allowedCallers { wakeDerived(from: account.id) }
+        return try announceUpdate(of: account.id, from: before, at: now)
+    }
+
+    /// Tells everybody whom the new settings concern.
+    private func announceUpdate(
+        of account: AccountID,
+        from before: Account?,
+        at now: Moment
+    ) throws(StoreError) -> AccountSnapshot? {
+        guard let record = try entry(of: account)?.record() else { return nil }
+        if before?.allowedCallers != record.account.allowedCallers { wakeDerived(from: account) }
         wake()
-        guard let record = try entry(of: account.id)?.record() else { return nil }
         announce(.updated, of: record, at: now)
         return snapshot(of: record, at: now)
     }
@@ -96,13 +105,17 @@ extension RefreshCoordinator {
 
     /// Replaces an account's grant, which may still work, by one from outside that the server has given tokens for.
     ///
-    /// Until then the old one is used as ever. What the server answers is stored with the swap, in one commit.
+    /// Until then the old one is used as ever, with the settings that go with it. What the server answers is stored with the swap, in one
+    /// commit.
     ///
+    /// - Parameters:
+    ///   - held: the account as it is.
+    ///   - changed: the account as the server is asked for it, and as it is from the swap on.
     /// - Returns: nil if the account was removed meanwhile.
-    /// - Throws: `RefreshFailure` if the server gives none, and `StoreError`; the account keeps its grant.
-    func prove(_ grant: RefreshToken, for account: Account) async throws -> AccountSnapshot? {
+    /// - Throws: `RefreshFailure` if the server gives none, and `StoreError`; the account keeps its grant and its settings.
+    func prove(_ grant: RefreshToken, for held: Account, as changed: Account) async throws -> AccountSnapshot? {
         let (sentAt, correlationID) = (timebase.now(), Self.newCorrelationID())
-        let asking = requestingClient(of: account, correlationID: correlationID)
+        let asking = requestingClient(of: changed, correlationID: correlationID)
         // Whose grant it is, nobody has said.
         let request = RefreshRequest(
             client: asking,
@@ -112,17 +125,18 @@ extension RefreshCoordinator {
             subject: nil
         )
         // Somebody is waiting who may have just brought the server back.
-        client.forgetFailures(of: account.issuer)
+        client.forgetFailures(of: changed.issuer)
         let outcome = await client.refresh(request)
-        guard let record = try entry(of: account.id)?.record() else { return nil }
+        guard let record = try entry(of: changed.id)?.record() else { return nil }
         if let serverDate = outcome.serverDate { noteSkew(serverDate - timebase.now().wall, of: record.issuerID) }
         let response = try outcome.result.get()
-        guard record.account.isAsked(like: account) else {
+        let isChanging = !changed.isSetUp(like: held)
+        guard isChanging ? record.account.isSetUp(like: held) : record.account.isAsked(like: held) else {
             throw RefreshFailure(.unavailable, detail: FailureDetail(summary: "the account was changed meanwhile"))
         }
         let now = timebase.now()
         let arrival = Arrival(
-            account: account.id,
+            account: changed.id,
             event: .grantProved(response.issuance, sentAt: sentAt),
             tokens: StoredTokens(
                 accessToken: response.accessToken,
@@ -130,11 +144,15 @@ extension RefreshCoordinator {
                 idToken: response.idToken,
                 scopes: response.scopes
             ),
+            changed: isChanging ? changed : nil,
             learnedEncoding: outcome.basicCredentialEncoding,
             correlationID: correlationID
         )
         try decideNow(arrival, at: now)
-        return try entry(of: account.id).map { snapshot(of: try $0.record(), at: now) }
+        guard isChanging else { return try entry(of: changed.id).map { snapshot(of: try $0.record(), at: now) } }
+        if !held.isAsked(like: changed) { tell(.cancelled(by: .changed), to: changed.id, at: now) }
+        tokenSetFailures.forget(changed.id)
+        return try announceUpdate(of: changed.id, from: held, at: now)
     }
 
     /// Has an account's grant rest, because it is on its way to another machine; no request for it may be under way.
@@ -171,5 +189,13 @@ extension Account {
     func isAsked(like other: Account) -> Bool {
         !ProfileChoice(self).isElsewhere(than: ProfileChoice(other))
             && registration.clientID == other.registration.clientID
+    }
+
+    /// Whether the two differ at most in what a server has taught us.
+    fileprivate func isSetUp(like other: Account) -> Bool {
+        var other = other
+        other.grantFacts = grantFacts
+        other.basicCredentialEncoding = basicCredentialEncoding
+        return self == other
     }
 }

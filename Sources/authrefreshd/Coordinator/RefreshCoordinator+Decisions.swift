@@ -111,9 +111,10 @@ extension RefreshCoordinator {
     private func decision(on arrival: Arrival, of record: Record, at now: Moment) -> Decision {
         let continues = arrival.event == .deadlineReached && record.state.phase.isExchange(exchanges[arrival.account])
         let event = continues ? .exchangeContinues : arrival.event
-        var machine = RefreshMachine(state: record.state, policy: settings.policy(of: record.account))
-        let effects = machine.handle(event, at: now, jitter: timebase.jitter())
         var after = record
+        if let changed = arrival.changed { after.account = changed }
+        var machine = RefreshMachine(state: record.state, policy: settings.policy(of: after.account))
+        let effects = machine.handle(event, at: now, jitter: timebase.jitter())
         after.state = machine.state
         if let learned = arrival.learnedEncoding { after.account.basicCredentialEncoding = learned }
         if effects.first == .persist(.replace) { after.account.grantFacts = arrival.grantFacts }
@@ -124,6 +125,7 @@ extension RefreshCoordinator {
                 base: record.state.generation,
                 state: machine.state,
                 tokens: TokenWrite(change, arrival.tokens, arrival.grantFacts),
+                settings: arrival.changed == nil ? nil : after.account,
                 learnedEncoding: arrival.learnedEncoding
             )
         }

@@ -56,11 +56,13 @@ extension AuthRefreshService {
         return reply
     }
 
+    /// With a refresh token, the settings change with the grant.
     func update(
         _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
         from caller: Caller,
         on coordinator: isolated RefreshCoordinator
-    ) throws -> UpdateAccount.Reply {
+    ) throws {
         let asked = try call.decodeParameters(as: UpdateAccount.Parameters.self)
         let snapshot = try account(asked.account, for: caller, on: coordinator)
         try admit(caller, toSourcesOf: snapshot.account, on: coordinator)
@@ -73,10 +75,15 @@ extension AuthRefreshService {
             changed.registration.serviceGrant?.exchange?.deriver = try program(of: caller, for: changed.name)
         }
         try refuseMove(of: snapshot, to: changed)
+        if let text = asked.refreshToken {
+            return try swapGrant(of: snapshot, for: text, in: changed, responder, on: coordinator) {
+                UpdateAccount.Reply(settings: AccountSettings($0.account))
+            }
+        }
         guard let updated = try coordinator.update(changed) else {
             throw VarlinkError(NoSuchAccountError(account: asked.account))
         }
-        return UpdateAccount.Reply(settings: AccountSettings(updated.account))
+        responder.reply(UpdateAccount.Reply(settings: AccountSettings(updated.account)))
     }
 
     /// An issuer's tokens go to that issuer's endpoints only, and so does its client secret.

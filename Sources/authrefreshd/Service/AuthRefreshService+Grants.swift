@@ -61,11 +61,10 @@ extension AuthRefreshService {
         // Who asks for the grant that there is wants no more.
         coordinator.stepUps[snapshot.account.id] = nil
         wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
-            Refresh.Reply(status: $0)
+            Refresh.Reply(status: $0.wireStatus)
         }
     }
 
-    /// A grant that may still work stays until the server has taken the new one; any other is replaced at once.
     func importGrant(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
@@ -73,30 +72,46 @@ extension AuthRefreshService {
     ) throws {
         let asked = try call.decodeParameters(as: ImportGrant.Parameters.self)
         let snapshot = try account(asked.account, on: coordinator)
+        let text = asked.refreshToken
+        try swapGrant(of: snapshot, for: text, in: snapshot.account, responder, on: coordinator) {
+            ImportGrant.Reply(status: $0.wireStatus)
+        }
+    }
+
+    /// Replaces the grant of `snapshot`, and its settings by those of `changed`.
+    ///
+    /// A grant that may still work stays, and so do the settings, until the server has taken the new one; any other is replaced at once.
+    func swapGrant<Reply: Encodable & SendableMetatype>(
+        of snapshot: AccountSnapshot,
+        for text: String,
+        in changed: Account,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator,
+        reply: @escaping @Sendable (AccountSnapshot) -> Reply
+    ) throws {
         let (held, id) = (snapshot.account, snapshot.account.id)
         guard held.registration.serviceGrant == nil else { throw VarlinkError.needsNoGrant }
-        let grant = try checked(refreshToken: asked.refreshToken)
+        let grant = try checked(refreshToken: text)
         guard snapshot.state.mayHoldGoodGrant else {
+            if changed != held { _ = try coordinator.update(changed) }
             try coordinator.importGrant(grant, for: id)
-            let status = try account(asked.account, on: coordinator).wireStatus
-            return responder.reply(ImportGrant.Reply(status: status))
+            return responder.reply(reply(try account(held.name.text, on: coordinator)))
         }
         // Sent twice at the same time, it would end itself.
         if try coordinator.refreshToken(of: snapshot) == grant {
+            if changed != held { _ = try coordinator.update(changed) }
             try coordinator.unpark(id)
-            return wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
-                ImportGrant.Reply(status: $0)
-            }
+            return wait(for: snapshot, after: .refreshRequested, responder, on: coordinator, reply: reply)
         }
         guard coordinator.beginErrand() else {
             throw VarlinkError(LimitExceededError(.errands, maximum: CallerLimits.errandsMax))
         }
         Task { [coordinator = self.coordinator] in
             do {
-                if let proved = try await coordinator.prove(grant, for: held) {
-                    responder.reply(ImportGrant.Reply(status: proved.wireStatus))
+                if let proved = try await coordinator.prove(grant, for: held, as: changed) {
+                    responder.reply(reply(proved))
                 } else {
-                    responder.fail(VarlinkError(NoSuchAccountError(account: asked.account)))
+                    responder.fail(VarlinkError(NoSuchAccountError(account: held.name.text)))
                 }
             } catch let error as StoreError {
                 responder.fail(VarlinkError(error))
@@ -170,7 +185,9 @@ extension AuthRefreshService {
             return responder.reply(ResumeAccount.Reply(status: snapshot.wireStatus))
         }
         try coordinator.unpark(snapshot.account.id)
-        wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) { ResumeAccount.Reply(status: $0) }
+        wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
+            ResumeAccount.Reply(status: $0.wireStatus)
+        }
     }
 
     /// Has `event` decided on, and replies with where the account stands when that has settled.
@@ -179,12 +196,12 @@ extension AuthRefreshService {
         after event: Event,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator,
-        reply: @escaping @Sendable (AccountStatus) -> Reply
+        reply: @escaping @Sendable (AccountSnapshot) -> Reply
     ) {
         let name = snapshot.account.name.text
         wait(for: .attempt, of: snapshot.account.id, after: event, responder, on: coordinator) { outcome in
             guard case .settled(let after) = outcome else { return refuse(outcome, name, responder) }
-            responder.reply(reply(after.wireStatus))
+            responder.reply(reply(after))
         }
     }
 

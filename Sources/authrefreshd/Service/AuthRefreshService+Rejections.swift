@@ -30,7 +30,9 @@ extension AuthRefreshService {
             }
             event = .tokenSetRejected(set)
         }
-        wait(for: snapshot, after: event, responder, on: coordinator) { ReportRejected.Reply(status: $0) }
+        wait(for: snapshot, after: event, responder, on: coordinator) {
+            ReportRejected.Reply(status: $0.wireStatus)
+        }
     }
 
     /// Has a refresh ask for what is demanded, and replies with what came of it.

@@ -32,7 +32,7 @@ struct AuthRefreshService: Sendable {
             case .getStatus: responder.reply(try status(call, on: coordinator))
             case .listAccounts: responder.reply(try list(call, on: coordinator))
             case .addAccount: try add(call, responder, from: caller, on: coordinator)
-            case .updateAccount: responder.reply(try update(call, from: caller, on: coordinator))
+            case .updateAccount: try update(call, responder, from: caller, on: coordinator)
             case .renameAccount: responder.reply(try rename(call, on: coordinator))
             case .removeAccount: responder.reply(try remove(call, on: coordinator))
             case .importGrant: try importGrant(call, responder, on: coordinator)
