@@ -185,7 +185,7 @@ let package = Package(
         .executableTarget(
             name: "authrefreshd",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "CSwiftRuntime", "OAuthClient",
+                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "CLinux", "CSwiftRuntime", "OAuthClient",
                 "RefreshCore", "RedirectListener", "SecretService", "SignIn", "StandardDescriptors", "StrictJSON",
                 "Systemd",
                 "Varlink",

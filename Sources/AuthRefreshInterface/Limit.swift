@@ -36,4 +36,6 @@ package enum Limit: String, CaseIterable, Sendable {
     case tokenSets
     /// Bytes of replies that one process has not read, on all its connections.
     case unreadBytesOfProcess
+    /// Bytes of calls that a process has not finished.
+    case unfinishedBytesOfProcess
 }

@@ -22,8 +22,8 @@ final class Connection {
     private var isPerforming = false
 
     private var output: Outbox
-    /// How much of it the registry knows of.
-    private var countedBytes = 0
+    /// How much of it the registry knows of, and how much of unfinished calls.
+    private var (countedUnread, countedUnfinished) = (0, 0)
     private var closesWhenSent = false
     private var isInputClosed = false
     /// There is nobody to watch for any more.
@@ -82,7 +82,10 @@ final class Connection {
             isInputClosed = true
             perform(machine.inputClosed())
             if isHungUp, isOpen { peerGone() }
-        case .moved: perform(machine.bytesReceived(bytes))
+        case .moved:
+            let isLong = machine.unfinishedBytes + bytes.count > registry.limits.pipelinedBytesMax
+            let isTooMuch = isLong && registry.unfinished.isTooMuch(bytes.count, for: link.peer?.pid)
+            perform(machine.bytesReceived(bytes, isTooMuch: isTooMuch))
         case .wouldBlock: if hasLookedAgain { settleInterest() } else { settleLater() }
         // A peer that goes away is no fault of ours; whatever else it is, the connection cannot go on.
         case .failed: close()
@@ -100,7 +103,7 @@ final class Connection {
 
     private func flush() {
         guard output.send(to: descriptor) else { return close() }
-        countUnread()
+        countHeldBytes()
         switch output.crossedMark() {
         case .upwards: machine.outputBlocked()
         case .downwards:
@@ -164,10 +167,10 @@ final class Connection {
         Glibc.close(descriptor)
         link.markDisconnected()
         output.removeAll()
-        countUnread()
         readActions = []
         deadline = nil
         perform(machine.disconnected())
+        countHeldBytes()
         registry.remove(self)
     }
 
@@ -177,7 +180,8 @@ final class Connection {
         // Else a peer that pipelines small questions with large answers, and does not read them, would have us make them all.
         if output.isAboveMark { flush() }
         guard isOpen else { return }
-        let isTooMuch = registry.isTooMuch(reply.message.count, for: link.peer?.pid)
+        let isLong = reply.message.count > registry.limits.shortReplyBytes
+        let isTooMuch = isLong && registry.unread.isTooMuch(reply.message.count, for: link.peer?.pid)
         let actions = machine.replied(reply, to: number, undrainedBytes: output.count, isTooMuch: isTooMuch)
         if number == servedCall, !reply.continues {
             abandonActions = []
@@ -192,11 +196,14 @@ final class Connection {
         if output.isAboveMark { readActions.append(action) } else { action() }
     }
 
-    /// Tells the registry how much waits to be read.
-    private func countUnread() {
-        guard output.count != countedBytes else { return }
-        registry.countUnread(output.count - countedBytes, for: link.peer?.pid)
-        countedBytes = output.count
+    /// Tells the registry how much waits to be read by the peer, and how much for the rest of its calls.
+    private func countHeldBytes() {
+        let (unread, unfinished) = (output.count, isOpen ? machine.unfinishedBytes : 0)
+        if unread != countedUnread { registry.unread.count(unread - countedUnread, for: link.peer?.pid) }
+        if unfinished != countedUnfinished {
+            registry.unfinished.count(unfinished - countedUnfinished, for: link.peer?.pid)
+        }
+        (countedUnread, countedUnfinished) = (unread, unfinished)
     }
 
     func hungUp(_ number: ConnectionMachine.CallNumber) { perform(machine.hungUp(number)) }
@@ -235,7 +242,7 @@ final class Connection {
         isPerforming = false
         // Replies leave together at the end of the turn, unless they are too many to be kept.
         if isOpen, output.isAboveMark { flush() }
-        if isOpen { countUnread() }
+        if isOpen { countHeldBytes() }
         settleLater()
     }
 

@@ -86,11 +86,17 @@ package struct ConnectionMachine {
         refuse(refusal)
     }
 
-    package mutating func bytesReceived(_ bytes: [UInt8]) -> [Action] {
+    /// Bytes of a call whose rest is awaited, or of calls that wait for the one that is being served.
+    package var unfinishedBytes: Int { framer.bufferedBytes }
+
+    /// - Parameter isTooMuch: whether the peer's process would have too many bytes of unfinished calls, if these finish none.
+    package mutating func bytesReceived(_ bytes: [UInt8], isTooMuch: Bool = false) -> [Action] {
         switch phase {
         case .ready:
             framer.append(bytes)
-            return settle()
+            let actions = settle()
+            guard isTooMuch, case .ready = phase else { return actions }
+            return actions + refuse(.processFinishesTooLittle(limit: limits.unfinishedBytesOfProcessMax))
         case .serving:
             framer.append(bytes)
             return []

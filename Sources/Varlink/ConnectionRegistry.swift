@@ -32,31 +32,23 @@ final class ConnectionRegistry {
 
     init(configuration: VarlinkServerConfiguration, service: VarlinkService, loop: SocketLoop) {
         limits = configuration.limits
+        unread = HeldBytes(ofProcessMax: limits.undrainedBytesOfProcessMax, ofAllMax: limits.undrainedBytesOfAllMax)
+        unfinished = HeldBytes(
+            ofProcessMax: limits.unfinishedBytesOfProcessMax,
+            ofAllMax: limits.unfinishedBytesOfAllMax
+        )
         allowsPeer = configuration.allowsPeer
         observe = configuration.observe
         self.service = service
         self.loop = loop
     }
 
-    // MARK: Unread replies
+    // MARK: What is held for processes
 
-    private var unread: [Int32: Int] = [:]
-    private var unreadOfAll = 0
-
-    /// Notes that so many more bytes wait to be read by `process`, or fewer.
-    func countUnread(_ change: Int, for process: Int32?) {
-        guard let process else { return }
-        unreadOfAll += change
-        let count = unread[process, default: 0] + change
-        unread[process] = count > 0 ? count : nil
-    }
-
-    /// Whether a reply of so many bytes would have too much wait to be read.
-    func isTooMuch(_ bytes: Int, for process: Int32?) -> Bool {
-        guard bytes > limits.shortReplyBytes, let process else { return false }
-        return unread[process, default: 0] + bytes > limits.undrainedBytesOfProcessMax
-            || unreadOfAll + bytes > limits.undrainedBytesOfAllMax
-    }
+    /// Replies that wait to be read.
+    var unread: HeldBytes
+    /// Calls whose rest is awaited.
+    var unfinished: HeldBytes
 
     // MARK: Admission
 

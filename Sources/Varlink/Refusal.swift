@@ -14,6 +14,8 @@ package enum Refusal: Hashable, Sendable {
     case messageMalformed
     /// The rest of a call did not come in time, or the peer closed its side in the middle of one.
     case messageIncomplete
+    /// The peer's process does not finish its calls; more than `limit` bytes would wait for their rest on all its connections together.
+    case processFinishesTooLittle(limit: Int)
     /// The peer does not read its replies; more than `limit` bytes would wait.
     case repliesNotRead(limit: Int)
     /// The peer's process does not read its replies; more than `limit` bytes would wait on all its connections together.
@@ -31,6 +33,8 @@ package enum Refusal: Hashable, Sendable {
         case .messageTooLong(let limit): .invalidParameter("message: longer than \(limit) bytes")
         case .messageMalformed: .invalidParameter("message: not a Varlink call")
         case .messageIncomplete: .invalidParameter("message: incomplete")
+        case .processFinishesTooLittle(let limit):
+            .invalidParameter("message: more than \(limit) bytes unfinished by the process")
         case .repliesNotRead(let limit): .invalidParameter("replies: more than \(limit) bytes unread")
         case .processReadsTooLittle(let limit):
             .invalidParameter("replies: more than \(limit) bytes unread by the process")

@@ -17,6 +17,13 @@ package struct ServerLimits: Sendable {
     /// far above that, and 512 peers that all fill it still fit into the memory of a small machine.
     package var messageBytesMax = 1 << 20
 
+    /// Bytes of unfinished calls, on all connections of one process together: it may send some calls of the longest kind at the same time.
+    /// Unfinished calls that are shorter than `pipelinedBytesMax` are taken in any case.
+    package var unfinishedBytesOfProcessMax = 16 << 20
+
+    /// The same for all processes together: what they can have us hold, whatever their number.
+    package var unfinishedBytesOfAllMax = 64 << 20
+
     /// Bytes taken in while an earlier call of the same connection is still being answered.
     ///
     /// Further calls stay in the kernel's buffer, so that a peer that pipelines is slowed down, never refused. 16 KiB are

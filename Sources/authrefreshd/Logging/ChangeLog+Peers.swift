@@ -50,6 +50,8 @@ extension Refusal {
             VarlinkError(LimitExceededError(.connectionsOfUser, maximum: limit))
         case .messageTooLong(let limit):
             VarlinkError(LimitExceededError(.messageBytes, maximum: limit))
+        case .processFinishesTooLittle(let limit):
+            VarlinkError(LimitExceededError(.unfinishedBytesOfProcess, maximum: limit))
         case .repliesNotRead(let limit):
             VarlinkError(SubscriberFellBehindError(unreadBytesMax: limit))
         case .processReadsTooLittle(let limit):

@@ -37,7 +37,7 @@ struct Surrounding: Sendable {
 extension Surrounding {
     static let all: [Surrounding] = [
         stateFolder, runtimeFolder, fullDisk, quota, readOnlyForAWhile, readOnlyForGood, descriptors, systemBus,
-        credentials, journal, standardError,
+        credentials, hungFileSystem, journal, standardError,
     ]
 
     static let stateFolder = Surrounding(
@@ -194,6 +194,17 @@ extension Surrounding {
             try await $0.shell("mv '\($0.credentials).away' '\($0.credentials)'")
             try await $0.reload()
         }
+    )
+
+    static let hungFileSystem = Surrounding(
+        name: "file system of another account's ca_file hangs",
+        needsRoot: true,
+        obstacle: { unsafe access("/dev/fuse", R_OK | W_OK) == 0 ? nil : "there is no /dev/fuse here" },
+        refresh: [0],
+        told: Told(),
+        prepare: { try await $0.mountHung() },
+        breakDown: { try await $0.addHungAccount() },
+        mend: { try await $0.removeHungAccount() }
     )
 
     static let journal = Surrounding(

@@ -18,6 +18,7 @@ final class SurroundingStage: Sendable {
         var environment: [String: String] = [:]
         var program: Program?
         var bus: Program?
+        var hungServer: Program?
         var crowd: [RawConnection] = []
         var isMounted = false
     }
@@ -31,15 +32,18 @@ final class SurroundingStage: Sendable {
 
     deinit {
         state.withLock { state in
-            for program in [state.program, state.bus].compactMap(\.self) where program.isRunning {
+            for program in [state.program, state.bus, state.hungServer].compactMap(\.self) where program.isRunning {
                 program.signal(SIGKILL)
             }
             if state.isMounted { Self.unmount(stage.stateDirectory) }
+            if state.hungServer != nil { Self.unmount(hungFolder) }
         }
     }
 
     var stateFolder: String { stage.stateDirectory }
     var credentials: String { stage.folder.path + "/credentials" }
+    /// Whatever looks into it waits until `removeHungAccount()`.
+    var hungFolder: String { stage.folder.path + "/hung" }
     /// A file system in a file.
     var image: String { stage.folder.path + "/image" }
 
@@ -117,6 +121,45 @@ final class SurroundingStage: Sendable {
 
     private static func unmount(_ folder: String) {
         _ = unsafe umount2(folder, Int32(MNT_DETACH))
+    }
+
+    /// Mounts a file system whose server reads no request: not even the first one of the kernel's, for which all others wait.
+    func mountHung() async throws {
+        try await shell("mkdir '\(hungFolder)'")
+        let script = """
+            import ctypes, os, signal, sys
+            device = os.open("/dev/fuse", os.O_RDWR)
+            options = f"fd={device},rootmode=40000,user_id=0,group_id=0".encode()
+            libc = ctypes.CDLL(None, use_errno=True)
+            if libc.mount(b"hung", sys.argv[1].encode(), b"fuse", 0, options) != 0:
+                sys.exit(os.strerror(ctypes.get_errno()))
+            print("mounted", flush=True)
+            signal.pause()
+            """
+        let server = try Program("/usr/bin/python3", ["-c", script, hungFolder], environment: [:])
+        state.withLock { $0.hungServer = server }
+        try await server.output.first("the mount") { $0 == "mounted" }
+    }
+
+    /// Adds an account that needs a file there, and waits until a caller of its has been told so.
+    func addHungAccount() async throws {
+        var settings = AccountSettings(name: "hung", issuer: url, clientId: "app")
+        settings.providerSettings = ["ca_file": hungFolder + "/ca.pem"]
+        let grant = try await issuer.issueGrant(clientID: "app").refreshToken
+        let parameters = AddAccount.Parameters(settings: settings, refreshToken: grant)
+        _ = try await stage.ask(.addAccount, parameters, for: AddAccount.Reply.self)
+        let token = try await stage.authctl("token", "hung")
+        guard token.end == .exited(75), token.errors.contains("does not answer") else {
+            throw TestFault.failed(program: "authctl token hung", errors: token.errors)
+        }
+    }
+
+    func removeHungAccount() async throws {
+        guard let server = state.withLock({ $0.hungServer }) else { return }
+        server.signal(SIGKILL)
+        try await server.ended()
+        let removed = try await stage.authctl("account", "remove", "hung")
+        guard removed.end == .exited(0) else { throw TestFault.failed(program: "authctl", errors: removed.errors) }
     }
 
     /// Leaves the daemon no number for a further descriptor; the gaps below the highest are taken by a crowd of callers.
