@@ -1,6 +1,6 @@
 /// What is fuzzed: one reader of what comes from outside, or several that read the same.
 ///
-/// Each has a folder of inputs in `Tests/Fuzz/Corpora`. None of them looks for a crash only: where there is an inverse, or another
+/// Each has a file of inputs in `Tests/Fuzz/Corpora`. None of them looks for a crash only: where there is an inverse, or another
 /// implementation, both have to agree.
 enum FuzzTarget: String, CaseIterable {
     case varlinkMessages = "varlink-messages"
