@@ -40,9 +40,6 @@ package struct IDTokenValidation: Sendable {
         self.clientID = clientID
     }
 
-    /// Whether the server's key set is needed; if not, `JWKSet.empty` does.
-    package var needsKeys: Bool { registeredAlgorithm.map { !$0.isSymmetric } ?? true }
-
     /// The claims of `token`, if everything about it is right.
     ///
     /// - Parameters:

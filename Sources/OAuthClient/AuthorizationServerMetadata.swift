@@ -18,8 +18,6 @@ package struct AuthorizationServerMetadata: Hashable, Sendable {
     package var grantTypes: [String]?
     /// `scopes_supported`; servers need not name all (RFC 8414 §2).
     package var scopes: [String]?
-    /// `response_modes_supported`.
-    package var responseModes: [String]?
     /// `code_challenge_methods_supported`; nil does not mean that the server knows no PKCE.
     package var codeChallengeMethods: [String]?
     /// `id_token_signing_alg_values_supported`.
@@ -111,7 +109,6 @@ extension AuthorizationServerMetadata {
         tokenEndpointSigningAlgorithms = reading.names("token_endpoint_auth_signing_alg_values_supported")
         grantTypes = reading.names("grant_types_supported")
         scopes = reading.names("scopes_supported")
-        responseModes = reading.names("response_modes_supported")
         codeChallengeMethods = reading.names("code_challenge_methods_supported")
         idTokenSigningAlgorithms = reading.names("id_token_signing_alg_values_supported")
         requestObjectSigningAlgorithms = reading.names("request_object_signing_alg_values_supported")

@@ -28,11 +28,6 @@ extension VarlinkError {
         VarlinkError("org.varlink.service.MethodNotFound", parameters: ["method": method])
     }
 
-    /// The interface has the method, this service does not do it; `method` is its full name.
-    package static func methodNotImplemented(_ method: String) -> VarlinkError {
-        VarlinkError("org.varlink.service.MethodNotImplemented", parameters: ["method": method])
-    }
-
     /// The named parameter is missing, unknown, of the wrong type or out of range.
     package static func invalidParameter(_ parameter: String) -> VarlinkError {
         VarlinkError("org.varlink.service.InvalidParameter", parameters: ["parameter": parameter])

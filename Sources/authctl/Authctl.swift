@@ -3,9 +3,6 @@ internal import Glibc
 
 /// The program: arguments in, exit status out.
 enum Authctl {
-    /// The version of this program; the daemon's own is in the reply of `GetInfo`.
-    static let version = "0.1.0"
-
     /// - Parameter arguments: without the program's name.
     static func run(_ arguments: [String]) -> ExitStatus {
         forbidCoreDumps()

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import AuthRefreshInterface
 internal import Glibc
 
 /// `authrefreshd`: build, run, report.

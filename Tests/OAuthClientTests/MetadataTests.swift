@@ -136,7 +136,6 @@ struct MetadataTests {
         #expect(metadata.requiresPushedAuthorizationRequests)
         #expect(metadata.requiresSignedRequestObjects)
         #expect(metadata.namesIssuerInResponses)
-        #expect(metadata.responseModes == ["query"])
         #expect(metadata.codeChallengeMethods == ["S256"])
         #expect(metadata.idTokenSigningAlgorithms == ["ES256"])
         #expect(metadata.scopes == ["openid"])

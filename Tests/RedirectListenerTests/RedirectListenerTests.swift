@@ -39,8 +39,10 @@ import Testing
         var listener = try await RedirectListener.open(port: nil, path: "/") { _, _ in }
         // Now and then they would meet, if they met.
         for _ in 0..<100 {
+            let port = listener.port
             listener.close()
-            listener = try await RedirectListener.open(port: listener.port, path: "/") { _, _ in }
+            listener = try await RedirectListener.open(port: port, path: "/") { _, _ in }
+            #expect(listener.port == port)
         }
         listener.close()
     }

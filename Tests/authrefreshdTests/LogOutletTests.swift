@@ -31,10 +31,19 @@ struct LogOutletTests {
 
     @Test func `the end of the daemon does not wait for a journal for ever`() async {
         let journal = DispatchSemaphore(value: 0)
+        let isWritten = Atomic(false)
         let outlet = LogOutlet(bytesMax: 100) { _ in }
-        outlet.send(bytes: 10) { journal.wait() }
+        outlet.send(bytes: 10) {
+            journal.wait()
+            isWritten.store(true, ordering: .releasing)
+        }
         await outlet.drain(within: JournalLogHandler.drainLimit / 20)
+        let isWrittenInTime = isWritten.load(ordering: .acquiring)
+        #expect(!isWrittenInTime)
         journal.signal()
+        await outlet.drain(within: .seconds(20))
+        let isWrittenInTheEnd = isWritten.load(ordering: .acquiring)
+        #expect(isWrittenInTheEnd)
     }
 
     @Test func `of each kind of news only the latest waits for a service manager that does not read`() async {

@@ -53,19 +53,6 @@ extension OAuthClient {
         }
     }
 
-    /// What sign-in can use at a server.
-    @concurrent package func signInOffer(
-        of issuer: Issuer,
-        profile: ProviderProfile?
-    ) async -> Result<SignInOffer, RefreshFailure> {
-        do throws(MetadataError) {
-            let metadata = try await cache.metadata(for: MetadataCache.Key(issuer: issuer, profile: profile))
-            return .success(SignInOffer(metadata))
-        } catch {
-            return .failure(error.refreshFailure)
-        }
-    }
-
     private func outcome(
         _ word: DevicePollWord,
         _ conclusion: AuthenticatedPost.Conclusion,

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import AuthRefreshInterface
 
 /// `authctl`: the root of all commands.
 struct AuthctlCommand: ParsableCommand {
@@ -26,7 +27,7 @@ struct AuthctlCommand: ParsableCommand {
               authctl token work
               authctl status
             """,
-        version: Authctl.version,
+        version: Version.text,
         subcommands: [
             StatusCommand.self, TokenCommand.self, RefreshCommand.self, WatchCommand.self, AccountCommand.self,
             LoginCommand.self, ChallengeCommand.self, CallbackCommand.self, LogoutCommand.self, ProviderCommand.self,

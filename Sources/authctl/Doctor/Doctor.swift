@@ -37,7 +37,7 @@ struct Doctor {
     }
 
     private static func version(of info: GetInfo.Reply) -> Finding {
-        guard info.version != Authctl.version else {
+        guard info.version != Version.text else {
             return .ok(
                 .daemon,
                 "it answers, version \(info.version), started \(LocalTime.now.relative(info.startedAtUSec))"
@@ -45,7 +45,7 @@ struct Doctor {
         }
         return .warning(
             .version,
-            "the daemon is of version \(PlainText.line(info.version)), authctl of \(Authctl.version)",
+            "the daemon is of version \(PlainText.line(info.version)), authctl of \(Version.text)",
             needs: .repair,
             advice: "systemctl --user restart authrefreshd"
         )

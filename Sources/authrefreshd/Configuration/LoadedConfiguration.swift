@@ -1,3 +1,4 @@
+internal import AuthRefreshInterface
 internal import OAuthClient
 
 /// The configuration file and the provider profiles, read and checked.

@@ -191,16 +191,6 @@ struct DeviceFlowTests {
         #expect(failure.failureClass == .unanswered)
     }
 
-    @Test func `a server says what it offers`() async throws {
-        try await withServer(signInServer(TestSigner()) { _, _ in nil }) { server in
-            try await withClient { client in
-                let offer = try await client.signInOffer(of: try Issuer(url: server.origin), profile: nil).get()
-                #expect(offer.hasBrowser && offer.hasDevice && !offer.hasRegistration)
-                #expect(offer.responseModes == nil)
-            }
-        }
-    }
-
     @Test func `a server out there cannot have a page of this machine opened`() throws {
         let body = AnswerBody(
             Answer(
