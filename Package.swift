@@ -86,7 +86,10 @@ let package = Package(
         .target(name: "RefreshCore", swiftSettings: strict),
 
         // The pure half of signing in: decides, and does nothing else.
-        .target(name: "SignIn", dependencies: ["RefreshCore"], swiftSettings: strict),
+        .target(name: "SignIn", dependencies: ["RefreshCore", "TextEncodings"], swiftSettings: strict),
+
+        // How bytes, forms and dates are written as text.
+        .target(name: "TextEncodings", swiftSettings: strict + hotPath),
 
         // The edges of the machine, each on its own.
         .target(
@@ -95,6 +98,7 @@ let package = Package(
                 "BlockingWork",
                 "JOSE",
                 "RefreshCore",
+                "TextEncodings",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -125,7 +129,7 @@ let package = Package(
         .target(
             name: "JOSE",
             dependencies: [
-                "RefreshCore", "StrictJSON",
+                "RefreshCore", "StrictJSON", "TextEncodings",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
@@ -172,6 +176,7 @@ let package = Package(
         .target(
             name: "DemoIssuer",
             dependencies: [
+                "TextEncodings",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -202,7 +207,8 @@ let package = Package(
         .executableTarget(
             name: "authctl",
             dependencies: [
-                "AuthRefreshInterface", "LoopbackPeer", "QRCode", "StandardDescriptors", "VarlinkClient",
+                "AuthRefreshInterface", "LoopbackPeer", "QRCode", "StandardDescriptors", "TextEncodings",
+                "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["HotPath/order-symbols", "HotPath/symbols.order"],
@@ -278,7 +284,7 @@ let package = Package(
             name: "authtorture",
             dependencies: [
                 "AccountStorage", "AuthRefreshInterface", "CRecordingVFS", "DemoIssuer", "RefreshCore", "Systemd",
-                "TestSupport", "VarlinkClient",
+                "TestSupport", "TextEncodings", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -350,7 +356,7 @@ let package = Package(
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [
-                "JOSE", "OAuthClient", "RefreshCore", "TestSupport",
+                "JOSE", "OAuthClient", "RefreshCore", "TestSupport", "TextEncodings",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -364,7 +370,7 @@ let package = Package(
         .testTarget(
             name: "JOSETests",
             dependencies: [
-                "JOSE", "RefreshCore",
+                "JOSE", "RefreshCore", "TextEncodings",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
@@ -377,6 +383,7 @@ let package = Package(
             dependencies: ["StrictJSON", "TestSupport", "Varlink", "VarlinkClient"],
             swiftSettings: strict
         ),
+        .testTarget(name: "TextEncodingsTests", dependencies: ["TextEncodings"], swiftSettings: strict),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
         .testTarget(name: "VarlinkClientTests", dependencies: ["VarlinkClient"], swiftSettings: strict),
         .executableTarget(
@@ -429,7 +436,7 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
     }
     let fuzzed: [Target.Dependency] = [
         "AccountStorage", "AuthRefreshInterface", "JOSE", "OAuthClient", "RedirectListener", "RefreshCore", "SignIn",
-        "StrictJSON", "Varlink", "VarlinkClient", "authctl", "authrefreshd",
+        "StrictJSON", "TextEncodings", "Varlink", "VarlinkClient", "authctl", "authrefreshd",
     ]
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),

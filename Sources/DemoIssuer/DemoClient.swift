@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import TextEncodings
 
 /// A client as this server knows it (RFC 6749 §2).
 package struct DemoClient: Sendable, Equatable {
@@ -157,7 +158,9 @@ struct BasicUserPass {
         case .raw:
             return (String(id), String(secret))
         case .formEncoded:
-            guard let id = FormFields.decode(id.utf8), let secret = FormFields.decode(secret.utf8) else { return nil }
+            guard let id = FormEncoding.decode(id.utf8), let secret = FormEncoding.decode(secret.utf8) else {
+                return nil
+            }
             return (id, secret)
         }
     }

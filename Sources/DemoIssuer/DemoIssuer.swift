@@ -1,6 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import TextEncodings
 
 /// A small OAuth 2.0 authorization server on loopback, for the quickstart, the tests and the benchmarks.
 ///
@@ -193,7 +194,7 @@ package actor DemoIssuer {
 
     /// The time for the `Date` header (RFC 9110 §6.6.1).
     var dateHeader: String {
-        HTTPDate.format(configuration.now() + state.dateOffset)
+        HTTPDate.format((configuration.now() + state.dateOffset).wholeSeconds)
     }
 
     private func publishing<Result>(_ body: (_ now: Duration) -> Result) -> Result {

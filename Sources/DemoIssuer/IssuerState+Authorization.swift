@@ -1,6 +1,7 @@
 internal import Crypto
 internal import FoundationEssentials
 internal import NIOHTTP1
+internal import TextEncodings
 
 // The authorization endpoint, and the exchange of its codes.
 extension IssuerState {
@@ -132,7 +133,7 @@ extension IssuerState {
     private func sendBack(_ request: SignInDesk.Request, _ answer: [(String, String)]) -> Answer {
         let fields = answer + (request.state.map { [("state", $0)] } ?? []) + [("iss", issuer)]
         if request.isFormPost { return DemoPages.formPost(to: request.redirectURI, fields) }
-        let query = fields.map { "\(FormFields.encode($0.0))=\(FormFields.encode($0.1))" }.joined(separator: "&")
+        let query = fields.map { "\(FormEncoding.encode($0.0))=\(FormEncoding.encode($0.1))" }.joined(separator: "&")
         let mark = request.redirectURI.contains("?") ? "&" : "?"
         return Answer(status: 303, headers: [("Location", request.redirectURI + mark + query)])
     }

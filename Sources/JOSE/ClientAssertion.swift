@@ -1,4 +1,5 @@
 package import RefreshCore
+internal import TextEncodings
 
 /// A client's proof of who it is, for one request (RFC 7523 §2.2 and §3, OpenID Connect Core §9), and the assertion grant that
 /// looks the same (RFC 7523 §2.1).

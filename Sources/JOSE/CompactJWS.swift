@@ -1,4 +1,5 @@
 import RefreshCore
+import TextEncodings
 
 /// A signed token in its compact form (RFC 7515 §3.1), taken apart; nothing of it is to be believed yet.
 struct CompactJWS: Sendable {

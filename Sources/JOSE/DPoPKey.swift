@@ -1,6 +1,7 @@
 import Crypto
 import FoundationEssentials
 package import RefreshCore
+internal import TextEncodings
 
 /// The key that an account's tokens are bound to (RFC 9449): ES256, which every server with DPoP takes.
 package struct DPoPKey: Sendable {

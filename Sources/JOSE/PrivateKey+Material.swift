@@ -1,6 +1,7 @@
 import Crypto
 import CryptoExtras
 import FoundationEssentials
+import TextEncodings
 
 extension PrivateKey.Material {
     /// Nil if `pem`, one block, is no private key of a kind that we know. Each kind's reader refuses the others' keys.

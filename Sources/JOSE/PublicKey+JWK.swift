@@ -1,6 +1,7 @@
 import Crypto
 import CryptoExtras
 import FoundationEssentials
+import TextEncodings
 
 extension PublicKey {
     /// The members that make the key, and no others, in the order of their names: what RFC 7638 §3.2 hashes.

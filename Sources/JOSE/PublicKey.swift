@@ -1,6 +1,7 @@
 import Crypto
 import CryptoExtras
 import FoundationEssentials
+import TextEncodings
 
 /// A key that checks signatures, of a kind that an authorization server may publish.
 enum PublicKey: Sendable {

@@ -1,4 +1,5 @@
 package import RefreshCore
+internal import TextEncodings
 
 /// An authorization request as a signed token (JAR, RFC 9101 §4): nobody between the client and the server can change it.
 package enum RequestObject {

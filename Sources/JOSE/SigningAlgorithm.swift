@@ -1,5 +1,6 @@
 import Crypto
 import CryptoExtras
+import TextEncodings
 
 /// How a token is signed (RFC 7518 §3.1, RFC 8037, RFC 9864); the raw values are the registered names. There is no `none`.
 package enum SigningAlgorithm: String, Hashable, Sendable, CaseIterable {

@@ -1,5 +1,6 @@
 import Crypto
 package import RefreshCore
+internal import TextEncodings
 
 /// What a client signs its tokens with.
 package struct TokenSigner: Sendable {

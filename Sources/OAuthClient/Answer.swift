@@ -1,5 +1,6 @@
 import NIOHTTP1
 import RefreshCore
+import TextEncodings
 
 /// What came back over HTTP, whole or cut at the body limit.
 struct Answer: Sendable {
@@ -11,7 +12,7 @@ struct Answer: Sendable {
 
     /// The `Date` header: the server's clock when it answered; nil if absent or unreadable.
     var serverDate: Timestamp? {
-        headers.first(name: "date").flatMap(HTTPDate.parse)
+        headers.first(name: "date").flatMap(HTTPDate.parse).map(Timestamp.init(seconds:))
     }
 
     /// The server's wish in `Retry-After` (RFC 9110 §10.2.3), not capped; nil if absent, unreadable or past.
@@ -25,7 +26,7 @@ struct Answer: Sendable {
             return .seconds(min(Int64(word) ?? .max, 1_000_000_000))
         }
         guard let date = HTTPDate.parse(text) else { return nil }
-        let wait = date - (serverDate ?? now)
+        let wait = Timestamp(seconds: date) - (serverDate ?? now)
         return wait > .zero ? wait : nil
     }
 
@@ -78,5 +79,12 @@ struct AnswerBody: Sendable {
             text[..<(text.lastIndex { !$0.isWhitespace }.map(text.index(after:)) ?? text.endIndex)]
         )
         return form.map { (.fields, $0.mapValues(JSONValue.string)) } ?? (.other, [:])
+    }
+}
+
+extension Timestamp {
+    /// - Parameter seconds: since 1970.
+    fileprivate init(seconds: Int) {
+        self.init(microseconds: Int64(seconds) * 1_000_000)
     }
 }

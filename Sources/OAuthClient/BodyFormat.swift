@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TextEncodings
 
 /// How the fields of a token request are written.
 package enum BodyFormat: String, Hashable, Sendable, CaseIterable {

@@ -1,5 +1,6 @@
 import JOSE
 import RefreshCore
+import TextEncodings
 
 /// How the client proves itself in one request: the method, and how it is written.
 struct ClientCredentials: Sendable {

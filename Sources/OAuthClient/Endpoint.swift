@@ -1,4 +1,5 @@
 import RefreshCore
+import TextEncodings
 
 /// A URL that requests may be sent to: absolute, `https`, or `http` on a loopback address, without user info or
 /// fragment.

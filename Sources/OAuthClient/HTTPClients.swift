@@ -4,6 +4,7 @@ import NIOCore
 import NIOSSL
 import RefreshCore
 import Synchronization
+import TextEncodings
 
 /// A client, which is shut down when nobody uses it any more.
 final class RoutedClient: Sendable {

@@ -1,4 +1,5 @@
 import RefreshCore
+import TextEncodings
 
 /// Reads a successful answer by tables of the names and forms that servers really use.
 ///
@@ -151,9 +152,7 @@ struct TokenResponseDecoder {
             return value.seconds
         case .instant:
             let present = Double(now.microseconds) / 1e6
-            if let text = value.text, let date = HTTPDate.parseISO8601(text) {
-                return Double(date.microseconds) / 1e6 - present
-            }
+            if let text = value.text, let date = HTTPDate.parseISO8601(text) { return Double(date) - present }
             guard let instant = value.seconds else { return nil }
             // 10¹¹ s are the year 5138: anything beyond is milliseconds.
             return (instant >= 1e11 ? instant / 1000 : instant) - present

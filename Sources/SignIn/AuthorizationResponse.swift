@@ -1,4 +1,5 @@
 package import RefreshCore
+internal import TextEncodings
 
 /// What an authorization server sent back by way of a browser (RFC 6749 §4.1.2), read and not yet believed.
 ///
@@ -21,7 +22,8 @@ package struct AuthorizationResponse: Equatable, Sendable {
         var parameters: [String: String] = [:]
         for part in form.split(separator: UInt8(ascii: "&")) {
             let equals = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
-            guard let name = FormText.decode(part[..<equals]), let value = FormText.decode(part[equals...].dropFirst())
+            guard let name = FormEncoding.decode(part[..<equals]),
+                let value = FormEncoding.decode(part[equals...].dropFirst())
             else { throw .badEncoding }
             // RFC 6749 §3.1: no parameter more than once. Which of two values counts is what attacks play with.
             guard parameters.updateValue(value, forKey: name) == nil else { throw .repeatedParameter }

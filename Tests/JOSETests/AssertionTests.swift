@@ -2,6 +2,7 @@ import Crypto
 import FoundationEssentials
 import RefreshCore
 import Testing
+import TextEncodings
 
 @testable import JOSE
 

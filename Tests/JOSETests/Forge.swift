@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import FoundationEssentials
 import RefreshCore
+import TextEncodings
 
 @testable import JOSE
 

@@ -4,6 +4,7 @@ import Foundation
 import JWTKit
 import RefreshCore
 import Testing
+import TextEncodings
 
 @testable import JOSE
 

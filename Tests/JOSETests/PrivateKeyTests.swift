@@ -3,6 +3,7 @@ import CryptoExtras
 import FoundationEssentials
 import RefreshCore
 import Testing
+import TextEncodings
 
 @testable import JOSE
 

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import RefreshCore
 import Testing
+import TextEncodings
 
 @testable import JOSE
 @testable import OAuthClient
@@ -143,7 +144,7 @@ struct ClientKeyTests {
 
     @Test func `times in assertions follow the server's clock once it is known`() async throws {
         let ahead = "Wed, 01 Jan 2098 00:00:00 GMT"
-        let instant = try #require(HTTPDate.parse(ahead))
+        let instant = Timestamp(microseconds: Int64(try #require(HTTPDate.parse(ahead))) * 1_000_000)
         try await withServer({ _, _ in [LoopbackServer.answer(200, ["date": ahead], issuedTokens)] }) { server in
             try await withClient { client async throws in
                 for _ in 0..<2 { _ = try await refresh(Self.registration(), at: server, by: client) }

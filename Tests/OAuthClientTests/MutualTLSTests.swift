@@ -3,6 +3,7 @@ import NIOSSL
 import RefreshCore
 import TestSupport
 import Testing
+import TextEncodings
 
 @testable import OAuthClient
 

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TextEncodings
 
 @testable import OAuthClient
 
@@ -10,7 +11,7 @@ struct RedactionTests {
         AuthorizationParameters.swift
             ("redirect_uri", request.redirectURI), ("state", request.state.reveal()),
             ("nonce", request.nonce?.reveal()),
-            unsafe Base64.encodeForURL(verifier.withBytes { unsafe SHA256.hash(data: $0) })
+            unsafe Base64URL.encode(verifier.withBytes { unsafe SHA256.hash(data: $0) })
         ClientCredentials.swift
             let text = assertion?.reveal() ?? ""
             return [id] + (secret.map { [(name: "client_secret", value: $0.reveal())] } ?? [])

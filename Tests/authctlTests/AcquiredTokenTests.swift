@@ -76,13 +76,3 @@ import VarlinkClient
         }
     }
 }
-
-@Suite struct Base64Tests {
-    @Test func `every length of a group is encoded as Foundation does it`() {
-        let text = "f\u{1}oobar\u{FF}ü~?>>"
-        for count in 0...text.count {
-            let part = String(text.prefix(count))
-            #expect(Base64.encode(part) == Data(part.utf8).base64EncodedString())
-        }
-    }
-}

@@ -1,6 +1,7 @@
 internal import Crypto
 internal import JOSE
 internal import RefreshCore
+internal import TextEncodings
 
 /// The parameters of an authorization request, in the order in which they are sent.
 struct AuthorizationParameters {
@@ -73,6 +74,6 @@ struct AuthorizationParameters {
 
     /// RFC 7636 §4.2.
     static func challenge(of verifier: Secret) -> String {
-        unsafe Base64.encodeForURL(verifier.withBytes { unsafe SHA256.hash(data: $0) })
+        unsafe Base64URL.encode(verifier.withBytes { unsafe SHA256.hash(data: $0) })
     }
 }

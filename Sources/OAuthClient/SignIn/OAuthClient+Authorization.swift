@@ -1,4 +1,5 @@
 package import RefreshCore
+internal import TextEncodings
 
 extension OAuthClient {
     /// Where to send the person's browser: the server's authorization endpoint, with the request in its query or pushed to the

@@ -1,3 +1,4 @@
+internal import TextEncodings
 internal import VarlinkClient
 
 /// A token as the daemon handed it out, and the forms in which it is printed. Written without Foundation: mail clients wait

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import NIOHTTP1
+internal import TextEncodings
 @testable internal import OAuthClient
 @testable internal import RedirectListener
 internal import RefreshCore
@@ -125,9 +126,12 @@ enum Callbacks {
     private static func checkForms(_ input: [UInt8]) {
         let text = String(decoding: input, as: UTF8.self)
         let encoded = FormEncoding.encode(text)
-        require(FormText.decode(encoded.utf8)?.utf8.elementsEqual(text.utf8) ?? false, "form encoding reads as it was")
+        require(
+            FormEncoding.decode(encoded.utf8)?.utf8.elementsEqual(text.utf8) ?? false,
+            "form encoding reads as it was"
+        )
         // Half of a character may be escaped, and half not; Foundation takes texts only.
-        guard String(validating: input, as: UTF8.self) != nil, let decoded = FormText.decode(input) else { return }
+        guard String(validating: input, as: UTF8.self) != nil, let decoded = FormEncoding.decode(input) else { return }
         let foundation = String(decoding: spaced(input), as: UTF8.self).removingPercentEncoding
         require(foundation?.utf8.elementsEqual(decoded.utf8) ?? false, "Foundation undoes the same encoding")
     }

@@ -1,5 +1,6 @@
 internal import Crypto
 internal import Foundation
+internal import TextEncodings
 @testable internal import JOSE
 internal import RefreshCore
 

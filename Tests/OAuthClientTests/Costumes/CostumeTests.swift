@@ -1,6 +1,7 @@
 import Foundation
 import RefreshCore
 import Testing
+import TextEncodings
 
 @testable import OAuthClient
 

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import RefreshCore
 import Testing
+import TextEncodings
 
 @testable import JOSE
 @testable import OAuthClient

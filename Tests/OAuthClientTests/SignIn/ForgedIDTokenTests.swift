@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import RefreshCore
 import Testing
+import TextEncodings
 
 @testable import OAuthClient
 
@@ -46,7 +47,7 @@ struct ForgedIDTokenTests {
         let point = forger.publicKey.rawRepresentation
         return .object([
             "kty": .string("EC"), "crv": .string("P-256"), "kid": .string("mine"),
-            "x": .string(Base64.encodeForURL(point.prefix(32))), "y": .string(Base64.encodeForURL(point.suffix(32))),
+            "x": .string(Base64URL.encode(point.prefix(32))), "y": .string(Base64URL.encode(point.suffix(32))),
         ])
     }
 
@@ -92,9 +93,9 @@ struct ForgedIDTokenTests {
         let script = signInServer(signer) { request, _ in
             guard request.line == "POST /token" else { return nil }
             let claims = JSONValue.object(TestSigner.claims(request.origin))
-            let input = [JSONValue.object(header(signer)), claims].map { Base64.encodeForURL($0.bytes) }
+            let input = [JSONValue.object(header(signer)), claims].map { Base64URL.encode($0.bytes) }
             let text = input.joined(separator: ".")
-            let token = text + "." + Base64.encodeForURL(try signature(signer, Data(text.utf8)))
+            let token = text + "." + Base64URL.encode(try signature(signer, Data(text.utf8)))
             let body = #"{"access_token":"a1","token_type":"Bearer","refresh_token":"r1","id_token":"\#(token)"}"#
             return LoopbackServer.json(200, body)
         }

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import RefreshCore
+import TextEncodings
 
 @testable import OAuthClient
 
@@ -12,7 +13,7 @@ struct TestSigner: Sendable {
     /// The key set that a server publishes.
     var keySet: String {
         let point = key.publicKey.rawRepresentation
-        let coordinates = (x: Base64.encodeForURL(point.prefix(32)), y: Base64.encodeForURL(point.suffix(32)))
+        let coordinates = (x: Base64URL.encode(point.prefix(32)), y: Base64URL.encode(point.suffix(32)))
         return """
             {"keys":[{"kty":"EC","crv":"P-256","use":"sig","kid":"\(keyID)","x":"\(coordinates.x)","y":"\(coordinates.y)"}]}
             """
@@ -21,10 +22,10 @@ struct TestSigner: Sendable {
     /// A signed token with `claims`, by this algorithm's name.
     func token(_ claims: [String: JSONValue], algorithm: String = "ES256") throws -> String {
         let header = JSONValue.object(["alg": .string(algorithm), "kid": .string(keyID)])
-        let input = Base64.encodeForURL(header.bytes) + "." + Base64.encodeForURL(JSONValue.object(claims).bytes)
+        let input = Base64URL.encode(header.bytes) + "." + Base64URL.encode(JSONValue.object(claims).bytes)
         guard algorithm == "ES256" else { return input + "." }
         let signature = try key.signature(for: Data(input.utf8))
-        return input + "." + Base64.encodeForURL(signature.rawRepresentation)
+        return input + "." + Base64URL.encode(signature.rawRepresentation)
     }
 
     /// What a server at `origin` says about the user `alice` to the client `client`.

@@ -1,5 +1,6 @@
 internal import DemoIssuer
 internal import Foundation
+internal import TextEncodings
 
 /// Every fault and what is expected of the daemon: the one place to read it.
 ///
@@ -84,7 +85,7 @@ enum FaultTable {
     ]
 
     /// A minute and a half after the start: every first failure comes before it.
-    private static let nearDate = HTTPDate.format(.seconds(Date.now.timeIntervalSince1970 + 90))
+    private static let nearDate = HTTPDate.format(Int(Date.now.timeIntervalSince1970) + 90)
 
     /// An answer comes, and is none of a token endpoint.
     private static let contentRows = [

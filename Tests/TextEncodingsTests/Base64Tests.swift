@@ -1,6 +1,6 @@
+import Foundation
 import Testing
-
-@testable import JOSE
+import TextEncodings
 
 @Suite struct Base64URLTests {
     @Test func `bytes come back from their text`() {
@@ -14,5 +14,15 @@ import Testing
     @Test(arguments: ["A", "AAAAA", "AA==", "AA=", "A A", "AA\n", "A+AA", "A/AA", "AB", "AAB", "AÄ", "AA.A"])
     func `a second spelling of the same bytes is refused`(text: String) {
         #expect(Base64URL.decode(text.utf8) == nil)
+    }
+}
+
+@Suite struct Base64Tests {
+    @Test func `every length of a group is encoded as Foundation does it`() {
+        let text = "f\u{1}oobar\u{FF}ü~?>>"
+        for count in 0...text.count {
+            let part = String(text.prefix(count))
+            #expect(Base64.encode(part) == Data(part.utf8).base64EncodedString())
+        }
     }
 }
