@@ -278,6 +278,21 @@ struct MetadataCacheTests {
         }
     }
 
+    @Test func `a server that hangs at the one document is asked for the other`() async throws {
+        try await withServer({ request, _ in
+            if request.line.contains("openid-configuration") { return [] }
+            let origin = "http://" + (request.header("host") ?? "")
+            guard request.line.hasPrefix("GET") else { return [LoopbackServer.json(200, issuedTokens)] }
+            return [LoopbackServer.json(200, #"{"issuer":"\#(origin)","token_endpoint":"\#(origin)/t"}"#)]
+        }) { server in
+            let outcome = try await withClient({ $0.discoveryTimeout = .seconds(3) }) {
+                await $0.refresh(try Self.request(server))
+            }
+            #expect(outcome.response != nil, "\(outcome)")
+            #expect(lines(server, "GET /.well-known/openid-configuration") == 1 && lines(server, "POST") == 1)
+        }
+    }
+
     @Test func `no more issuers are kept than the limit says`() async throws {
         let age = Age()
         try await withServer({ request, _ in
