@@ -190,7 +190,7 @@ let package = Package(
         .executableTarget(
             name: "authrefreshd",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "CLinux", "CSwiftRuntime", "OAuthClient",
+                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "CSwiftRuntime", "OAuthClient",
                 "RefreshCore", "RedirectListener", "SecretService", "SignIn", "StandardDescriptors", "StrictJSON",
                 "Systemd",
                 "Varlink",

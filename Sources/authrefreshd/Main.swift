@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import CLinux
 internal import CSwiftRuntime
 internal import Glibc
 internal import StandardDescriptors
@@ -8,9 +7,6 @@ internal import StandardDescriptors
 @main
 enum Main {
     static func main() {
-        // One heap for all threads, which seldom allocate at the same moment: what one has given back serves the others, and 0.9 MiB less
-        // stay in memory than with a heap for each.
-        mallopt(M_ARENA_MAX, 1)
         SignalWatch.hold()
         StandardDescriptors.fillGaps()
         authrefresh_run_tasks_on_own_queue()

@@ -282,27 +282,27 @@ extension SocketTests {
         {
             let configure = { (configuration: inout VarlinkServerConfiguration) in
                 if countsAll {
-                    configuration.limits.unfinishedBytesOfAllMax = 3 << 20
+                    configuration.limits.unfinishedBytesOfAllMax = 1 << 20
                 } else {
-                    configuration.limits.unfinishedBytesOfProcessMax = 3 << 20
+                    configuration.limits.unfinishedBytesOfProcessMax = 1 << 20
                 }
             }
             try await ServedFolder.serving(configure) { served in
-                let text = String(repeating: "x", count: 900_000)
+                let text = String(repeating: "x", count: 300_000)
                 let beginning = #"{"method":"test.echo.Echo","parameters":{"text":""# + text
                 let end = #""}}"# + "\0"
                 for _ in 0..<3 {
                     let peers = try (0..<8).map { _ in try RawPeer(served.path) }
                     // Whoever is refused is read from no more.
                     for peer in peers { try? peer.write(beginning) }
-                    let limit = countsAll ? ServerLimits().unfinishedBytesOfProcessMax : 3 << 20
+                    let limit = countsAll ? ServerLimits().unfinishedBytesOfProcessMax : 1 << 20
                     #expect(await refusal(in: served) == .processFinishesTooLittle(limit: limit))
                     // Shorter than `pipelinedBytesMax`.
                     #expect(try echo(served).error == nil)
                     for peer in peers { try? peer.write(end) }
                     let replies = peers.compactMap { $0.messages(1).first }
                     // Three have room; what was theirs is there again for the next ones.
-                    #expect(replies.filter { $0.count > 900_000 }.count == 3)
+                    #expect(replies.filter { $0.count > 300_000 }.count == 3)
                 }
             }
         }
