@@ -7,8 +7,8 @@ extension AccountStore {
     ///
     /// Refresh tokens of other generations than a state's current and previous one are erased with it.
     ///
-    /// - Throws: `staleGeneration`, `noSuchAccount`, `nameTaken` or `refreshTokenMissing` for the first write that cannot be right, and what
-    ///   the disk has to say; nothing of the batch is stored then, and it may be committed again.
+    /// - Throws: `staleGeneration`, `noSuchAccount` or `refreshTokenMissing` for the first write that cannot be right, what is damaged of an
+    ///   account whose settings change, and what the disk has to say; nothing of the batch is stored then, and it may be committed again.
     package func commit(_ writes: [StateWrite]) throws(StoreError) {
         if let end = barren?.end, writes.contains(where: { $0.state.deadline.map(onSchedule) ?? .max <= end }) {
             barren = nil
@@ -16,7 +16,7 @@ extension AccountStore {
         try transaction { db in
             let statement = try db.cachedStatement(sql: StoreStatement.commit.sql)
             for write in writes {
-                if let settings = write.settings { try update(settings, in: db) }
+                if let change = write.settings { try make(change, to: write.account, in: db) }
                 try update(write, by: statement, in: db)
                 try apply(write, in: db)
             }
@@ -27,12 +27,11 @@ extension AccountStore {
 
     /// Remembers what was stored of an account whose answer is awaited, and forgets the others.
     private func noteWork(_ write: StateWrite) {
-        guard case .refreshing = write.state.phase else {
+        guard case .refreshing = write.state.phase, write.settings == nil else {
             atWork[write.account] = nil
             return
         }
         atWork[write.account]?.state = write.state
-        if let settings = write.settings { atWork[write.account]?.account = settings }
         if let encoding = write.learnedEncoding { atWork[write.account]?.account.basicCredentialEncoding = encoding }
     }
 
@@ -43,6 +42,13 @@ extension AccountStore {
         _ = try? database.enter { queue in
             try queue.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
         }
+    }
+
+    private func make(_ change: SettingsChange, to account: AccountID, in db: Database) throws {
+        guard let entry = try entries(.recordByID, [account.rawValue], in: db).first else {
+            throw StoreError.noSuchAccount(account)
+        }
+        try update(change.applied(to: entry.record().account), in: db)
     }
 
     private func update(_ write: StateWrite, by statement: Statement, in db: Database) throws {

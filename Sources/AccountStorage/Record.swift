@@ -107,14 +107,14 @@ package struct StoredTokens: Equatable, Sendable {
 }
 
 /// One decision to be committed: the state that was decided, and what becomes of the tokens.
-package struct StateWrite: Equatable, Sendable {
+package struct StateWrite: Sendable {
     package var account: AccountID
     /// The generation of the state that was decided on; the write is refused if a later one is stored.
     package var base: Generation
     package var state: RefreshState
     package var tokens: TokenWrite
-    /// All that its owner may change, as it is from now on; nil changes nothing.
-    package var settings: Account?
+    /// What its owner changes; nil changes nothing.
+    package var settings: SettingsChange?
     /// How Basic credentials have to be written for this server, if this exchange found it out; nil changes nothing.
     package var learnedEncoding: BasicCredentialEncoding?
 
@@ -123,7 +123,7 @@ package struct StateWrite: Equatable, Sendable {
         base: Generation,
         state: RefreshState,
         tokens: TokenWrite = .unchanged,
-        settings: Account? = nil,
+        settings: SettingsChange? = nil,
         learnedEncoding: BasicCredentialEncoding? = nil
     ) {
         self.account = account
@@ -132,6 +132,30 @@ package struct StateWrite: Equatable, Sendable {
         self.tokens = tokens
         self.settings = settings
         self.learnedEncoding = learnedEncoding
+    }
+}
+
+/// What an owner changes of an account, made to the account as it is stored when that is stored: what others have changed since it was
+/// asked for stays as they have it.
+package struct SettingsChange: Sendable {
+    private let change: @Sendable (Account) -> Account
+
+    /// - Parameter change: makes the account that the owner wants of the one that there is.
+    package init(_ change: @escaping @Sendable (Account) -> Account) {
+        self.change = change
+    }
+
+    /// The account as it is then; its name is none of its settings.
+    package func applied(to account: Account) -> Account {
+        var changed = change(account)
+        changed.name = account.name
+        return changed
+    }
+
+    /// This change, and then another one if there is any.
+    package func followed(by other: SettingsChange?) -> SettingsChange {
+        guard let other else { return self }
+        return SettingsChange { other.applied(to: applied(to: $0)) }
     }
 }
 

@@ -164,8 +164,21 @@ struct AccountTests {
                 #expect(try await stage.authctl("account", "show", "work", "--json").output == listed)
                 #expect(try await stage.acquire("work").accessToken == before)
             }
-            let feed = try await ChangeFeed(stage)
+            // Nor its own, for a client that has not been tried.
+            let held = try await stage.ask(.exportGrant, ExportGrant.Parameters(account: "work"), for: ExportGrant.Reply.self)
+            let asked = await issuer.counters.tokenRequests
+            let again = try await stage.authctl(["account", "import", "-"], input: export(held.refreshToken ?? ""))
+            #expect(again.end == .exited(65) && again.errors.contains("holds this grant already"), "\(again)")
+            #expect(try await stage.authctl("account", "show", "work", "--json").output == listed)
+            // Nor any while its answer could not be stored.
             let good = try await issuer.issueGrant(clientID: "desk").refreshToken
+            let (store, away) = (stage.store, stage.store + ".away")
+            try FileManager.default.moveItem(atPath: store, toPath: away)
+            let unstored = try await stage.authctl(["account", "import", "-"], input: export(good))
+            #expect(unstored.end != .exited(0), "\(unstored)")
+            try FileManager.default.moveItem(atPath: away, toPath: store)
+            #expect(await issuer.counters.tokenRequests == asked)
+            let feed = try await ChangeFeed(stage)
             let imported = try await stage.authctl(["account", "import", "-"], input: export(good))
             #expect(imported.end == .exited(0) && imported.output.contains("work: fresh until"), "\(imported)")
             try await feed.next("account-updated", of: "work")

@@ -87,6 +87,21 @@ struct ClientSecretCareTests {
         await rig.stop()
     }
 
+    @Test func `a renewed secret is not taken back by an edit that names the one before`() async throws {
+        let rig = try CoordinatorRig()
+        try await rig.start()
+        let account = try await Self.add(Self.registration(secret: "s1"), to: rig)
+        #expect(await Self.keepWithoutStore(account, in: rig) == false)
+        try await rig.inside { coordinator in
+            _ = unsafe rename(coordinator.store.path + ".away", coordinator.store.path)
+            let change = SettingsChange(setting: { $0.registration = account.registration })
+            _ = try coordinator.update(account.id, by: change)
+        }
+        let stored = try #require(try await Self.stored(account, in: rig))
+        #expect(stored.clientSecret == Secret("s2") && stored.management?.accessToken == Secret("t2"))
+        await rig.stop()
+    }
+
     @Test func `the end waits until a renewed secret is stored`() async throws {
         let rig = try CoordinatorRig()
         try await rig.start()
@@ -110,7 +125,7 @@ struct ClientSecretCareTests {
         account.registration.clientSecretExpiresAt = nil
         let (edited, id) = (account, account.id)
         try await rig.inside { coordinator in
-            _ = try coordinator.update(edited)
+            _ = try coordinator.update(id, by: SettingsChange(setting: { $0 = edited }))
             coordinator.renewals[id] = asked
             _ = coordinator.keep(Self.renewed(asked), of: id, isRenewal: true, correlationID: "c1")
             coordinator.renewals[id] = nil
@@ -165,10 +180,9 @@ struct ClientSecretCareTests {
             let account = try await Self.add(before, to: rig, url: url, grant: grant)
             async let first = rig.waitForToken(of: account.id)
             let after = try await rig.inside { coordinator in
-                var account = account
                 #expect(coordinator.exchanges[account.id] != nil)
-                account.registration.clientSecret = Secret("s2")
-                return try coordinator.update(account)
+                let change = SettingsChange(setting: { $0.registration.clientSecret = Secret("s2") })
+                return try coordinator.update(account.id, by: change)
             }
             #expect(after != nil)
             guard case .backingOff(let backOff)? = await first.snapshot?.state.phase else {

@@ -210,3 +210,14 @@ struct CollectingLogHandler: LogHandler {
         log.append(([event.message.description] + fields).joined(separator: " "))
     }
 }
+
+extension SettingsChange {
+    /// As an owner makes it.
+    init(setting change: @escaping @Sendable (inout Account) -> Void) {
+        self.init(byOwner: { account in
+            var account = account
+            change(&account)
+            return account
+        })
+    }
+}

@@ -56,12 +56,10 @@ struct SignInCoordinatorTests {
             #expect(try await end(reports) == .cancelled(by: .removed))
         }
         try await withSignIn(.paste) { rig, _, reports in
-            var account = try #require(try await rig.state(of: "work")).account
-            account.policy.leadTime = .seconds(60)
-            _ = try await rig.inside { [account] in try $0.update(account) }
+            let id = try #require(try await rig.state(of: "work")).account.id
+            _ = try await rig.inside { try $0.update(id, by: SettingsChange(setting: { $0.policy.leadTime = .seconds(60) })) }
             #expect(reports.count == 1)
-            account.registration.clientID = "other"
-            _ = try await rig.inside { [account] in try $0.update(account) }
+            _ = try await rig.inside { try $0.update(id, by: SettingsChange(setting: { $0.registration.clientID = "other" })) }
             #expect(try await end(reports) == .cancelled(by: .changed))
         }
     }

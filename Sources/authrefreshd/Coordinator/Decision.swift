@@ -9,7 +9,9 @@ struct Decision {
     let event: Event
     let effects: [Effect]
     /// What the effects ask to be committed; nil if nothing changed.
-    let write: StateWrite?
+    var write: StateWrite?
+    /// The account before its owner changed it; nil if that was not done.
+    var accountBefore: Account?
     /// What the account was suffering from before; nil if nothing.
     let failureBefore: RefreshFailure?
     /// Whether those whose token is derived from the account's have to know: it has a new grant, a valid access token that it did not
@@ -51,5 +53,14 @@ struct Decision {
     /// The token set that is to be stored; nil if none is.
     var arrivedSet: TokenSetWrite? {
         if case .storeSet(let write)? = write?.tokens { write } else { nil }
+    }
+
+    /// This decision with what another one, which was not stored and which it follows from, had to change of the settings.
+    func following(_ earlier: Decision?) -> Decision {
+        guard let earlier, let change = earlier.write?.settings else { return self }
+        var decision = self
+        decision.write?.settings = change.followed(by: write?.settings)
+        decision.accountBefore = earlier.accountBefore
+        return decision
     }
 }

@@ -32,33 +32,27 @@ extension RefreshCoordinator {
         return snapshot(of: record, at: now)
     }
 
-    /// Replaces an account's registration and policy.
-    func update(_ account: Account) throws(StoreError) -> AccountSnapshot? {
+    /// Changes an account's settings.
+    ///
+    /// - Returns: nil if there is no such account.
+    func update(_ account: AccountID, by change: SettingsChange) throws(StoreError) -> AccountSnapshot? {
         let now = timebase.now()
-        var account = account
-        let before = try entry(of: account.id)?.record().account
-        if before?.isAsked(like: account) == false {
-            tell(.cancelled(by: .changed), to: account.id, at: now)
-            account.grantFacts = GrantFacts()
-            account.basicCredentialEncoding = nil
-        }
-        try store.update(account)
-        tokenSetFailures.forget(account.id)
-        try decideNow(Arrival(account: account.id, event: .accountUpdated), at: now)
-        return try announceUpdate(of: account.id, from: before, at: now)
+        try decideNow(Arrival(account: account, event: .accountUpdated, settings: change), at: now)
+        guard let record = try entry(of: account)?.record() else { return nil }
+        return snapshot(of: record, at: now)
     }
 
-    /// Tells everybody whom the new settings concern.
-    private func announceUpdate(
-        of account: AccountID,
-        from before: Account?,
-        at now: Moment
-    ) throws(StoreError) -> AccountSnapshot? {
-        guard let record = try entry(of: account)?.record() else { return nil }
-        if before?.allowedCallers != record.account.allowedCallers { wakeDerived(from: account) }
+    /// Tells everybody whom the new settings concern that `decision` has brought.
+    func settingsChanged(by decision: Decision, at now: Moment) {
+        let account = decision.record.account.id
+        // The store has the name, which may be another since it was decided.
+        guard let before = decision.accountBefore, case .intact(let record)? = try? entry(of: account) else { return }
+        tokenSetFailures.forget(account)
+        if !before.isAsked(like: record.account) { tell(.cancelled(by: .changed), to: account, at: now) }
+        if before.allowedCallers != record.account.allowedCallers { wakeDerived(from: account) }
         wake()
-        announce(.updated, of: record, at: now)
-        return snapshot(of: record, at: now)
+        let correlationID = decision.arrival.correlationID
+        announceLater(.updated, of: record, at: now, correlationID: correlationID)
     }
 
     /// Gives an account another name.
@@ -67,6 +61,7 @@ extension RefreshCoordinator {
     func rename(_ account: AccountID, to name: AccountName) throws(StoreError) {
         let previous = try entry(of: account)?.record().account.name
         try store.rename(account, to: name)
+        unsaved[account]?.record.account.name = name
         guard let record = try entry(of: account)?.record(), let previous else { return }
         announce(.renamed(from: previous), of: record, at: timebase.now())
     }
@@ -92,12 +87,13 @@ extension RefreshCoordinator {
         onStatusChange()
     }
 
-    /// Replaces an account's grant by one from outside.
-    func importGrant(_ grant: RefreshToken, for account: AccountID) throws(StoreError) {
+    /// Replaces an account's grant by one from outside, and its settings with it.
+    func importGrant(_ grant: RefreshToken, for account: AccountID, by change: SettingsChange?) throws(StoreError) {
         let arrival = Arrival(
             account: account,
             event: .grantImported(refreshTokenLifetime: nil),
-            tokens: StoredTokens(refreshToken: grant)
+            tokens: StoredTokens(refreshToken: grant),
+            settings: change
         )
         try decideNow(arrival, at: timebase.now())
         wake()
@@ -109,13 +105,15 @@ extension RefreshCoordinator {
     /// commit.
     ///
     /// - Parameters:
-    ///   - held: the account as it is.
-    ///   - changed: the account as the server is asked for it, and as it is from the swap on.
+    ///   - account: as the server is asked for it.
+    ///   - change: what makes that of the account as it is stored; nil if they are the same.
     /// - Returns: nil if the account was removed meanwhile.
-    /// - Throws: `RefreshFailure` if the server gives none, and `StoreError`; the account keeps its grant and its settings.
-    func prove(_ grant: RefreshToken, for held: Account, as changed: Account) async throws -> AccountSnapshot? {
+    /// - Throws: `RefreshFailure` if the server gives none: the account keeps its grant and its settings. `StoreError` if its answer could
+    ///   not be stored: it is kept, and stored as soon as that is possible.
+    func prove(_ grant: RefreshToken, for account: Account, by change: SettingsChange?) async throws -> AccountSnapshot?
+    {
         let (sentAt, correlationID) = (timebase.now(), Self.newCorrelationID())
-        let asking = requestingClient(of: changed, correlationID: correlationID)
+        let asking = requestingClient(of: account, correlationID: correlationID)
         // Whose grant it is, nobody has said.
         let request = RefreshRequest(
             client: asking,
@@ -125,18 +123,24 @@ extension RefreshCoordinator {
             subject: nil
         )
         // Somebody is waiting who may have just brought the server back.
-        client.forgetFailures(of: changed.issuer)
+        client.forgetFailures(of: account.issuer)
         let outcome = await client.refresh(request)
-        guard let record = try entry(of: changed.id)?.record() else { return nil }
-        if let serverDate = outcome.serverDate { noteSkew(serverDate - timebase.now().wall, of: record.issuerID) }
+        // An answer is not dropped for a store that cannot be read now.
+        let record = try? entry(of: account.id)?.record()
+        if let record, let serverDate = outcome.serverDate {
+            noteSkew(serverDate - timebase.now().wall, of: record.issuerID)
+        }
         let response = try outcome.result.get()
-        let isChanging = !changed.isSetUp(like: held)
-        guard isChanging ? record.account.isSetUp(like: held) : record.account.isAsked(like: held) else {
-            throw RefreshFailure(.unavailable, detail: FailureDetail(summary: "the account was changed meanwhile"))
+        if let record {
+            let changed = change?.applied(to: record.account) ?? record.account
+            guard changed.isAsked(like: account) else {
+                let summary = "the account was given another server or client meanwhile"
+                throw RefreshFailure(.unavailable, detail: FailureDetail(summary: summary))
+            }
         }
         let now = timebase.now()
         let arrival = Arrival(
-            account: changed.id,
+            account: account.id,
             event: .grantProved(response.issuance, sentAt: sentAt),
             tokens: StoredTokens(
                 accessToken: response.accessToken,
@@ -144,15 +148,20 @@ extension RefreshCoordinator {
                 idToken: response.idToken,
                 scopes: response.scopes
             ),
-            changed: isChanging ? changed : nil,
+            settings: change,
             learnedEncoding: outcome.basicCredentialEncoding,
             correlationID: correlationID
         )
         try decideNow(arrival, at: now)
-        guard isChanging else { return try entry(of: changed.id).map { snapshot(of: try $0.record(), at: now) } }
-        if !held.isAsked(like: changed) { tell(.cancelled(by: .changed), to: changed.id, at: now) }
-        tokenSetFailures.forget(changed.id)
-        return try announceUpdate(of: changed.id, from: held, at: now)
+        return try entry(of: account.id).map { snapshot(of: try $0.record(), at: now) }
+    }
+
+    /// Makes sure that what a server answers can be stored, before it is asked for what it gives only once.
+    ///
+    /// - Throws: `StoreError` if nothing can be written now.
+    func checkStoreIsWritable() throws(StoreError) {
+        if let trouble { throw trouble.error }
+        try store.probe()
     }
 
     /// Has an account's grant rest, because it is on its way to another machine; no request for it may be under way.
@@ -191,11 +200,25 @@ extension Account {
             && registration.clientID == other.registration.clientID
     }
 
-    /// Whether the two differ at most in what a server has taught us.
-    fileprivate func isSetUp(like other: Account) -> Bool {
-        var other = other
-        other.grantFacts = grantFacts
-        other.basicCredentialEncoding = basicCredentialEncoding
-        return self == other
+    /// Whether the server would take a refresh token of `other` from this account, and the same proof of who asks.
+    func refreshes(like other: Account) -> Bool {
+        let (mine, its) = (registration, other.registration)
+        return isAsked(like: other) && mine.authentication == its.authentication && mine.clientSecret == its.clientSecret
+            && mine.clientKey == its.clientKey && mine.clientKeyID == its.clientKeyID && mine.teamID == its.teamID
+            && mine.dpopKey == its.dpopKey && mine.refreshParameters == its.refreshParameters
+    }
+}
+
+extension SettingsChange {
+    /// What an owner wants of an account. What a server has taught us, and whose grant it is, stays unless another server or client is
+    /// asked from then on.
+    init(byOwner change: @escaping @Sendable (Account) -> Account) {
+        self.init({ account in
+            var changed = change(account)
+            let stays = account.isAsked(like: changed)
+            changed.grantFacts = stays ? account.grantFacts : GrantFacts()
+            changed.basicCredentialEncoding = stays ? account.basicCredentialEncoding : nil
+            return changed
+        })
     }
 }

@@ -18,12 +18,11 @@ extension RefreshCoordinator {
         let outcome: (committed: [Decision], refused: [AccountID: StoreError])
         do throws(StoreError) {
             try setAside(damaged, at: now)
-            try storeRegistrations(at: now)
             outcome = try commit(all)
         } catch {
             // They may carry the only refresh tokens that the server still takes.
             for decision in decisions where decision.carriesAnswer {
-                unsaved[decision.record.account.id] = decision
+                unsaved[decision.record.account.id] = decision.following(unsaved[decision.record.account.id])
             }
             throw error
         }
@@ -36,14 +35,30 @@ extension RefreshCoordinator {
             let refused = all.filter { outcome.refused[$0.record.account.id] != nil }
             dismiss(refused, outcome.refused, at: now)
         }
+        // After what has been committed, which may be another registration; and after the requests that are sent with these.
+        do throws(StoreError) {
+            try storeRegistrations(at: now)
+        } catch {
+            storeFailed(error, with: [], at: now)
+        }
         return damaged.mapValues(\.cause).merging(outcome.refused) { damage, _ in damage }
     }
 
     /// Decides on what a person wants at once.
     ///
-    /// - Throws: `StoreError` if it was not committed.
+    /// - Throws: `StoreError` if it was not committed. An answer of the server is kept then, and committed as soon as that is possible.
     func decideNow(_ arrival: Arrival, at now: Moment) throws(StoreError) {
-        if let refusal = try decide([arrival], at: now)[arrival.account] { throw refusal }
+        let refusals: [AccountID: StoreError]
+        do throws(StoreError) {
+            refusals = try decide([arrival], at: now)
+        } catch {
+            if arrival.event.isAnswer {
+                storeFailed(error, with: [arrival], at: now)
+                wake()
+            }
+            throw error
+        }
+        if let refusal = refusals[arrival.account] { throw refusal }
     }
 
     /// Commits all decisions but those of accounts for which the store says that they can never be right: they would be refused
@@ -61,7 +76,7 @@ extension RefreshCoordinator {
                 try store.commit(writes)
                 return (rest, refused)
             } catch {
-                guard let account = error.contradictedAccount, refused[account] == nil else { throw error }
+                guard let account = error.contradictedAccount ?? error.damagedAccount, refused[account] == nil else { throw error }
                 refused[account] = error
                 rest.removeAll { $0.record.account.id == account }
             }
@@ -112,7 +127,7 @@ extension RefreshCoordinator {
         let continues = arrival.event == .deadlineReached && record.state.phase.isExchange(exchanges[arrival.account])
         let event = continues ? .exchangeContinues : arrival.event
         var after = record
-        if let changed = arrival.changed { after.account = changed }
+        if let change = arrival.settings { after.account = change.applied(to: record.account) }
         var machine = RefreshMachine(state: record.state, policy: settings.policy(of: after.account))
         let effects = machine.handle(event, at: now, jitter: timebase.jitter())
         after.state = machine.state
@@ -125,7 +140,7 @@ extension RefreshCoordinator {
                 base: record.state.generation,
                 state: machine.state,
                 tokens: TokenWrite(change, arrival.tokens, arrival.grantFacts),
-                settings: arrival.changed == nil ? nil : after.account,
+                settings: arrival.settings,
                 learnedEncoding: arrival.learnedEncoding
             )
         }
@@ -138,6 +153,7 @@ extension RefreshCoordinator {
             event: event,
             effects: effects,
             write: write,
+            accountBefore: arrival.settings == nil ? nil : record.account,
             failureBefore: record.state.phase.failure,
             concernsDerived: isNewGrant || hasNewToken || callsUser
         )

@@ -45,6 +45,7 @@ extension RefreshCoordinator {
             let decision = decisions[place]
             announceLater(announcement, of: decision.record, at: now, correlationID: decision.arrival.correlationID)
         }
+        for decision in decisions { settingsChanged(by: decision, at: now) }
         for decision in decisions { askLifetime(after: decision) }
         subscribers.send()
         if !decisions.isEmpty { showStatus(at: now) }

@@ -237,8 +237,8 @@ struct Arrival {
     var tokens: StoredTokens?
     /// What came beside the tokens of a new grant.
     var grantFacts = GrantFacts()
-    /// The account with the settings that it is to have from now on; nil if they stay.
-    var changed: Account?
+    /// What its owner changes with it; nil if nothing.
+    var settings: SettingsChange?
     /// What the exchange found out about the server.
     var learnedEncoding: BasicCredentialEncoding?
     /// The exchange that it is the end of.

@@ -69,21 +69,40 @@ extension AuthRefreshService {
         try checkVisibility(of: asked.allowedExecutables, from: caller)
         if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
         if let key = asked.clientKey { _ = try checked(secret: key, field: "clientKey") }
-        let reader = SettingsReader(profiles: coordinator.settings.profiles)
-        var changed = try reader.account(snapshot.account, changedBy: asked)
-        if changed.registration.serviceGrant?.exchange != nil {
-            changed.registration.serviceGrant?.exchange?.deriver = try program(of: caller, for: changed.name)
-        }
-        try refuseMove(of: snapshot, to: changed)
+        let change = try change(asked, of: snapshot.account, from: caller, on: coordinator)
+        try refuseMove(of: snapshot, to: change.applied(to: snapshot.account))
         if let text = asked.refreshToken {
-            return try swapGrant(of: snapshot, for: text, in: changed, responder, on: coordinator) {
+            return try swapGrant(of: snapshot, for: text, by: change, responder, on: coordinator) {
                 UpdateAccount.Reply(settings: AccountSettings($0.account))
             }
         }
-        guard let updated = try coordinator.update(changed) else {
+        guard let updated = try coordinator.update(snapshot.account.id, by: change) else {
             throw VarlinkError(NoSuchAccountError(account: asked.account))
         }
         responder.reply(UpdateAccount.Reply(settings: AccountSettings(updated.account)))
+    }
+
+    /// What a caller wants changed.
+    ///
+    /// - Throws: what is wrong with that for `account` as it is.
+    private func change(
+        _ asked: UpdateAccount.Parameters,
+        of account: Account,
+        from caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws -> SettingsChange {
+        let reader = SettingsReader(profiles: coordinator.settings.profiles)
+        let changed = try reader.account(account, changedBy: asked)
+        guard changed.registration.serviceGrant?.exchange == nil else {
+            let deriver = try program(of: caller, for: changed.name)
+            return SettingsChange(byOwner: { account in
+                var changed = (try? reader.account(account, changedBy: asked)) ?? changed
+                changed.registration.serviceGrant?.exchange?.deriver = deriver
+                return changed
+            })
+        }
+        // What is good for the account now need not go with what it gets meanwhile: then it is as it was found good.
+        return SettingsChange(byOwner: { (try? reader.account($0, changedBy: asked)) ?? changed })
     }
 
     /// An issuer's tokens go to that issuer's endpoints only, and so does its client secret.

@@ -73,42 +73,44 @@ extension AuthRefreshService {
         let asked = try call.decodeParameters(as: ImportGrant.Parameters.self)
         let snapshot = try account(asked.account, on: coordinator)
         let text = asked.refreshToken
-        try swapGrant(of: snapshot, for: text, in: snapshot.account, responder, on: coordinator) {
+        try swapGrant(of: snapshot, for: text, by: nil, responder, on: coordinator) {
             ImportGrant.Reply(status: $0.wireStatus)
         }
     }
 
-    /// Replaces the grant of `snapshot`, and its settings by those of `changed`.
+    /// Replaces the grant of `snapshot`, and changes its settings with it.
     ///
     /// A grant that may still work stays, and so do the settings, until the server has taken the new one; any other is replaced at once.
     func swapGrant<Reply: Encodable & SendableMetatype>(
         of snapshot: AccountSnapshot,
         for text: String,
-        in changed: Account,
+        by change: SettingsChange?,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator,
         reply: @escaping @Sendable (AccountSnapshot) -> Reply
     ) throws {
         let (held, id) = (snapshot.account, snapshot.account.id)
+        let changed = change?.applied(to: held) ?? held
         guard held.registration.serviceGrant == nil else { throw VarlinkError.needsNoGrant }
         let grant = try checked(refreshToken: text)
         guard snapshot.state.mayHoldGoodGrant else {
-            if changed != held { _ = try coordinator.update(changed) }
-            try coordinator.importGrant(grant, for: id)
+            try coordinator.importGrant(grant, for: id, by: changed == held ? nil : change)
             return responder.reply(reply(try account(held.name.text, on: coordinator)))
         }
         // Sent twice at the same time, it would end itself.
         if try coordinator.refreshToken(of: snapshot) == grant {
-            if changed != held { _ = try coordinator.update(changed) }
+            guard changed.refreshes(like: held) else { throw VarlinkError.heldByAnotherClient }
+            if let change, changed != held { _ = try coordinator.update(id, by: change) }
             try coordinator.unpark(id)
             return wait(for: snapshot, after: .refreshRequested, responder, on: coordinator, reply: reply)
         }
+        try coordinator.checkStoreIsWritable()
         guard coordinator.beginErrand() else {
             throw VarlinkError(LimitExceededError(.errands, maximum: CallerLimits.errandsMax))
         }
         Task { [coordinator = self.coordinator] in
             do {
-                if let proved = try await coordinator.prove(grant, for: held, as: changed) {
+                if let proved = try await coordinator.prove(grant, for: changed, by: changed == held ? nil : change) {
                     responder.reply(reply(proved))
                 } else {
                     responder.fail(VarlinkError(NoSuchAccountError(account: held.name.text)))
@@ -269,6 +271,17 @@ extension AuthRefreshService {
 }
 
 extension VarlinkError {
+    /// The account's own grant, brought in again with settings that have not been tried.
+    fileprivate static var heldByAnotherClient: VarlinkError {
+        VarlinkError(
+            InvalidSettingsError(
+                field: "refreshToken",
+                reason: "the account holds this grant already, for another server or client than these settings name",
+                hint: "change the settings by themselves, with 'authctl account edit'"
+            )
+        )
+    }
+
     /// Why a grant from outside did not take the place of the one that the account has.
     fileprivate init(unproved failure: RefreshFailure, _ name: AccountName) {
         let kind: String

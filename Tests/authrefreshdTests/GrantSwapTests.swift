@@ -1,0 +1,109 @@
+import AccountStorage
+import DemoIssuer
+import RefreshCore
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// A grant from outside in the place of one that works, when something else happens meanwhile.
+struct GrantSwapTests {
+    /// What an export names: the client that its grant is for, and a setting of its own.
+    private static let change = SettingsChange(setting: {
+        $0.registration.clientID = "desk"
+        $0.policy.leadTime = .seconds(420)
+    })
+
+    /// With `work`, which is fresh, and a grant for it by another client.
+    private func withSwap(
+        _ body: (CoordinatorRig, DemoIssuer, Account, RefreshToken) async throws -> Void
+    ) async throws {
+        try await withIssuer(clients: [DemoClient(id: "app"), DemoClient(id: "desk")]) { issuer, url in
+            let rig = try CoordinatorRig()
+            try await rig.start()
+            let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
+            _ = await rig.waitForToken(of: id)
+            let held = try #require(try await rig.state(of: "work")).account
+            let grant = RefreshToken(Secret(try await issuer.issueGrant(clientID: "desk").refreshToken))
+            try await issuer.script(.delayAfter(.milliseconds(300)))
+            try await body(rig, issuer, held, grant)
+            #expect(await issuer.counters.spentTokenUses == 0)
+        }
+    }
+
+    private static func stored(_ id: AccountID, in rig: CoordinatorRig) async throws -> Account? {
+        try await rig.inside { try $0.store.record(id)?.account }
+    }
+
+    private static func edit(_ id: AccountID, in rig: CoordinatorRig) async throws {
+        try await rig.inside { coordinator in
+            _ = try coordinator.update(id, by: SettingsChange(setting: { $0.policy.leadTime = .seconds(60) }))
+            try coordinator.rename(id, to: #require(AccountName("old")))
+        }
+    }
+
+    @Test func `what is changed while a grant is proved stays, and the grant comes beside it`() async throws {
+        try await withSwap { rig, issuer, held, grant in
+            let change = SettingsChange(setting: { $0.registration.clientID = "desk" })
+            let swap = Task { try await rig.coordinator.prove(grant, for: change.applied(to: held), by: change) }
+            _ = try await issuer.waitForRequest { $0.clientID == "desk" }
+            try await Self.edit(held.id, in: rig)
+            #expect(try await swap.value?.shown == .fresh)
+            let stored = try #require(try await Self.stored(held.id, in: rig))
+            #expect(stored.registration.clientID == "desk")
+            #expect(stored.policy.leadTime == .seconds(60) && stored.name.text == "old")
+            await rig.stop()
+        }
+    }
+
+    @Test func `a proof for a client that the account no longer has is none`() async throws {
+        try await withSwap { rig, _, held, grant in
+            let asked = SettingsChange(setting: { $0.registration.clientID = "desk" }).applied(to: held)
+            let proof = Task { try await rig.coordinator.prove(grant, for: asked, by: nil) }
+            await #expect(throws: RefreshFailure.self) { try await proof.value }
+            let stored = try await Self.stored(held.id, in: rig)
+            #expect(stored?.registration.clientID == "app")
+            await rig.stop()
+        }
+    }
+
+    @Test func `a proved grant that cannot be stored is stored later, and takes back no later change`() async throws {
+        try await withSwap { rig, issuer, held, grant in
+            let swap = Task {
+                try await rig.coordinator.prove(grant, for: Self.change.applied(to: held), by: Self.change)
+            }
+            _ = try await issuer.waitForRequest { $0.clientID == "desk" }
+            try rig.setStoreIsThere(false)
+            await #expect(throws: StoreError.self) { try await swap.value }
+            #expect(await rig.inside { $0.trouble != nil && $0.unsaved.count == 1 })
+            await #expect(throws: StoreError.self) { try await rig.inside { try $0.checkStoreIsWritable() } }
+
+            try rig.setStoreIsThere(true)
+            try await Self.edit(held.id, in: rig)
+            let stored = try #require(try await Self.stored(held.id, in: rig))
+            #expect(stored.registration.clientID == "desk")
+            #expect(stored.policy.leadTime == .seconds(60) && stored.name.text == "old")
+            #expect(await rig.inside { $0.trouble == nil && $0.unsaved.isEmpty })
+            try await rig.log.first("the news") { $0.contains("account updated") }
+            await rig.stop()
+        }
+    }
+
+    @Test func `the end waits until a proved grant is stored, with its settings`() async throws {
+        try await withSwap { rig, issuer, held, grant in
+            let swap = Task {
+                try await rig.coordinator.prove(grant, for: Self.change.applied(to: held), by: Self.change)
+            }
+            _ = try await issuer.waitForRequest { $0.clientID == "desk" }
+            try rig.setStoreIsThere(false)
+            await #expect(throws: StoreError.self) { try await swap.value }
+            async let end: Void = rig.stop()
+            await rig.inside { $0.finishStopping() }
+            #expect(await rig.inside { !$0.isOver && $0.unsaved.count == 1 })
+            try rig.setStoreIsThere(true)
+            await rig.pass(StoreTrouble.retryInterval + .seconds(1))
+            await end
+            #expect(await rig.inside { $0.isOver && $0.unsaved.isEmpty })
+        }
+    }
+}
