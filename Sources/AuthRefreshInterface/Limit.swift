@@ -34,8 +34,12 @@ package enum Limit: String, CaseIterable, Sendable {
     case tokenSetBytes
     /// Token sets of an account with a valid token, and those that are waited for.
     case tokenSets
+    /// Bytes of replies that no process has read; the one with the most gives way.
+    case unreadBytes
     /// Bytes of replies that one process has not read, on all its connections.
     case unreadBytesOfProcess
+    /// Bytes of calls that no process has finished; the one with the most gives way.
+    case unfinishedBytes
     /// Bytes of calls that a process has not finished.
     case unfinishedBytesOfProcess
 }

@@ -31,10 +31,10 @@ struct MetadataFetch: Sendable {
         // One after the other, over the same connection. At the same time they would need two, and AsyncHTTPClient reads all of the system's
         // authorities for each connection that is begun before the first one stands: 0.8 MiB, of which the heap keeps the room.
         let limit = min(configuration.discoveryTimeout, configuration.totalTimeout)
-        let end = configuration.uptime() + limit
-        let openID = await document(at: locations.openID, profile, end)
+        let begin = configuration.uptime()
         // Some hang at the one, and have the other.
-        let oauth = await document(at: locations.oauth, profile, max(end, configuration.uptime() + limit / 3))
+        let openID = await document(at: locations.openID, profile, begin + limit * 2 / 3)
+        let oauth = await document(at: locations.oauth, profile, begin + limit)
         let documents = [openID, oauth]
         let found = documents.compactMap { try? $0.get() }
         guard !found.isEmpty else { throw MetadataFetch.worst(of: documents) }

@@ -23,7 +23,7 @@ final class Connection {
 
     private var output: Outbox
     /// How much of it the registry knows of, and how much of unfinished calls.
-    private var (countedUnread, countedUnfinished) = (0, 0)
+    private(set) var (countedUnread, countedUnfinished) = (0, 0)
     private var closesWhenSent = false
     private var isInputClosed = false
     /// There is nobody to watch for any more.
@@ -37,6 +37,8 @@ final class Connection {
     /// Whether it was looked once more, before watching, if the peer has hung up.
     private var hasLookedAgain = false
 
+    /// The process at the other end; nil if the kernel did not say.
+    var pid: Int32? { link.peer?.pid }
     /// When the registry is to call `deadlineReached()`; nil for never.
     private(set) var deadline: SuspendingClock.Instant?
     /// The user whose share of the connections this one counts against; nil if it was not admitted.
@@ -84,8 +86,8 @@ final class Connection {
             if isHungUp, isOpen { peerGone() }
         case .moved:
             let isLong = machine.unfinishedBytes + bytes.count > registry.limits.pipelinedBytesMax
-            let isTooMuch = isLong && registry.unfinished.isTooMuch(bytes.count, for: link.peer?.pid)
-            perform(machine.bytesReceived(bytes, isTooMuch: isTooMuch))
+            let refusal = isLong ? registry.refusal(ofUnfinished: bytes.count, by: link.peer?.pid) : nil
+            perform(machine.bytesReceived(bytes, orRefuse: refusal))
         case .wouldBlock: if hasLookedAgain { settleInterest() } else { settleLater() }
         // A peer that goes away is no fault of ours; whatever else it is, the connection cannot go on.
         case .failed: close()
@@ -174,6 +176,13 @@ final class Connection {
         registry.remove(self)
     }
 
+    /// Ends without waiting for the peer to read why: others need the room of what is held for it.
+    func giveWay(_ refusal: Refusal) {
+        perform(.refuse(refusal))
+        flush()
+        close()
+    }
+
     // MARK: The responder and the registry
 
     func replied(_ reply: VarlinkReply, to number: ConnectionMachine.CallNumber) {
@@ -181,8 +190,8 @@ final class Connection {
         if output.isAboveMark { flush() }
         guard isOpen else { return }
         let isLong = reply.message.count > registry.limits.shortReplyBytes
-        let isTooMuch = isLong && registry.unread.isTooMuch(reply.message.count, for: link.peer?.pid)
-        let actions = machine.replied(reply, to: number, undrainedBytes: output.count, isTooMuch: isTooMuch)
+        let refusal = isLong ? registry.refusal(ofUnread: reply.message.count, by: link.peer?.pid) : nil
+        let actions = machine.replied(reply, to: number, undrainedBytes: output.count, orRefuse: refusal)
         if number == servedCall, !reply.continues {
             abandonActions = []
         }

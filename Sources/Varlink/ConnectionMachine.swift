@@ -89,14 +89,14 @@ package struct ConnectionMachine {
     /// Bytes of a call whose rest is awaited, or of calls that wait for the one that is being served.
     package var unfinishedBytes: Int { framer.bufferedBytes }
 
-    /// - Parameter isTooMuch: whether the peer's process would have too many bytes of unfinished calls, if these finish none.
-    package mutating func bytesReceived(_ bytes: [UInt8], isTooMuch: Bool = false) -> [Action] {
+    /// - Parameter refusal: for the case that these bytes finish no call; nil if there is room for them.
+    package mutating func bytesReceived(_ bytes: [UInt8], orRefuse refusal: Refusal? = nil) -> [Action] {
         switch phase {
         case .ready:
             framer.append(bytes)
             let actions = settle()
-            guard isTooMuch, case .ready = phase else { return actions }
-            return actions + refuse(.processFinishesTooLittle(limit: limits.unfinishedBytesOfProcessMax))
+            guard let refusal, case .ready = phase else { return actions }
+            return actions + refuse(refusal)
         case .serving:
             framer.append(bytes)
             return []
@@ -113,17 +113,17 @@ package struct ConnectionMachine {
 
     /// The service has replied. `undrainedBytes` is what still waits for the peer to read it.
     ///
-    /// - Parameter isTooMuch: whether the peer's process would have too much to read.
+    /// - Parameter refusal: what the caller is told instead, if there is no room for the reply.
     package mutating func replied(
         _ reply: VarlinkReply,
         to number: CallNumber,
         undrainedBytes: Int,
-        isTooMuch: Bool = false
+        orRefuse refusal: Refusal? = nil
     ) -> [Action] {
         guard number == callNumber, case .serving(let isOneway, let wantsMore) = phase else { return [] }
         precondition(!reply.continues || wantsMore || isOneway, "several replies to a call that takes one")
         if reply.continues, isOneway { return [] }
-        if isTooMuch, !isOneway { return refuse(.processReadsTooLittle(limit: limits.undrainedBytesOfProcessMax)) }
+        if let refusal, !isOneway { return refuse(refusal) }
         if reply.continues, undrainedBytes > 0, undrainedBytes + reply.message.count > limits.undrainedBytesMax {
             // To leave one change out would be a lie; the subscriber is told and has to subscribe again.
             return refuse(.repliesNotRead(limit: limits.undrainedBytesMax))

@@ -50,6 +50,47 @@ final class ConnectionRegistry {
     /// Calls whose rest is awaited.
     var unfinished: HeldBytes
 
+    /// Why no more bytes of unfinished calls are held for `process`; nil if they are.
+    func refusal(ofUnfinished bytes: Int, by process: Int32?) -> Refusal? {
+        refusal(
+            unfinished.verdict(on: bytes, for: process),
+            by: process,
+            \.countedUnfinished,
+            .processFinishesTooLittle(limit: limits.unfinishedBytesOfProcessMax),
+            .processFinishesLeast(limit: limits.unfinishedBytesOfAllMax)
+        )
+    }
+
+    /// Why no more bytes of replies are held for `process`; nil if they are.
+    func refusal(ofUnread bytes: Int, by process: Int32?) -> Refusal? {
+        refusal(
+            unread.verdict(on: bytes, for: process),
+            by: process,
+            \.countedUnread,
+            .processReadsTooLittle(limit: limits.undrainedBytesOfProcessMax),
+            .processReadsLeast(limit: limits.undrainedBytesOfAllMax)
+        )
+    }
+
+    /// Where there is no room for another process's sake, that process makes it: the connection that takes most of it ends.
+    private func refusal(
+        _ verdict: HeldBytes.Verdict,
+        by process: Int32?,
+        _ held: KeyPath<Connection, Int>,
+        _ ofProcess: Refusal,
+        _ ofAll: Refusal
+    ) -> Refusal? {
+        switch verdict {
+        case .fits: return nil
+        case .tooManyOfProcess: return ofProcess
+        case .tooManyOfAll(let most):
+            guard most != process else { return ofAll }
+            let all = connections.values.filter { $0.pid == most }
+            all.max { $0[keyPath: held] < $1[keyPath: held] }?.giveWay(ofAll)
+            return nil
+        }
+    }
+
     // MARK: Admission
 
     /// Why `peer` may not have a connection now; nil if it may.

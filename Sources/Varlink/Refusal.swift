@@ -16,10 +16,14 @@ package enum Refusal: Hashable, Sendable {
     case messageIncomplete
     /// The peer's process does not finish its calls; more than `limit` bytes would wait for their rest on all its connections together.
     case processFinishesTooLittle(limit: Int)
+    /// All processes together would have more than `limit` bytes of unfinished calls, and the peer's has the most.
+    case processFinishesLeast(limit: Int)
     /// The peer does not read its replies; more than `limit` bytes would wait.
     case repliesNotRead(limit: Int)
     /// The peer's process does not read its replies; more than `limit` bytes would wait on all its connections together.
     case processReadsTooLittle(limit: Int)
+    /// All processes together would have more than `limit` bytes to read, and the peer's has the most.
+    case processReadsLeast(limit: Int)
 
     /// The reply that says so, in the words of `org.varlink.service`.
     ///
@@ -35,9 +39,13 @@ package enum Refusal: Hashable, Sendable {
         case .messageIncomplete: .invalidParameter("message: incomplete")
         case .processFinishesTooLittle(let limit):
             .invalidParameter("message: more than \(limit) bytes unfinished by the process")
+        case .processFinishesLeast(let limit):
+            .invalidParameter("message: more than \(limit) bytes unfinished by all, most by the process")
         case .repliesNotRead(let limit): .invalidParameter("replies: more than \(limit) bytes unread")
         case .processReadsTooLittle(let limit):
             .invalidParameter("replies: more than \(limit) bytes unread by the process")
+        case .processReadsLeast(let limit):
+            .invalidParameter("replies: more than \(limit) bytes unread by all, most by the process")
         }
     }
 }

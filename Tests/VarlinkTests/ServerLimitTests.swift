@@ -263,8 +263,9 @@ extension SocketTests {
                 for peer in peers {
                     try peer.write(#"{"method":"test.echo.Large","parameters":{"bytes":900000}}"# + "\0")
                 }
-                let limit = countsAll ? ServerLimits().undrainedBytesOfProcessMax : 3 << 20
-                #expect(await refusal(in: served) == .processReadsTooLittle(limit: limit))
+                let wanted: Refusal =
+                    countsAll ? .processReadsLeast(limit: 3 << 20) : .processReadsTooLittle(limit: 3 << 20)
+                #expect(await refusal(in: served) == wanted)
                 // Shorter than `shortReplyBytes`.
                 #expect(try echo(served).error == nil)
                 // What was promised before is still sent whole, whichever the server came to first.
@@ -295,8 +296,9 @@ extension SocketTests {
                     let peers = try (0..<8).map { _ in try RawPeer(served.path) }
                     // Whoever is refused is read from no more.
                     for peer in peers { try? peer.write(beginning) }
-                    let limit = countsAll ? ServerLimits().unfinishedBytesOfProcessMax : 1 << 20
-                    #expect(await refusal(in: served) == .processFinishesTooLittle(limit: limit))
+                    let wanted: Refusal =
+                        countsAll ? .processFinishesLeast(limit: 1 << 20) : .processFinishesTooLittle(limit: 1 << 20)
+                    #expect(await refusal(in: served) == wanted)
                     // Shorter than `pipelinedBytesMax`.
                     #expect(try echo(served).error == nil)
                     for peer in peers { try? peer.write(end) }
@@ -305,6 +307,52 @@ extension SocketTests {
                     #expect(replies.filter { $0.count > 300_000 }.count == 3)
                 }
             }
+        }
+
+        @Test func `what many processes leave unfinished keeps nobody's call out`() async throws {
+            let configure = { (configuration: inout VarlinkServerConfiguration) in
+                configuration.limits.unfinishedBytesOfAllMax = 1 << 20
+            }
+            try await ServedFolder.serving(configure) { served in
+                // It ends when nothing is left of its connections.
+                let script = """
+                    import socket, sys
+                    peers = [socket.socket(socket.AF_UNIX) for _ in range(3)]
+                    for peer in peers:
+                        peer.connect(sys.argv[1])
+                        peer.sendall(b"x" * 300000)
+                    print("sent", flush=True)
+                    for peer in peers:
+                        print(peer.recv(65536), flush=True)
+                    """
+                let other = try Program("/usr/bin/python3", ["-c", script, served.path], environment: [:])
+                try await other.output.first("what it leaves unfinished") { $0 == "sent" }
+                let mine = try RawPeer(served.path)
+                let text = String(repeating: "x", count: 300_000)
+                try mine.write(#"{"method":"test.echo.Echo","parameters":{"text":""# + text + #""}}"# + "\0")
+                #expect(mine.messages(1).first?.contains(text) == true)
+                #expect(await refusal(in: served) == .processFinishesLeast(limit: 1 << 20))
+                other.signal(9)
+                _ = try await other.ended()
+            }
+        }
+
+        @Test func `who holds the most makes room, and who holds too much has none`() {
+            var held = HeldBytes(ofProcessMax: 100, ofAllMax: 150)
+            held.count(90, for: 1)
+            held.count(50, for: 2)
+            #expect(held.verdict(on: 20, for: 3) == .tooManyOfAll(most: 1))
+            #expect(held.verdict(on: 20, for: 2) == .tooManyOfAll(most: 1))
+            #expect(held.verdict(on: 10, for: 2) == .fits)
+            #expect(held.verdict(on: 10, for: 1) == .fits)
+            held.count(-40, for: 1)
+            held.count(30, for: 2)
+            #expect(held.verdict(on: 25, for: 1) == .tooManyOfAll(most: 2))
+            #expect(held.verdict(on: 20, for: 2) == .fits)
+            #expect(held.verdict(on: 21, for: 2) == .tooManyOfProcess)
+            held.count(20, for: 2)
+            #expect(held.verdict(on: 1, for: 3) == .tooManyOfAll(most: 2))
+            #expect(held.verdict(on: 101, for: nil) == .fits)
         }
 
         @Test func `silent and half-finished peers delay nobody`() async throws {

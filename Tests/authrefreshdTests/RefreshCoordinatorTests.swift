@@ -141,7 +141,7 @@ struct RefreshCoordinatorTests {
     @Test func `an import while a refresh is under way wins over its answer`() async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig()
-            try await issuer.script(.delayAfter(.milliseconds(300)))
+            try await issuer.script(.delayAfter(.seconds(3)))
             try await rig.start()
             let old = try await issuer.issueGrant(clientID: "app")
             let id = try await rig.add("work", url, old)

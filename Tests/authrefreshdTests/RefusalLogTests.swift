@@ -29,6 +29,7 @@ struct RefusalLogTests {
             .tooManyConnections(limit: 1),
             .tooManyConnectionsOfUser(limit: 1), .repliesNotRead(limit: 1), .peerNotAllowed(uid: 1001),
             .peerNotAllowed(uid: 1002), .processReadsTooLittle(limit: 1), .processFinishesTooLittle(limit: 1),
+            .processReadsLeast(limit: 1), .processFinishesLeast(limit: 1),
         ]
         for (index, refusal) in reasons.enumerated() {
             let lines = refuse(refusal, times: all + 3)

@@ -52,10 +52,14 @@ extension Refusal {
             VarlinkError(LimitExceededError(.messageBytes, maximum: limit))
         case .processFinishesTooLittle(let limit):
             VarlinkError(LimitExceededError(.unfinishedBytesOfProcess, maximum: limit))
+        case .processFinishesLeast(let limit):
+            VarlinkError(LimitExceededError(.unfinishedBytes, maximum: limit))
         case .repliesNotRead(let limit):
             VarlinkError(SubscriberFellBehindError(unreadBytesMax: limit))
         case .processReadsTooLittle(let limit):
             VarlinkError(LimitExceededError(.unreadBytesOfProcess, maximum: limit))
+        case .processReadsLeast(let limit):
+            VarlinkError(LimitExceededError(.unreadBytes, maximum: limit))
         case .messageMalformed, .messageIncomplete:
             standardError
         }
