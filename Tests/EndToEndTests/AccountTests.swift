@@ -165,7 +165,11 @@ struct AccountTests {
                 #expect(try await stage.acquire("work").accessToken == before)
             }
             // Nor its own, for a client that has not been tried.
-            let held = try await stage.ask(.exportGrant, ExportGrant.Parameters(account: "work"), for: ExportGrant.Reply.self)
+            let held = try await stage.ask(
+                .exportGrant,
+                ExportGrant.Parameters(account: "work"),
+                for: ExportGrant.Reply.self
+            )
             let asked = await issuer.counters.tokenRequests
             let again = try await stage.authctl(["account", "import", "-"], input: export(held.refreshToken ?? ""))
             #expect(again.end == .exited(65) && again.errors.contains("holds this grant already"), "\(again)")

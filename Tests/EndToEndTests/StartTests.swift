@@ -1,3 +1,4 @@
+import AuthRefreshInterface
 import Foundation
 import TestSupport
 import Testing
@@ -17,6 +18,18 @@ struct StartTests {
         print("start to READY, debug build: \(times.sorted()[2])")
         // Far above what is measured (some 50 ms): a start that waits for a network or a time-out would pass it.
         #expect(times.sorted()[2] < .seconds(5))
+    }
+
+    @Test func `it says by Varlink's own method what it is, and names no page that is none`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        let text = try await onOwnThread { [socket = stage.socket] in
+            let peer = try RawConnection(socket)
+            try peer.send(#"{"method":"org.varlink.service.GetInfo"}"# + "\0")
+            return try peer.receive()
+        }
+        #expect(text.contains(#""version":"\#(Version.text)""#) && text.contains(#""url":"""#), "\(text)")
+        #expect(try await daemon.terminate() == .exited(0))
     }
 
     @Test func `all threads keep the priority that the daemon was started with, and libdispatch has nothing to say`()

@@ -57,9 +57,13 @@ struct SignInCoordinatorTests {
         }
         try await withSignIn(.paste) { rig, _, reports in
             let id = try #require(try await rig.state(of: "work")).account.id
-            _ = try await rig.inside { try $0.update(id, by: SettingsChange(setting: { $0.policy.leadTime = .seconds(60) })) }
+            _ = try await rig.inside {
+                try $0.update(id, by: SettingsChange(setting: { $0.policy.leadTime = .seconds(60) }))
+            }
             #expect(reports.count == 1)
-            _ = try await rig.inside { try $0.update(id, by: SettingsChange(setting: { $0.registration.clientID = "other" })) }
+            _ = try await rig.inside {
+                try $0.update(id, by: SettingsChange(setting: { $0.registration.clientID = "other" }))
+            }
             #expect(try await end(reports) == .cancelled(by: .changed))
         }
     }

@@ -203,7 +203,8 @@ extension Account {
     /// Whether the server would take a refresh token of `other` from this account, and the same proof of who asks.
     func refreshes(like other: Account) -> Bool {
         let (mine, its) = (registration, other.registration)
-        return isAsked(like: other) && mine.authentication == its.authentication && mine.clientSecret == its.clientSecret
+        return isAsked(like: other) && mine.authentication == its.authentication
+            && mine.clientSecret == its.clientSecret
             && mine.clientKey == its.clientKey && mine.clientKeyID == its.clientKeyID && mine.teamID == its.teamID
             && mine.dpopKey == its.dpopKey && mine.refreshParameters == its.refreshParameters
     }

@@ -76,7 +76,9 @@ extension RefreshCoordinator {
                 try store.commit(writes)
                 return (rest, refused)
             } catch {
-                guard let account = error.contradictedAccount ?? error.damagedAccount, refused[account] == nil else { throw error }
+                guard let account = error.contradictedAccount ?? error.damagedAccount, refused[account] == nil else {
+                    throw error
+                }
                 refused[account] = error
                 rest.removeAll { $0.record.account.id == account }
             }
