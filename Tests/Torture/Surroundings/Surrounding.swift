@@ -37,7 +37,7 @@ struct Surrounding: Sendable {
 extension Surrounding {
     static let all: [Surrounding] = [
         stateFolder, runtimeFolder, fullDisk, quota, readOnlyForAWhile, readOnlyForGood, descriptors, systemBus,
-        credentials, hungFileSystem, journal, standardError,
+        credentials, hungFileSystem, hungExecutable, journal, standardError,
     ]
 
     static let stateFolder = Surrounding(
@@ -205,6 +205,17 @@ extension Surrounding {
         prepare: { try await $0.mountHung() },
         breakDown: { try await $0.addHungAccount() },
         mend: { try await $0.removeHungAccount() }
+    )
+
+    static let hungExecutable = Surrounding(
+        name: "file system of a caller's executable hangs",
+        needsRoot: true,
+        obstacle: { unsafe access("/dev/fuse", R_OK | W_OK) == 0 ? nil : "there is no /dev/fuse here" },
+        refresh: [0],
+        told: Told(),
+        prepare: { try await $0.mountStalling() },
+        breakDown: { try await $0.callFromHungExecutable() },
+        mend: { try await $0.endHungCaller() }
     )
 
     static let journal = Surrounding(

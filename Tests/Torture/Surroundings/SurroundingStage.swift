@@ -19,6 +19,8 @@ final class SurroundingStage: Sendable {
         var program: Program?
         var bus: Program?
         var hungServer: Program?
+        var stalling: StallingFileSystem?
+        var hungCaller: Program?
         var crowd: [RawConnection] = []
         var isMounted = false
     }
@@ -32,10 +34,12 @@ final class SurroundingStage: Sendable {
 
     deinit {
         state.withLock { state in
-            for program in [state.program, state.bus, state.hungServer].compactMap(\.self) where program.isRunning {
+            for program in [state.program, state.bus, state.hungServer, state.hungCaller].compactMap(\.self)
+            where program.isRunning {
                 program.signal(SIGKILL)
             }
             if state.isMounted { Self.unmount(stage.stateDirectory) }
+            state.stalling?.abandon()
             if state.hungServer != nil { Self.unmount(hungFolder) }
         }
     }
@@ -159,6 +163,53 @@ final class SurroundingStage: Sendable {
         server.signal(SIGKILL)
         try await server.ended()
         let removed = try await stage.authctl("account", "remove", "hung")
+        guard removed.end == .exited(0) else { throw TestFault.failed(program: "authctl", errors: removed.errors) }
+    }
+
+    /// Mounts a file system with a program that anybody may run, until it stalls.
+    func mountStalling() async throws {
+        try await shell("mkdir '\(hungFolder)'")
+        let stalling = try await StallingFileSystem(at: hungFolder)
+        state.withLock { $0.stalling = stalling }
+    }
+
+    /// Has that program ask for a token that is for listed programs only, when its own file cannot be looked at any more.
+    func callFromHungExecutable() async throws {
+        guard let stalling = state.withLock({ $0.stalling }) else { return }
+        var settings = AccountSettings(name: "listed", issuer: url, clientId: "app")
+        settings.allowedExecutables = [Program.products + "/authctl"]
+        let grant = try await issuer.issueGrant(clientID: "app").refreshToken
+        let parameters = AddAccount.Parameters(settings: settings, refreshToken: grant)
+        _ = try await stage.ask(.addAccount, parameters, for: AddAccount.Reply.self)
+        let script = """
+            import os, socket, sys, time
+            open(sys.argv[1], "rb").read()
+            daemon = socket.socket(socket.AF_UNIX)
+            daemon.connect(sys.argv[2])
+            print("ready", flush=True)
+            while not os.path.exists(sys.argv[3]):
+                time.sleep(0.02)
+            daemon.sendall(b'{"method":"io.authrefresh.AcquireToken","parameters":{"account":"listed"}}\\0')
+            print("asked", flush=True)
+            print(daemon.recv(65536).decode(), flush=True)
+            """
+        let go = stage.folder.path + "/go"
+        let arguments = ["-c", script, stalling.program, stage.socket, go]
+        let caller = try Program(stalling.program, arguments, environment: ["PYTHONHOME": "/usr"])
+        state.withLock { $0.hungCaller = caller }
+        try await caller.output.first("the caller") { $0 == "ready" }
+        try await stalling.stall()
+        try stage.folder.write("", to: "go")
+        try await caller.output.first("the call") { $0 == "asked" }
+    }
+
+    /// The caller has been told; when its file can be seen again, nothing is left of it.
+    func endHungCaller() async throws {
+        let (stalling, caller) = state.withLock { ($0.stalling, $0.hungCaller) }
+        guard let stalling, let caller else { return }
+        try await caller.output.first("the answer") { $0.contains("does not answer") }
+        try await stalling.end()
+        let removed = try await stage.authctl("account", "remove", "listed")
         guard removed.end == .exited(0) else { throw TestFault.failed(program: "authctl", errors: removed.errors) }
     }
 
