@@ -1,0 +1,274 @@
+import Foundation
+import GRDB
+import Glibc
+package import RefreshCore
+
+/// The full check of a store, done on a copy of it, in the copy's own time: it blocks for a minute with a million accounts.
+///
+/// The copy is one moment of the store, so that nothing that happens meanwhile looks like damage.
+package struct StoreCheck {
+    /// What a part of the check has come to.
+    package struct Portion: Sendable {
+        /// How many accounts it was about.
+        package var accounts: Int
+        package var findings: [StoreFinding]
+
+        package init(accounts: Int = 0, findings: [StoreFinding] = []) {
+            self.accounts = accounts
+            self.findings = findings
+        }
+    }
+
+    /// Accounts that are read and told of together: some milliseconds' worth.
+    private static let portionSize = 500
+    /// The sentences that SQLite says about a damaged file: the first ones tell as much as all of them.
+    private static let verdictsMax = 20
+
+    private let copy: FinishedCopy
+    private let now: Timestamp
+    private let tell: (Portion) -> Void
+
+    private var path: String { copy.original }
+
+    /// Checks `copy` and removes it.
+    ///
+    /// - Parameter now: the wall clock's time, in which deadlines are sane or not.
+    /// - Parameter tell: is given what was found, part by part, on the caller's thread.
+    package static func run(on copy: FinishedCopy, at now: Timestamp, tell: (Portion) -> Void) {
+        withoutActuallyEscaping(tell) { tell in
+            StoreCheck(copy: copy, now: now, tell: tell).run()
+        }
+    }
+
+    private func run() {
+        defer { copy.remove() }
+        do {
+            let store = try copy.open()
+            tell(Portion(findings: try fileFindings(in: store)))
+            tell(Portion(findings: try store.read(tableFindings)))
+            try checkAccounts(of: store)
+        } catch {
+            tell(Portion(findings: [.unreadable(path: path, error)]))
+        }
+    }
+
+    /// SQLite's own check, and the schema's.
+    ///
+    /// `integrity_check` and not `quick_check`, which is faster because it does not compare the indexes with their tables: the schedule
+    /// is read from an index alone, and an account that is missing there is never refreshed.
+    private func fileFindings(in store: AccountStore) throws(StoreError) -> [StoreFinding] {
+        try store.read { db in
+            let verdicts = try String.fetchAll(db, sql: "PRAGMA integrity_check(\(Self.verdictsMax))")
+            let file = verdicts.filter { $0 != "ok" }.map { StoreFinding.file(path: path, verdict: $0) }
+            return try file + schemaFindings(in: db)
+        }
+    }
+
+    /// What differs from a store that is made now.
+    private func schemaFindings(in db: Database) throws -> [StoreFinding] {
+        let model = try DatabaseQueue()
+        try Schema.migrator.migrate(model)
+        let expected = try model.read(Self.definitions)
+        let found = try Self.definitions(in: db)
+        return Set(expected.keys).union(found.keys).sorted().compactMap { name in
+            guard let definition = found[name] else { return .schema(path: path, name: name, .missing) }
+            guard let wanted = expected[name] else { return .schema(path: path, name: name, .unknown) }
+            return definition == wanted ? nil : .schema(path: path, name: name, .altered)
+        }
+    }
+
+    /// The text of everything in the schema, by its name; SQLite's own statistics are no part of it.
+    private static func definitions(in db: Database) throws -> [String: String] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: "SELECT name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'"
+        )
+        return Dictionary(rows.map { ($0[0], $0[1]) }) { first, _ in first }
+    }
+
+    /// Rows without what they belong to, and counts that are none.
+    private func tableFindings(in db: Database) throws -> [StoreFinding] {
+        let orphans = try Row.fetchAll(
+            db,
+            sql: "SELECT \"table\", count(*) FROM pragma_foreign_key_check GROUP BY 1 ORDER BY 1"
+        )
+        var findings = orphans.map { StoreFinding.orphans(path: path, table: $0[0], count: $0[1]) }
+        let counted = """
+            SELECT replace(tally, 'refreshing', 'scheduled') AS settled, count(*) FROM account GROUP BY settled
+            EXCEPT SELECT tally, accounts FROM phase_count
+            """
+        let listed = """
+            SELECT tally, accounts FROM phase_count WHERE accounts <> 0
+            EXCEPT SELECT replace(tally, 'refreshing', 'scheduled') AS settled, count(*) FROM account GROUP BY settled
+            """
+        if try !Row.fetchAll(db, sql: counted).isEmpty || !Row.fetchAll(db, sql: listed).isEmpty {
+            findings.append(.counts(path: path))
+        }
+        return findings
+    }
+
+    private func checkAccounts(of store: AccountStore) throws(StoreError) {
+        var last = Int64(0)
+        while true {
+            // What SQLite and the sealer made for one portion is given back before the next one.
+            let portion = try store.read { db in
+                let entries = try store.entries(.recordsAfterID, [last, Self.portionSize], in: db)
+                guard let end = entries.last?.id.rawValue else { return Portion() }
+                defer { last = end }
+                let findings = try AccountCheck.findings(of: entries, after: last, now: now, in: store, db)
+                return Portion(accounts: entries.count, findings: findings)
+            }
+            guard portion.accounts > 0 else { return }
+            tell(portion)
+        }
+    }
+}
+
+/// Something that a check of the store has found: what is wrong, and what to do about it. Holds no value of a column.
+package enum StoreFinding: Hashable, Sendable {
+    /// SQLite finds the file at odds with itself; `verdict` is its own sentence.
+    case file(path: String, verdict: String)
+    /// The file cannot be read from here on, so that what follows is not checked.
+    case unreadable(path: String, StoreError)
+    /// A table, an index or a trigger is not as this version makes it.
+    case schema(path: String, name: String, SchemaFlaw)
+    /// Rows of a table that belong to nothing that there is.
+    case orphans(path: String, table: String, count: Int)
+    /// The numbers of accounts by their phase, which the status line shows, are not those of the accounts.
+    case counts(path: String)
+    /// The file or the folder at `path` lets others in.
+    case tooOpen(path: String, mode: UInt32)
+    /// The store's key is not safe, or not there for the next start.
+    case key(StoreKeyError)
+
+    /// The account's row cannot be read.
+    case damaged(name: String, StoreError)
+    /// A token of the account does not open.
+    case sealBroken(name: String, StoreError)
+    /// One of the account's token sets cannot be read, does not open, or is there by half; it can be had again for one request.
+    case tokenSetDamaged(name: String)
+    /// The account has a token of a kind that this version does not know.
+    case unknownToken(name: String)
+    /// The refresh token that the account's next refresh needs is not there.
+    case refreshTokenMissing(name: String, Generation)
+    /// The account waits for a refresh, but for no time at which it is made.
+    case deadlineMissing(name: String)
+    /// The next refresh is further ahead than it can have been put.
+    case deadlineTooFar(name: String)
+    /// The account was taken out of the schedule because of damage that is mended.
+    case stillAside(name: String)
+}
+
+/// How a part of the schema differs from what the migrations make.
+package enum SchemaFlaw: Hashable, Sendable {
+    case missing, altered, unknown
+}
+
+extension StoreFinding {
+    /// What it is about, for programs.
+    package var kind: String {
+        switch self {
+        case .file, .unreadable: "file"
+        case .schema: "schema"
+        case .orphans: "orphans"
+        case .counts: "counts"
+        case .tooOpen: "permissions"
+        case .key: "key"
+        case .damaged: "account"
+        case .sealBroken, .tokenSetDamaged, .unknownToken, .refreshTokenMissing: "token"
+        case .deadlineMissing, .deadlineTooFar, .stillAside: "schedule"
+        }
+    }
+
+    /// The account concerned, as its name is stored; nil if it is about the whole store.
+    package var account: String? {
+        switch self {
+        case .file, .unreadable, .schema, .orphans, .counts, .tooOpen, .key: nil
+        case .damaged(let name, _), .sealBroken(let name, _), .tokenSetDamaged(let name), .unknownToken(let name),
+            .refreshTokenMissing(let name, _), .deadlineMissing(let name), .deadlineTooFar(let name),
+            .stillAside(let name):
+            name
+        }
+    }
+
+    /// What is wrong: lower case, no full stop.
+    package var summary: String {
+        switch self {
+        case .file(_, let verdict): "SQLite finds the file damaged: \(verdict)"
+        case .unreadable(_, let cause): "the rest cannot be checked: \(cause)"
+        case .schema(_, let name, .missing): "'\(name)' is missing from the schema"
+        case .schema(_, let name, .altered): "'\(name)' is not what this version makes it"
+        case .schema(_, let name, .unknown): "'\(name)' is nothing that this version makes"
+        case .orphans(_, let table, let count): "\(count) rows of the table '\(table)' belong to nothing that there is"
+        case .counts: "the numbers of accounts by state are wrong"
+        case .tooOpen(let path, let mode): "'\(path)' is open to others (mode \(String(mode, radix: 8)))"
+        case .key(let error): error.description
+        case .damaged(_, let cause), .sealBroken(_, let cause): cause.description
+        case .tokenSetDamaged: "one of its token sets is damaged"
+        case .unknownToken: "it has a token of a kind that this version does not know"
+        case .refreshTokenMissing(_, let generation): "its refresh token of generation \(generation) is not there"
+        case .deadlineMissing: "it waits for its next refresh without a time for it"
+        case .deadlineTooFar: "its next refresh is further ahead than it can have been put"
+        case .stillAside: "it is out of the schedule for damage that is mended"
+        }
+    }
+
+    /// What to do about it.
+    package var hint: String {
+        switch self {
+        case .file(let path, _), .unreadable(let path, _), .schema(let path, _, _), .orphans(let path, _, _),
+            .counts(let path):
+            StoreError.corrupt(path: path).hint ?? ""
+        case .tooOpen(let path, let mode):
+            "chmod \(String(mode & 0o700, radix: 8)) '\(path)'; if others may have read it, authctl store rekey"
+        case .key(let error): error.hintWhileOpen
+        case .damaged(let name, _):
+            "authctl store backup FILE, then authctl account remove \(Self.operand(name)), and add it anew;"
+                + " or stop the daemon and put an earlier backup back"
+        case .sealBroken(let name, .sealBroken(_, .accessToken)), .deadlineMissing(let name),
+            .deadlineTooFar(let name):
+            "authctl refresh \(Self.operand(name))"
+        case .sealBroken(let name, _), .refreshTokenMissing(let name, _):
+            "authctl login \(Self.operand(name))"
+        case .tokenSetDamaged(let name):
+            "authctl token \(Self.operand(name)) --force, with the set's scopes, resources and audience"
+        case .unknownToken: "install the version of authrefreshd that wrote it"
+        case .stillAside: "systemctl --user restart authrefreshd.service"
+        }
+    }
+
+    /// The name as a shell takes it, even if it breaks the rule for names.
+    private static func operand(_ name: String) -> String {
+        AccountName(name) == nil ? "'\(name.replacing("'", with: "'\\''"))'" : name
+    }
+}
+
+/// What can be seen of a store's files from outside, without the database's help; asking blocks.
+package struct StoreCondition: Sendable {
+    package let path: String
+    /// Permission bits of the database and of its folder; nil for what is gone.
+    package let mode: UInt32?
+    package let folderMode: UInt32?
+    /// Bytes of the database and of its write-ahead log.
+    package let size: Int64
+    package let logSize: Int64
+    /// Bytes that the file system still has for this user; nil if it does not say.
+    package let freeSpace: Int64?
+
+    package init(path: String) {
+        self.path = path
+        let folder = PosixFile.parent(of: path)
+        let file = (try? PosixFile.status(of: path)) ?? nil
+        mode = file?.mode
+        size = file?.size ?? 0
+        folderMode = ((try? PosixFile.status(of: folder)) ?? nil)?.mode
+        logSize = ((try? PosixFile.status(of: path + "-wal")) ?? nil)?.size ?? 0
+        var system = statvfs()
+        let isKnown = unsafe statvfs(folder, &system) == 0
+        freeSpace =
+            isKnown
+            ? Int64(
+                clamping: UInt64(system.f_bavail).multipliedReportingOverflow(by: UInt64(system.f_frsize)).partialValue
+            ) : nil
+    }
+}

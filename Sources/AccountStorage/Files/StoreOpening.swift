@@ -1,0 +1,170 @@
+import GRDB
+import Glibc
+
+/// The steps from a path to a locked, up-to-date database.
+///
+/// Whether the file is ours, not too new, and sealed with our key is found out before anything in it is changed.
+struct StoreOpening {
+    /// A write-ahead log that a burst has blown up is cut back to this at the next checkpoint; twice the 4 MB at which SQLite
+    /// makes one.
+    private static let longestIdleLog = 8 << 20
+
+    /// SQLite's page cache, in bytes, taken as it is needed: a few accounts need 100 KB. With a million of them that are asked for at
+    /// random, the inner pages of their indexes have to stay; with SQLite's own 2 MB they did not; 4 MB served a tenth fewer.
+    private static let cache = 16 << 20
+
+    let path: String
+    /// The keys at hand.
+    let keys: [StoreKey]
+
+    /// - Returns: the database, those of the keys that it is sealed with, and how far its deadlines are behind the wall clock.
+    func open() throws(StoreError) -> (SharedDatabase, keys: SealingKeys, scheduleOffset: Duration) {
+        try prepareFile()
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            let version: Int? = try queue.writeWithoutTransaction { db in
+                let version = try checkOrigin(db)
+                if version != nil { _ = try Meta.findKeys(among: keys, path: path, in: db) }
+                try configure(db)
+                // First of all: a file that is left half made, by a full disk or a power cut, is known for ours.
+                if version == nil { try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
+                return version
+            }
+            if let version, version < Schema.latest { try UpgradeCopy.make(of: queue, at: path) }
+            try Schema.migrator.migrate(queue)
+            let (sealing, offset) = try queue.write { db in
+                (try Meta.findKeys(among: keys, path: path, in: db), try Meta.scheduleOffset(in: db))
+            }
+            return (try SharedDatabase(queue), sealing, .microseconds(offset))
+        } catch {
+            throw refusal(for: error)
+        }
+    }
+
+    /// Makes the folder and an empty file, closed to others; closes a file that is open to them.
+    private func prepareFile() throws(StoreError) {
+        do {
+            if let folder = try PosixFile.status(of: PosixFile.parent(of: path)), folder.owner != geteuid() {
+                throw StoreError.notOurs(path: PosixFile.parent(of: path), owner: folder.owner)
+            }
+            try PosixFile.createFolder(PosixFile.parent(of: path))
+            guard let file = try PosixFile.status(of: path) else {
+                try PosixFile.create(path)
+                return try PosixFile.syncFolder(of: path)
+            }
+            guard file.isRegularFile else { throw StoreError.notADatabase(path: path) }
+            guard file.owner == geteuid() else { throw StoreError.notOurs(path: path, owner: file.owner) }
+            // SQLite would open what it may not write, and stumble over it later under another name.
+            try PosixFile.checkWritable(PosixFile.parent(of: path))
+            try PosixFile.checkWritable(path)
+            if file.mode & 0o077 != 0 { try PosixFile.setMode(0o600, of: path) }
+        } catch let error as PosixError {
+            throw StoreError(error, path: path)
+        } catch {
+            throw StoreError(error, path: path)
+        }
+    }
+
+    private var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.label = "authrefreshd.store"
+        configuration.foreignKeysEnabled = true
+        // Statements may be shown in errors, their arguments never: they hold sealed secrets.
+        configuration.publicStatementArguments = false
+        // Nobody else may have this database open, so there is nobody to wait for.
+        configuration.busyMode = .immediateError
+        configuration.prepareDatabase { db in
+            // Before the first read, so that the lock is taken by it and kept, and no shared-memory file is ever made.
+            try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+            db.add(function: TokenAtHand.function)
+        }
+        return configuration
+    }
+
+    /// Refuses the files of other programs, and of newer versions of this one.
+    ///
+    /// - Returns: the number of the store's schema; nil if the file is empty, or was left before anything was in it.
+    private func checkOrigin(_ db: Database) throws -> Int? {
+        let applicationID = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        if applicationID != Schema.applicationID {
+            let isEmpty = try Bool.fetchOne(db, sql: "SELECT NOT EXISTS (SELECT 1 FROM sqlite_master)") ?? false
+            guard applicationID == 0, isEmpty else { throw StoreError.notAStore(path: path) }
+            return nil
+        }
+        guard version <= Schema.latest else {
+            throw StoreError.newerSchema(path: path, found: version, known: Schema.latest)
+        }
+        return version > 0 ? version : nil
+    }
+
+    private func configure(_ db: Database) throws {
+        let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
+        guard mode == "wal" else { throw StoreError.readOnly(path: path) }
+        // FULL: a lease or a rotated token that is reported as stored survives a power cut (WAL's default may lose the last ones).
+        try db.execute(
+            sql: """
+                PRAGMA synchronous = FULL;
+                PRAGMA secure_delete = ON;
+                PRAGMA temp_store = MEMORY;
+                PRAGMA cache_size = -\(StoreOpening.cache >> 10);
+                PRAGMA journal_size_limit = \(StoreOpening.longestIdleLog);
+                """
+        )
+    }
+
+    /// The case for what SQLite refused, and who holds the lock if that is why.
+    private func refusal(for error: any Error) -> StoreError {
+        let refusal = StoreError(error, path: path)
+        guard case .inUse = refusal else { return refusal }
+        return .inUse(path: path, pid: LockHolder.pid(of: path))
+    }
+}
+
+extension StoreError {
+    /// The case for a system call that failed on `path`.
+    init(_ error: PosixError, path: String) {
+        switch error.code {
+        case EROFS, EACCES: self = .readOnly(path: path)
+        case ENOSPC, EDQUOT: self = .diskFull(path: path)
+        default: self = .cannotOpen(path: path, code: error.code)
+        }
+    }
+}
+
+/// The copy of a store that is made before a newer version changes its tables: such a change is not undone by an older version.
+///
+/// One is kept, the latest. It is sealed with the store's key of that time, and removed when that key is changed.
+enum UpgradeCopy {
+    /// What its name has beyond the store's.
+    static let suffix = ".before-upgrade"
+
+    /// Copies the database that `queue` has open, and has it on disk, complete, when this returns. Blocks about a second per GB.
+    static func make(of queue: DatabaseQueue, at path: String) throws {
+        let (kept, unfinished) = (path + suffix, path + suffix + ".new")
+        try? PosixFile.remove(unfinished)
+        do {
+            try PosixFile.create(unfinished)
+            var configuration = Configuration()
+            configuration.publicStatementArguments = false
+            // As the store itself is opened: a log is then read without a file of shared memory beside it.
+            configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+            let copy = try DatabaseQueue(path: unfinished, configuration: configuration)
+            try queue.backup(to: copy)
+            // One file: a log beside it could be left behind.
+            try copy.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = DELETE") }
+            try copy.close()
+            try PosixFile.sync(unfinished)
+            try PosixFile.rename(unfinished, to: kept)
+            try PosixFile.syncFolder(of: path)
+        } catch {
+            try? PosixFile.remove(unfinished)
+            throw error
+        }
+    }
+
+    /// Removes the copy for the store at `path`.
+    static func remove(of path: String) {
+        try? PosixFile.remove(path + suffix)
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import GRDB
+import RefreshCore
+
+/// The few values that belong to the whole store.
+enum Meta {
+    enum Key: String {
+        case keyID = "key_id"
+        case keyCheck = "key_check"
+        case nextKeyID = "next_key_id"
+        case nextKeyCheck = "next_key_check"
+        case resealCursor = "reseal_cursor"
+        case retiredKeyID = "retired_key_id"
+        case scheduleOffset = "schedule_offset_usec"
+        case probes
+        case clockBootID = "clock_boot_id"
+        case clockOffset = "clock_wall_minus_boot_usec"
+    }
+
+    /// In µs; 0 until the clock has been stepped.
+    static func scheduleOffset(in db: Database) throws -> Int64 {
+        try value(.scheduleOffset, in: db) ?? 0
+    }
+
+    static func setScheduleOffset(_ microseconds: Int64, in db: Database) throws {
+        try set(.scheduleOffset, microseconds, in: db)
+    }
+
+    static func clockOffset(in db: Database) throws -> ClockOffset? {
+        let bootID: Int64? = try value(.clockBootID, in: db)
+        let offset: Int64? = try value(.clockOffset, in: db)
+        guard let bootID, let offset else { return nil }
+        return ClockOffset(bootID: bootID, wallMinusBoot: .microseconds(offset))
+    }
+
+    static func setClockOffset(_ clock: ClockOffset, in db: Database) throws {
+        try set(.clockBootID, clock.bootID, in: db)
+        try set(.clockOffset, clock.wallMinusBoot.microseconds, in: db)
+    }
+
+    /// Counts a probe: SQLite leaves a page alone whose contents an update would not change.
+    static func countProbe(in db: Database) throws {
+        let count: Int64? = try value(.probes, in: db)
+        try set(.probes, (count ?? 0) &+ 1, in: db)
+    }
+
+    static func value<Value: DatabaseValueConvertible>(_ key: Key, in db: Database) throws -> Value? {
+        try Value.fetchOne(db.cachedStatement(sql: StoreStatement.meta.sql), arguments: [key.rawValue])
+    }
+
+    static func set(_ key: Key, _ value: some DatabaseValueConvertible, in db: Database) throws {
+        try db.cachedStatement(
+            sql: "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
+        ).execute(arguments: [key.rawValue, value])
+    }
+
+    static func remove(_ keys: [Key], in db: Database) throws {
+        for key in keys {
+            try db.cachedStatement(sql: "DELETE FROM meta WHERE key = ?").execute(arguments: [key.rawValue])
+        }
+    }
+}
+
+/// The keys that a store is sealed with: one, and while it is being changed the one that follows.
+struct SealingKeys: Sendable {
+    var current: StoreKey
+    /// Nil unless the key is being changed; everything new is sealed with it.
+    var next: StoreKey?
+
+    var sealer: Sealer {
+        next.map { Sealer($0, previous: current) } ?? Sealer(current)
+    }
+
+    /// The key that everything new is sealed with.
+    var newest: StoreKey { next ?? current }
+}
+
+/// What the store knows of its keys: their names, and a value of each by which the right one is recognised.
+extension Meta {
+    /// What is sealed as a key's check; its contents do not matter, only that it opens.
+    private static var checkValue: Secret { Secret("authrefresh") }
+    private static let checkPlace = SealedPlace(account: AccountID(0), column: .keyCheck, generation: Generation(0))
+
+    /// Finds the keys of this store among those at hand; a store without accounts takes the first.
+    ///
+    /// - Parameter keys: at least one.
+    /// - Throws: `wrongKey` with the key that is missing; `corrupt` if what recognises it is.
+    static func findKeys(among keys: [StoreKey], path: String, in db: Database) throws -> SealingKeys {
+        guard let check: Data = try value(.keyCheck, in: db) else {
+            let isInUse = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM account)") ?? false
+            guard !isInUse, let first = keys.first else { throw StoreError.corrupt(path: path) }
+            try set(.keyID, first.identifier, in: db)
+            try set(.keyCheck, Sealer(first).seal(checkValue, for: checkPlace), in: db)
+            return SealingKeys(current: first)
+        }
+        let current = try find(check, named: value(.keyID, in: db), among: keys, path: path)
+        guard let nextCheck: Data = try value(.nextKeyCheck, in: db) else { return SealingKeys(current: current) }
+        let next = try find(nextCheck, named: value(.nextKeyID, in: db), among: keys, path: path)
+        return SealingKeys(current: current, next: next)
+    }
+
+    private static func find(
+        _ check: Data,
+        named name: String?,
+        among keys: [StoreKey],
+        path: String
+    ) throws -> StoreKey {
+        if let key = keys.first(where: { (try? Sealer($0).open(check, at: checkPlace)) == checkValue }) { return key }
+        let given = keys.map(\.identifier)
+        let expected = name ?? "unknown"
+        throw given.contains(expected)
+            ? StoreError.corrupt(path: path)
+            : StoreError.wrongKey(path: path, expected: expected, given: given.joined(separator: ", "))
+    }
+
+    /// Notes that everything new is sealed with `key`.
+    static func setNextKey(_ key: StoreKey, in db: Database) throws {
+        try set(.nextKeyID, key.identifier, in: db)
+        try set(.nextKeyCheck, Sealer(key).seal(checkValue, for: checkPlace), in: db)
+        try set(.resealCursor, Int64(0), in: db)
+    }
+
+    /// The last account whose secrets are sealed with the next key; 0 before the first.
+    static func resealCursor(in db: Database) throws -> Int64 {
+        try value(.resealCursor, in: db) ?? 0
+    }
+
+    static func setResealCursor(_ account: Int64, in db: Database) throws {
+        try set(.resealCursor, account, in: db)
+    }
+
+    /// Notes that nothing is sealed with the key before `key` any more.
+    static func adoptKey(_ key: StoreKey, retiring old: StoreKey, in db: Database) throws {
+        try set(.keyID, key.identifier, in: db)
+        try set(.keyCheck, Sealer(key).seal(checkValue, for: checkPlace), in: db)
+        try set(.retiredKeyID, old.identifier, in: db)
+        try remove([.nextKeyID, .nextKeyCheck, .resealCursor], in: db)
+    }
+
+    /// The key that was replaced, and has not been destroyed everywhere yet; nil if there is none.
+    static func retiredKeyID(in db: Database) throws -> String? {
+        try value(.retiredKeyID, in: db)
+    }
+
+    static func forgetRetiredKey(in db: Database) throws {
+        try remove([.retiredKeyID], in: db)
+    }
+}

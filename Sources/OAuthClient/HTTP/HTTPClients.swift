@@ -1,0 +1,226 @@
+import AsyncHTTPClient
+import Dispatch
+import Glibc
+import NIOCore
+import NIOSSL
+import RefreshCore
+import Synchronization
+import TextEncodings
+
+/// A client, which is shut down when nobody uses it any more.
+final class RoutedClient: Sendable {
+    /// Not a global queue, which `BlockingCall` has the reason for.
+    private static let queue = DispatchQueue(label: "authrefreshd.clients")
+
+    let client: HTTPClient
+
+    init(_ client: HTTPClient) {
+        self.client = client
+    }
+
+    deinit {
+        client.shutdown(queue: Self.queue) { _ in }
+    }
+}
+
+/// The HTTP clients in use: one for each combination of CA file, proxy and client certificate, because all three belong to a client's
+/// connections.
+///
+/// Every request asks for its client, so this is a lock: an actor would take its turn on the event loop each time. Nothing is done
+/// under it that could take time.
+final class HTTPClients: Sendable {
+    private struct Route: Hashable {
+        let caFile: String?
+        let usesProxy: Bool
+        let identity: ClientIdentity?
+    }
+
+    private struct Kept {
+        let client: RoutedClient
+        var lastUse: UInt64
+    }
+
+    private struct State {
+        var clients: [Route: Kept] = [:]
+        var uses: UInt64 = 0
+        var isShutDown = false
+
+        mutating func use(_ route: Route) -> RoutedClient? {
+            guard let client = clients[route]?.client else { return nil }
+            uses += 1
+            clients[route]?.lastUse = uses
+            return client
+        }
+    }
+
+    /// Clients kept for the next request; the one that was used longest ago makes room, and ends with its last request. Each has its TLS
+    /// settings ready, which take some milliseconds to make.
+    static let limit = 64
+
+    private let configuration: OAuthClientConfiguration
+    private let state = Mutex(State())
+
+    /// Where time limits are kept.
+    let eventLoop: any EventLoop
+
+    init(configuration: OAuthClientConfiguration) {
+        self.configuration = configuration
+        eventLoop = configuration.eventLoopGroup.any()
+    }
+
+    /// The client for requests to `endpoint`; to be held on to until the request has ended.
+    ///
+    /// - Parameter identity: the certificate to present; nil for none.
+    /// - Throws: `proxyConfiguration`, `authorityFile` or `clientCertificate` if the settings cannot be used; `authorityFileHangs` if the
+    ///   CA file could not be read in time; `other` after `shutDown`.
+    func client(
+        for endpoint: Endpoint,
+        caFile: String?,
+        identity: ClientIdentity? = nil
+    ) async throws(TransportFailure) -> RoutedClient {
+        let usesProxy = configuration.proxy.covers(endpoint)
+        if usesProxy, configuration.proxy.isUnusable {
+            throw TransportFailure(cause: .proxyConfiguration, wasSent: false)
+        }
+        let route = Route(caFile: caFile ?? configuration.caFile, usesProxy: usesProxy, identity: identity)
+        if let client = state.withLock({ $0.use(route) }) { return client }
+        let settings = try await settings(for: route)
+        return try keep(
+            RoutedClient(
+                HTTPClient(eventLoopGroupProvider: .shared(configuration.eventLoopGroup), configuration: settings)
+            ),
+            for: route
+        )
+    }
+
+    private func keep(_ client: RoutedClient, for route: Route) throws(TransportFailure) -> RoutedClient {
+        // What is let go of ends after the lock is free.
+        var oldest: Kept?
+        let kept = state.withLock { state -> RoutedClient? in
+            guard !state.isShutDown else { return nil }
+            // Somebody else may have made one meanwhile.
+            if let other = state.use(route) { return other }
+            if state.clients.count >= Self.limit,
+                let last = state.clients.min(by: { $0.value.lastUse < $1.value.lastUse })
+            {
+                oldest = state.clients.removeValue(forKey: last.key)
+            }
+            state.uses += 1
+            state.clients[route] = Kept(client: client, lastUse: state.uses)
+            return client
+        }
+        withExtendedLifetime(oldest) {}
+        guard let kept else { throw TransportFailure(cause: .other, wasSent: false) }
+        return kept
+    }
+
+    /// How many clients are kept.
+    var count: Int { state.withLock { $0.clients.count } }
+
+    /// The name that is looked up for requests to `endpoint`: its own or the proxy's; nil if that is this machine's.
+    func nameToLookUp(for endpoint: Endpoint) -> String? {
+        guard !endpoint.isLoopback else { return nil }
+        return configuration.proxy.covers(endpoint) ? configuration.proxy.address?.host : endpoint.host
+    }
+
+    /// Ends all connections; requests in flight fail, later ones are refused.
+    func shutDown() async throws {
+        let ending = state.withLock { state in
+            defer { state.clients = [:] }
+            state.isShutDown = true
+            return state.clients.values.map(\.client)
+        }
+        for routed in ending { try await routed.client.shutdown() }
+    }
+
+    /// How every connection is secured.
+    ///
+    /// - Parameter authorities: trusted beside the system's.
+    static func tls(trusting authorities: [NIOSSLCertificate]) -> TLSConfiguration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        if !authorities.isEmpty { tls.additionalTrustRoots = [.certificates(authorities)] }
+        return tls
+    }
+
+    private func settings(for route: Route) async throws(TransportFailure) -> HTTPClient.Configuration {
+        var trusted: [NIOSSLCertificate] = []
+        if let file = route.caFile { trusted = try await configuration.authorities.certificates(in: file) }
+        var tls = Self.tls(trusting: trusted)
+        try route.identity?.add(to: &tls)
+        var settings = HTTPClient.Configuration(tlsConfiguration: tls)
+        settings.redirectConfiguration = .disallow
+        // A request an hour gains nothing by HTTP/2; see the decision page "HTTP/1.1 is enough".
+        settings.httpVersion = .http1Only
+        settings.timeout.connect = TimeAmount(configuration.connectTimeout)
+        // A refresh token must not ride on a connection that the server is about to close: the loss would look like a
+        // spent token. gunicorn closes idle connections after 2 s, node and Apache after 5 s.
+        settings.connectionPool.idleTimeout = .seconds(1)
+        // The coordinator limits requests per issuer; the pool must not queue what it lets through.
+        settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+        settings.http1_1ConnectionDebugInitializer = { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(FlushGathering(), position: .first)
+                try LostPeerDetection.enable(on: channel)
+            }
+        }
+        // The core decides about repetition, and it wants the first error, not a time limit that hides it.
+        settings.connectionPool.retryConnectionEstablishment = false
+        if route.usesProxy, let server = configuration.proxy.server {
+            settings.proxy = .server(
+                host: server.host,
+                port: server.port,
+                authorization: server.credentials.map { .basic(credentials: Base64.encode($0.reveal())) }
+            )
+        }
+        return settings
+    }
+}
+
+/// Has the kernel find out that the other end of a connection is gone: nothing else tells while an answer is waited for.
+enum LostPeerDetection {
+    /// How long the connection is silent before the first probe, and between probes, in seconds.
+    static let probeInterval = 15
+    /// How long data or probes may go unacknowledged, in milliseconds. The kernel's own limit is a quarter of an hour.
+    static let acknowledgementLimit = 60_000
+
+    /// Turns on TCP keepalive (tcp(7)): a peer that is gone ends the connection with an error within about a minute.
+    static func enable(on channel: any Channel) throws {
+        guard let options = channel.syncOptions else { return }
+        try options.setOption(.socketOption(.so_keepalive), value: 1)
+        try options.setOption(.tcpOption(.init(rawValue: TCP_KEEPIDLE)), value: probeInterval)
+        try options.setOption(.tcpOption(.init(rawValue: TCP_KEEPINTVL)), value: probeInterval)
+        try options.setOption(.tcpOption(.init(rawValue: TCP_USER_TIMEOUT)), value: acknowledgementLimit)
+    }
+}
+
+/// Sends all that one turn of the event loop brings for a connection by one system call.
+///
+/// The HTTP client flushes a request's head before it asks for the body. Sent by themselves they are two segments, and two
+/// wake-ups of whoever reads them.
+final class FlushGathering: ChannelOutboundHandler, RemovableChannelHandler {
+    typealias OutboundIn = ByteBuffer
+
+    private var isFlushPending = false
+
+    func flush(context: ChannelHandlerContext) {
+        guard !isFlushPending else { return }
+        isFlushPending = true
+        let context = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.value.eventLoop.assumeIsolated().execute { [self] in
+            flushNow(context.value)
+        }
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        // A closing TLS session has something to say, too.
+        flushNow(context)
+        context.close(mode: mode, promise: promise)
+    }
+
+    private func flushNow(_ context: ChannelHandlerContext) {
+        guard isFlushPending else { return }
+        isFlushPending = false
+        context.flush()
+    }
+}

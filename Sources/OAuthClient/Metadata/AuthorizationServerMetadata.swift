@@ -1,0 +1,192 @@
+package import RefreshCore
+
+/// What an authorization server publishes about itself (RFC 8414 §2), as far as this client needs it. A list is nil if the
+/// server does not say.
+package struct AuthorizationServerMetadata: Hashable, Sendable {
+    package let issuer: Issuer
+    package let tokenEndpoint: Endpoint
+    /// RFC 7009; nil if the server has none.
+    package var revocationEndpoint: Endpoint?
+    package var endpoints = ServerEndpoints()
+    /// `token_endpoint_auth_methods_supported`; nil means Basic (RFC 8414 §2).
+    package var tokenEndpointAuthenticationMethods: [String]?
+    /// `token_endpoint_auth_signing_alg_values_supported`: what assertions of clients may be signed by.
+    package var tokenEndpointSigningAlgorithms: [String]?
+    /// `revocation_endpoint_auth_methods_supported`; nil as above.
+    package var revocationEndpointAuthenticationMethods: [String]?
+    /// `grant_types_supported`. Many servers forget `refresh_token` in it.
+    package var grantTypes: [String]?
+    /// `scopes_supported`; servers need not name all (RFC 8414 §2).
+    package var scopes: [String]?
+    /// `code_challenge_methods_supported`; nil does not mean that the server knows no PKCE.
+    package var codeChallengeMethods: [String]?
+    /// `id_token_signing_alg_values_supported`.
+    package var idTokenSigningAlgorithms: [String]?
+    /// `request_object_signing_alg_values_supported` (RFC 9101).
+    package var requestObjectSigningAlgorithms: [String]?
+    /// `dpop_signing_alg_values_supported` (RFC 9449 §5.1).
+    package var dpopSigningAlgorithms: [String]?
+    /// `require_pushed_authorization_requests` (RFC 9126 §5).
+    package var requiresPushedAuthorizationRequests = false
+    /// `require_signed_request_object` (RFC 9101 §10.5).
+    package var requiresSignedRequestObjects = false
+    /// `authorization_response_iss_parameter_supported`: each authorization response names its issuer (RFC 9207 §3).
+    package var namesIssuerInResponses = false
+    /// `mtls_endpoint_aliases` by the names of the endpoints they stand for (RFC 8705 §5).
+    package var mutualTLSAliases: [String: Endpoint] = [:]
+
+    package init(issuer: Issuer, tokenEndpoint: Endpoint) {
+        self.issuer = issuer
+        self.tokenEndpoint = tokenEndpoint
+    }
+}
+
+extension AuthorizationServerMetadata {
+    /// The two places where the document of `issuer` may be: OpenID Connect Discovery §4 appends, RFC 8414 §3.1 inserts
+    /// before the issuer's path. Both drop a slash at the issuer's end.
+    static func locations(of issuer: Issuer) -> (openID: Endpoint?, oauth: Endpoint?) {
+        let base = issuer.url.hasSuffix("/") ? String(issuer.url.dropLast()) : issuer.url
+        guard let endpoint = Endpoint(base) else { return (nil, nil) }
+        let origin = base.dropLast(endpoint.path.count)
+        return (
+            Endpoint(base + "/.well-known/openid-configuration"),
+            Endpoint(origin + "/.well-known/oauth-authorization-server" + endpoint.path)
+        )
+    }
+
+    /// What `profile` says instead of any document; nil if it names no token endpoint.
+    init?(issuer: Issuer, profile: ProviderProfile?) {
+        guard let profile, let endpoint = profile.tokenEndpoint else { return nil }
+        self.init(issuer: issuer, tokenEndpoint: endpoint)
+        revocationEndpoint = profile.revocationEndpoint
+        endpoints = profile.endpoints
+    }
+
+    /// Where clients with a certificate find `endpoint` (RFC 8705 §5); nil if it is the same place for them.
+    func mutualTLSAlias(of endpoint: Endpoint) -> Endpoint? {
+        if endpoint == tokenEndpoint { return mutualTLSAliases["token_endpoint"] }
+        if endpoint == revocationEndpoint { return mutualTLSAliases["revocation_endpoint"] }
+        let name = ServerEndpoints.names.first { endpoints[keyPath: $0.path] == endpoint }?.name
+        return name.flatMap { mutualTLSAliases[$0] }
+    }
+
+    /// What was published, with the endpoints that `profile` names in place of the published ones: some servers forget one in
+    /// all of their documents (django-oauth-toolkit: device_authorization_endpoint).
+    func amended(by profile: ProviderProfile?) -> AuthorizationServerMetadata {
+        guard let profile else { return self }
+        var amended = self
+        amended.revocationEndpoint = profile.revocationEndpoint ?? revocationEndpoint
+        amended.endpoints = profile.endpoints.completed(by: endpoints)
+        return amended
+    }
+
+    /// Reads the fields of one or two documents of `issuer`, the first one's before the second one's.
+    ///
+    /// django-oauth-toolkit publishes some endpoints in one document only.
+    ///
+    /// - Throws: `issuerMismatch`, `noTokenEndpoint` or `unusableEndpoint`.
+    init(
+        issuer: Issuer,
+        template: String?,
+        documents: [[String: JSONValue]]
+    ) throws(MetadataError) {
+        // Byte for byte (RFC 8414 §3.3), or one server could speak for another; the template is Entra's known
+        // exception.
+        let published = documents.map { $0["issuer"]?.text }
+        let own = zip(documents, published).filter { $1 == issuer.url || ($1 != nil && $1 == template) }.map(\.0)
+        guard !own.isEmpty else {
+            throw .issuerMismatch(published: FailureText.clean(published.compactMap { $0 }.first, hiding: []))
+        }
+        let reading = MetadataReading(issuer: issuer, documents: own)
+        guard let tokenEndpoint = try reading.endpoint("token_endpoint") else { throw .noTokenEndpoint }
+        self.init(issuer: issuer, tokenEndpoint: tokenEndpoint)
+        revocationEndpoint = try reading.endpoint("revocation_endpoint")
+        // One of these that cannot be used is as good as none: it must not keep tokens from being refreshed.
+        for (name, path) in ServerEndpoints.names { endpoints[keyPath: path] = try? reading.endpoint(name) }
+        mutualTLSAliases = reading.aliases
+        tokenEndpointAuthenticationMethods = reading.names("token_endpoint_auth_methods_supported")
+        revocationEndpointAuthenticationMethods = reading.names("revocation_endpoint_auth_methods_supported")
+        tokenEndpointSigningAlgorithms = reading.names("token_endpoint_auth_signing_alg_values_supported")
+        grantTypes = reading.names("grant_types_supported")
+        scopes = reading.names("scopes_supported")
+        codeChallengeMethods = reading.names("code_challenge_methods_supported")
+        idTokenSigningAlgorithms = reading.names("id_token_signing_alg_values_supported")
+        requestObjectSigningAlgorithms = reading.names("request_object_signing_alg_values_supported")
+        dpopSigningAlgorithms = reading.names("dpop_signing_alg_values_supported")
+        requiresPushedAuthorizationRequests = reading.holds("require_pushed_authorization_requests")
+        requiresSignedRequestObjects = reading.holds("require_signed_request_object")
+        namesIssuerInResponses = reading.holds("authorization_response_iss_parameter_supported")
+    }
+}
+
+/// The fields of an issuer's own documents, the first one's before the second one's.
+private struct MetadataReading {
+    let issuer: Issuer
+    let documents: [[String: JSONValue]]
+
+    /// - Throws: `unusableEndpoint`.
+    func endpoint(_ name: String) throws(MetadataError) -> Endpoint? {
+        guard let text = documents.compactMap({ $0[name]?.text }).first else { return nil }
+        guard let endpoint = usable(text) else { throw .unusableEndpoint(name) }
+        return endpoint
+    }
+
+    func names(_ name: String) -> [String]? {
+        documents.compactMap { $0[name]?.texts }.first
+    }
+
+    /// Whether a document says `true`.
+    func holds(_ name: String) -> Bool {
+        documents.contains { $0[name] == .boolean(true) }
+    }
+
+    var aliases: [String: Endpoint] {
+        let fields = documents.compactMap { $0["mtls_endpoint_aliases"]?.fields }.first ?? [:]
+        return fields.compactMapValues { $0.text.flatMap(usable) }
+    }
+
+    /// Tokens of a server out there must not go to whatever listens on this machine.
+    private func usable(_ text: String) -> Endpoint? {
+        Endpoint(text).flatMap { !$0.isLoopback || issuer.isLoopback ? $0 : nil }
+    }
+}
+
+/// The endpoints of an authorization server that sign-in, sign-out and registration need; nil where it has none.
+///
+/// Metadata and provider profiles name them alike.
+package struct ServerEndpoints: Hashable, Sendable {
+    /// Where a person's browser is sent (RFC 6749 §3.1).
+    package var authorization: Endpoint?
+    /// RFC 8628 §3.1.
+    package var deviceAuthorization: Endpoint?
+    /// RFC 9126 §2.
+    package var pushedAuthorizationRequest: Endpoint?
+    /// Where a person's browser is sent to end the session there (OpenID Connect RP-Initiated Logout §2).
+    package var endSession: Endpoint?
+    /// RFC 7591 §3.
+    package var registration: Endpoint?
+    /// Where the server's keys are (RFC 7517 §5).
+    package var keySet: Endpoint?
+    /// OpenID Connect Core §5.3.
+    package var userInfo: Endpoint?
+
+    package init() {}
+
+    /// What each is called in metadata (RFC 8414 §2) and in profiles.
+    static let names: [(name: String, path: any WritableKeyPath<ServerEndpoints, Endpoint?> & Sendable)] = [
+        ("authorization_endpoint", \.authorization),
+        ("device_authorization_endpoint", \.deviceAuthorization),
+        ("pushed_authorization_request_endpoint", \.pushedAuthorizationRequest),
+        ("end_session_endpoint", \.endSession),
+        ("registration_endpoint", \.registration),
+        ("jwks_uri", \.keySet),
+        ("userinfo_endpoint", \.userInfo),
+    ]
+
+    /// These endpoints, and `others` where there are none.
+    func completed(by others: ServerEndpoints) -> ServerEndpoints {
+        var all = self
+        for (_, path) in Self.names where all[keyPath: path] == nil { all[keyPath: path] = others[keyPath: path] }
+        return all
+    }
+}

@@ -1,0 +1,220 @@
+import NIOHTTP1
+package import RefreshCore
+
+/// Gets both metadata documents of an issuer and makes one of them.
+struct MetadataFetch: Sendable {
+    let exchange: HTTPExchange
+    let configuration: OAuthClientConfiguration
+
+    /// The merged metadata, and whether both documents were really asked for.
+    struct Result: Sendable {
+        let metadata: AuthorizationServerMetadata
+        /// The server's clock when it answered; nil if it did not say.
+        let serverDate: Timestamp?
+        /// False if one document could not be had for a reason that will pass: what it says is missing until the next
+        /// fetch.
+        let isComplete: Bool
+        /// The documents as they were sent.
+        let bodies: [[UInt8]]
+    }
+
+    private struct Page {
+        let fields: [String: JSONValue]
+        let serverDate: Timestamp?
+        let body: [UInt8]
+    }
+
+    private typealias Document = Swift.Result<Page, MetadataError>
+
+    @concurrent func run(issuer: Issuer, profile: ProviderProfile?) async throws(MetadataError) -> Result {
+        let locations = AuthorizationServerMetadata.locations(of: issuer)
+        // One after the other, over the same connection. At the same time they would need two, and AsyncHTTPClient reads all of the system's
+        // authorities for each connection that is begun before the first one stands: 0.8 MiB, of which the heap keeps the room.
+        let limit = min(configuration.discoveryTimeout, configuration.totalTimeout)
+        let begin = configuration.uptime()
+        // Some hang at the one, and have the other.
+        let openID = await document(at: locations.openID, profile, begin + limit * 2 / 3)
+        let oauth = await document(at: locations.oauth, profile, begin + limit)
+        let documents = [openID, oauth]
+        let found = documents.compactMap { try? $0.get() }
+        guard !found.isEmpty else { throw MetadataFetch.worst(of: documents) }
+        return Result(
+            metadata: try AuthorizationServerMetadata(
+                issuer: issuer,
+                template: profile?.issuerTemplate,
+                documents: found.map(\.fields)
+            ).amended(by: profile),
+            serverDate: found.compactMap(\.serverDate).first,
+            isComplete: !documents.contains(where: MetadataFetch.willPass),
+            bodies: found.map(\.body)
+        )
+    }
+
+    /// What documents that were kept say; nil if they cannot be used.
+    static func metadata(in kept: KeptMetadata, for key: MetadataCache.Key) -> AuthorizationServerMetadata? {
+        try? AuthorizationServerMetadata(
+            issuer: key.issuer,
+            template: key.profile?.issuerTemplate,
+            documents: kept.documents.compactMap { JSONValue.object(in: $0) }
+        ).amended(by: key.profile)
+    }
+
+    private func document(
+        at endpoint: Endpoint?,
+        _ profile: ProviderProfile?,
+        _ deadline: ContinuousClock.Instant
+    ) async -> Document {
+        guard let endpoint else { return .failure(.notPublished(status: 404)) }
+        let headers: HTTPHeaders = ["accept": "application/json", "user-agent": configuration.userAgent]
+        let request = HTTPExchange.Request(endpoint: endpoint, headers: headers, caFile: profile?.caFile)
+        do throws(TransportFailure) {
+            return read(try await exchange.send(request, before: deadline), from: endpoint)
+        } catch {
+            let row = FailureTable.standard.row(for: FailureSignal(error, now: configuration.now()))
+            return .failure(.noAnswer(row.failureClass, summary: row.summary))
+        }
+    }
+
+    private func read(_ answer: Answer, from endpoint: Endpoint) -> Document {
+        let body = AnswerBody(answer)
+        switch answer.status {
+        case 200 where body.kind == .fields:
+            return .success(Page(fields: body.fields, serverDate: answer.serverDate, body: answer.body))
+        // Some servers answer every unknown path with their front page, others with a redirect to it or with 401. An
+        // answer from another place is a captive portal's.
+        case 300...399 where !answer.isRedirect(awayFrom: endpoint), 400...406, 410:
+            return .failure(.notPublished(status: answer.status))
+        default:
+            return .failure(
+                .unavailable(status: answer.status, retryAfter: answer.retryAfter(now: configuration.now()))
+            )
+        }
+    }
+
+    private static func willPass(_ document: Document) -> Bool {
+        switch document {
+        case .failure(let error): error.willPass
+        case .success: false
+        }
+    }
+
+    /// The failure to report: one that passes by itself before one that says that there is nothing.
+    private static func worst(of documents: [Document]) -> MetadataError {
+        let failures = documents.filter(willPass) + documents
+        guard case .failure(let error)? = failures.first else { return .notPublished(status: 404) }
+        return error
+    }
+}
+
+/// The metadata documents of an issuer as they were fetched last, for the time after a restart.
+package struct KeptMetadata: Hashable, Sendable {
+    /// What the documents were fetched for: those that one set of authorities vouches for are not believed with another.
+    package struct Place: Hashable, Sendable {
+        package let issuer: Issuer
+        /// The PEM file of a profile; nil for the authorities that all servers are trusted by.
+        package let caFile: String?
+
+        package init(issuer: Issuer, caFile: String?) {
+            self.issuer = issuer
+            self.caFile = caFile
+        }
+    }
+
+    /// JSON, as the server sent it; they are read by the rules for fetched ones whenever they are used.
+    package var documents: [[UInt8]]
+    package var fetchedAt: Timestamp
+
+    package init(documents: [[UInt8]], fetchedAt: Timestamp) {
+        self.documents = documents
+        self.fetchedAt = fetchedAt
+    }
+
+    /// Bytes of one document that is kept. Real ones have some KiB, with embedded keys up to 100 KiB.
+    package static let bytesMax = 128 << 10
+    /// How long documents are used after they were fetched: an endpoint that nobody has confirmed for a quarter of a year may be
+    /// another's by now.
+    package static let lifetime = Duration.seconds(90 * 86_400)
+}
+
+/// Keeps metadata beyond the life of the process. Nothing in it is secret: servers publish it to everybody.
+package struct MetadataShelf: Sendable {
+    /// What was kept last; nil if there is nothing.
+    let find: @Sendable (KeptMetadata.Place) async -> KeptMetadata?
+    let keep: @Sendable (KeptMetadata.Place, KeptMetadata) async -> Void
+
+    package init(
+        find: @escaping @Sendable (KeptMetadata.Place) async -> KeptMetadata?,
+        keep: @escaping @Sendable (KeptMetadata.Place, KeptMetadata) async -> Void
+    ) {
+        self.find = find
+        self.keep = keep
+    }
+}
+
+/// Why an authorization server's metadata could not be had.
+package enum MetadataError: Error, Hashable, Sendable {
+    /// No answer came; no token was at stake. The class is never one that ends a grant.
+    case noAnswer(FailureClass, summary: String)
+    /// The server, or something on the way to it, answered that it cannot serve now.
+    case unavailable(status: Int, retryAfter: Duration?)
+    /// Neither document exists.
+    case notPublished(status: Int)
+    /// The documents are for another issuer; the caller should be told which.
+    case issuerMismatch(published: String?)
+    case noTokenEndpoint
+    /// An endpoint is no `https` URL; the associated value is its name in the document.
+    case unusableEndpoint(String)
+
+    /// Whether the same question may be answered a little later.
+    package var willPass: Bool {
+        switch self {
+        case .noAnswer(let failureClass, _): !failureClass.isMisconfiguration
+        case .unavailable: true
+        case .notPublished, .issuerMismatch, .noTokenEndpoint, .unusableEndpoint: false
+        }
+    }
+
+    /// What it means for a refresh.
+    package var refreshFailure: RefreshFailure {
+        switch self {
+        case .noAnswer(let failureClass, let summary):
+            RefreshFailure(failureClass, detail: FailureDetail(summary: summary))
+        case .unavailable(let status, let retryAfter):
+            RefreshFailure(
+                .unavailable,
+                detail: FailureDetail(summary: "the server's metadata cannot be had now", httpStatus: status),
+                retryAfter: retryAfter
+            )
+        case .notPublished(let status):
+            RefreshFailure(
+                .misconfigured,
+                detail: FailureDetail(
+                    summary:
+                        "the issuer publishes no metadata: check its URL, or name the endpoints in a provider profile",
+                    httpStatus: status
+                )
+            )
+        case .issuerMismatch(let published):
+            RefreshFailure(
+                .misconfigured,
+                detail: FailureDetail(
+                    summary: "the server's metadata is for another issuer: they must agree to the last character",
+                    oauthErrorDescription: published
+                )
+            )
+        case .noTokenEndpoint:
+            RefreshFailure(
+                .misconfigured,
+                detail: FailureDetail(summary: "the server's metadata names no token endpoint")
+            )
+        case .unusableEndpoint(let name):
+            RefreshFailure(
+                .misconfigured,
+                detail: FailureDetail(
+                    summary: "the server's metadata names an endpoint that is not https",
+                    oauthErrorDescription: name
+                )
+            )
+        }
+    }
+}
