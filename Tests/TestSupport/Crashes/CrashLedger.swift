@@ -10,6 +10,8 @@ package struct CrashLoss: Sendable, Equatable {
     package let wasServedAndCut: Bool
     /// A daemon had already told of the answer to that exchange: then it should have been stored.
     package let wasToldAsStored: Bool
+    /// When the daemon was killed that had the exchange under way, in microseconds since 1970.
+    package let cutAt: Int64?
     /// How long the answer had been in the daemon's socket when the daemon was killed; nil if it had not left the server. On loopback
     /// it is there as soon as it is sent.
     package let arrivedBefore: Duration?
@@ -73,6 +75,7 @@ struct CrashLedger {
                 return served.timeUSec <= death.replacedAt && death.killedAt <= next.timeUSec
             },
             wasToldAsStored: told > refused ?? .max,
+            cutAt: cut?.killedAt,
             arrivedBefore: served?.answeredUSec.flatMap { answered in
                 cut.flatMap { $0.killedAt > answered ? .microseconds($0.killedAt - answered) : nil }
             },

@@ -52,14 +52,17 @@ extension CrashResult {
         }
         let wrong = lost.filter { !$0.isOfUnansweredExchange }
         // A daemon that is killed after it has stored a decision and before it has logged it says nothing: a moment of a millisecond
-        // in a life of a hundred. What it stored, status tells.
+        // in a life of a hundred. What it stored, status tells. What one kill cut is decided on together when the next daemon starts,
+        // in one commit, so kills are counted, not accounts.
         let unsaid = lost.filter { !$0.isSaidInLog }
+        let killsWithLosses = Set(lost.map(\.cutAt)).count
+        let killsUnsaid = Set(unsaid.map(\.cutAt)).count
         // A machine that is busy with something else lets a commit take longer, and so does the disk. A daemon that held answers back
         // before it stored them would lose nearly all of them so.
         let kept = lost.filter(\.wasKeptUnstored)
         return wrong.map { "lost though its answer had been stored: \($0)" }
             + (kept.count > lost.count / 2 + 1 ? kept.map { "lost though its answer had arrived: \($0)" } : [])
-            + (unsaid.count > lost.count / 10 + 1 ? ["\(unsaid.count) losses that the journal does not tell"] : [])
+            + (killsUnsaid > killsWithLosses / 10 + 1 ? ["\(unsaid.count) losses that the journal does not tell"] : [])
             + unexplained.map { "neither fresh nor a question: \($0)" }
     }
 }
