@@ -52,7 +52,7 @@ struct AskingPaceTests {
             #expect(await outcome.snapshot?.state.generation == Generation(2))
             #expect(await rig.inside { $0.exchanges.count } == 8)
             // The end would wait for their answers.
-            await rig.inside { $0.giveUpAnswers { _ in true } }
+            await rig.inside { $0.exchanges.giveUpAnswers { _ in true } }
             await rig.stop()
         }
     }

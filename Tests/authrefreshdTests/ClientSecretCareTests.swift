@@ -56,8 +56,8 @@ struct ClientSecretCareTests {
     private static func keepWithoutStore(_ account: Account, in rig: CoordinatorRig) async -> Bool {
         await rig.inside { coordinator in
             _ = unsafe rename(coordinator.store.path, coordinator.store.path + ".away")
-            coordinator.renewals[account.id] = account.registration
-            defer { coordinator.renewals[account.id] = nil }
+            coordinator.registrations.beginRenewal(account.registration, of: account.id)
+            defer { coordinator.registrations.endRenewal(of: account.id) }
             let new = renewed(account.registration)
             return coordinator.keep(new, of: account.id, isRenewal: true, correlationID: "c1")
         }
@@ -79,10 +79,10 @@ struct ClientSecretCareTests {
         #expect(await Self.keepWithoutStore(account, in: rig) == false)
         let used = await rig.inside { $0.requestingClient(of: account, correlationID: "c2").registration }
         #expect(used.clientSecret == Secret("s2") && used.management?.accessToken == Secret("t2"))
-        #expect(await rig.inside { $0.trouble != nil && $0.unsavedRegistrations.count == 1 })
+        #expect(await rig.inside { $0.trouble != nil && !$0.registrations.areStored })
 
         await Self.putStoreBack(of: rig)
-        #expect(await rig.inside { $0.trouble == nil && $0.unsavedRegistrations.isEmpty })
+        #expect(await rig.inside { $0.trouble == nil && $0.registrations.areStored })
         #expect(try await Self.stored(account, in: rig) == used)
         await rig.stop()
     }
@@ -109,10 +109,10 @@ struct ClientSecretCareTests {
         #expect(await Self.keepWithoutStore(account, in: rig) == false)
         async let end: Void = rig.stop()
         await rig.inside { $0.finishStopping() }
-        #expect(await rig.inside { !$0.isOver && $0.unsavedRegistrations.count == 1 })
+        #expect(await rig.inside { !$0.isOver && !$0.registrations.areStored })
         await Self.putStoreBack(of: rig)
         await end
-        #expect(await rig.inside { $0.isOver && $0.unsavedRegistrations.isEmpty })
+        #expect(await rig.inside { $0.isOver && $0.registrations.areStored })
     }
 
     @Test func `a secret that a person has brought meanwhile stays, beside the registration's new token`() async throws
@@ -126,9 +126,9 @@ struct ClientSecretCareTests {
         let (edited, id) = (account, account.id)
         try await rig.inside { coordinator in
             _ = try coordinator.update(id, by: SettingsChange(setting: { $0 = edited }))
-            coordinator.renewals[id] = asked
+            coordinator.registrations.beginRenewal(asked, of: id)
             _ = coordinator.keep(Self.renewed(asked), of: id, isRenewal: true, correlationID: "c1")
-            coordinator.renewals[id] = nil
+            coordinator.registrations.endRenewal(of: id)
         }
         let stored = try #require(try await Self.stored(account, in: rig))
         #expect(stored.clientSecret == Secret("person's") && stored.clientSecretExpiresAt == nil)
@@ -141,12 +141,14 @@ struct ClientSecretCareTests {
         try await rig.start()
         let account = try await Self.add(Self.registration(secret: "s1"), to: rig)
         await rig.inside { coordinator in
-            coordinator.renewals = [AccountID(71): account.registration, AccountID(72): account.registration]
+            for other in [AccountID(71), AccountID(72)] {
+                coordinator.registrations.beginRenewal(account.registration, of: other)
+            }
             coordinator.tendClientSecret(of: account.id)
-            #expect(coordinator.errands == 0 && coordinator.renewals.count == 2)
+            #expect(coordinator.errands == 0)
             let soon = coordinator.timebase.now().wall + .seconds(61)
-            #expect(coordinator.clientSecretCare[account.id].map { $0.nextAt < soon } == true)
-            coordinator.renewals = [:]
+            #expect(coordinator.registrations.nextLook(at: account.id).map { $0 < soon } == true)
+            for other in [AccountID(71), AccountID(72)] { coordinator.registrations.endRenewal(of: other) }
         }
         await rig.stop()
     }
@@ -163,8 +165,8 @@ struct ClientSecretCareTests {
             coordinator.isStopping = true
             coordinator.tendClientSecret(of: account.id)
             coordinator.isStopping = false
-            #expect(coordinator.renewals.isEmpty && coordinator.errands == 0)
-            #expect(coordinator.clientSecretCare[account.id] == nil)
+            #expect(!coordinator.registrations.hasRenewals && coordinator.errands == 0)
+            #expect(coordinator.registrations.nextLook(at: account.id) == nil)
         }
         await rig.stop()
     }

@@ -63,12 +63,16 @@ final class CoordinatorRig: Sendable {
         return snapshot
     }
 
-    /// Waits as a caller of `AcquireToken` does.
+    /// Asks as a caller of `AcquireToken` does: waits only if the account has no token that is good enough.
     func waitForToken(of account: AccountID) async -> WaitOutcome {
         let outcomes = EventLog<WaitOutcome>()
-        _ = await coordinator.wait(for: .token(minimumValidity: nil, isForced: false), of: account, after: .tokenNeeded)
-        {
-            outcomes.append($0)
+        await inside { coordinator in
+            if let record = try? coordinator.entry(of: account)?.record() {
+                let snapshot = coordinator.snapshot(of: record, at: coordinator.timebase.now())
+                if snapshot.holdsAccessToken(for: nil) { return outcomes.append(.settled(snapshot)) }
+            }
+            let purpose = Waiter.Purpose.token(minimumValidity: nil, isForced: false)
+            _ = coordinator.wait(for: purpose, of: account, after: .tokenNeeded) { outcomes.append($0) }
         }
         return (try? await outcomes.first("the outcome") { _ in true }) ?? .timedOut
     }

@@ -75,7 +75,7 @@ struct GrantSwapTests {
             _ = try await issuer.waitForRequest { $0.clientID == "desk" }
             try rig.setStoreIsThere(false)
             await #expect(throws: StoreError.self) { try await swap.value }
-            #expect(await rig.inside { $0.trouble != nil && $0.unsaved.count == 1 })
+            #expect(await rig.inside { $0.trouble != nil && $0.unstored.count == 1 })
             await #expect(throws: StoreError.self) { try await rig.inside { try $0.checkStoreIsWritable() } }
 
             try rig.setStoreIsThere(true)
@@ -83,7 +83,7 @@ struct GrantSwapTests {
             let stored = try #require(try await Self.stored(held.id, in: rig))
             #expect(stored.registration.clientID == "desk")
             #expect(stored.policy.leadTime == .seconds(60) && stored.name.text == "old")
-            #expect(await rig.inside { $0.trouble == nil && $0.unsaved.isEmpty })
+            #expect(await rig.inside { $0.trouble == nil && $0.unstored.isEmpty })
             try await rig.log.first("the news") { $0.contains("account updated") }
             await rig.stop()
         }
@@ -99,11 +99,11 @@ struct GrantSwapTests {
             await #expect(throws: StoreError.self) { try await swap.value }
             async let end: Void = rig.stop()
             await rig.inside { $0.finishStopping() }
-            #expect(await rig.inside { !$0.isOver && $0.unsaved.count == 1 })
+            #expect(await rig.inside { !$0.isOver && $0.unstored.count == 1 })
             try rig.setStoreIsThere(true)
             await rig.pass(StoreTrouble.retryInterval + .seconds(1))
             await end
-            #expect(await rig.inside { $0.isOver && $0.unsaved.isEmpty })
+            #expect(await rig.inside { $0.isOver && $0.unstored.isEmpty })
         }
     }
 }

@@ -38,7 +38,7 @@ struct LateDeadlineTests {
             await rig.inside { coordinator in
                 var demand = StepUp(since: coordinator.timebase.now().wall, claims: "{}")
                 demand.needsPerson = false
-                coordinator.stepUps[id] = demand
+                coordinator.stepUps.note(demand, of: id)
             }
             // Twenty requests at once would bring a token.
             try await issuer.script(.answer(CannedAnswer(status: 503, body: "")), times: 20)

@@ -46,13 +46,12 @@ struct RefusedCommitTests {
             _ = await rig.waitForToken(of: first)
             try await rig.inside { coordinator in
                 guard let record = try coordinator.store.record(first) else { return }
-                let poison = Self.poison(owner ?? first, record, write(record))
-                coordinator.unsaved[owner ?? first] = poison
+                coordinator.unstored.keep(Self.poison(owner ?? first, record, write(record)))
             }
             let second = try await rig.add("second", url, try await issuer.issueGrant(clientID: "app"))
             let outcome = await rig.waitForToken(of: second)
             #expect(outcome.snapshot?.shown == .fresh)
-            #expect(await rig.inside { $0.unsaved.isEmpty && $0.trouble == nil })
+            #expect(await rig.inside { $0.unstored.isEmpty && $0.trouble == nil })
             // The account itself goes on from what is stored.
             #expect(try await rig.state(of: "first")?.shown == .fresh)
             if let line { try await rig.log.first("the line") { $0.contains(line) } }
@@ -104,13 +103,15 @@ struct RefusedCommitTests {
                 )
                 let arrival = Arrival(account: id, event: answer, tokens: tokens)
                 let write = StateWrite(account: id, base: Generation(0), state: record.state, tokens: .store(tokens))
-                coordinator.unsaved[id] = Decision(
-                    record: record,
-                    arrival: arrival,
-                    event: answer,
-                    effects: [],
-                    write: write,
-                    failureBefore: nil
+                coordinator.unstored.keep(
+                    Decision(
+                        record: record,
+                        arrival: arrival,
+                        event: answer,
+                        effects: [],
+                        write: write,
+                        failureBefore: nil
+                    )
                 )
                 coordinator.submit(.deadlineReached, for: id)
             }
@@ -119,7 +120,7 @@ struct RefusedCommitTests {
             let index = try #require(rig.log.all.firstIndex { $0.hasPrefix(refused) })
             try await rig.log.first("the second try", from: index) { $0.hasPrefix("access token refreshed") }
             #expect(try await rig.inside { try $0.accessToken(of: id)?.secret.reveal() } == "late-access")
-            #expect(await rig.inside { $0.unsaved.isEmpty })
+            #expect(await rig.inside { $0.unstored.isEmpty })
             await rig.stop()
         }
     }

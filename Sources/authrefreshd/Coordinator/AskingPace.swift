@@ -34,13 +34,15 @@ struct AskingPace {
     /// - Returns: whether it has to wait; `takeReady` brings it again.
     mutating func postpone(_ arrival: Arrival, at now: Moment) -> Bool {
         guard arrival.event.isForWaiters, rest(of: arrival, at: now) > .zero else { return false }
-        if !holds(arrival.event, of: arrival.account) { postponed.append(arrival) }
+        if !postponed.contains(where: { $0.account == arrival.account && $0.event == arrival.event }) {
+            postponed.append(arrival)
+        }
         return true
     }
 
-    /// Whether this event of an account waits for the rest of its second.
-    func holds(_ event: Event, of account: AccountID) -> Bool {
-        postponed.contains { $0.account == account && $0.event == event }
+    /// The events of an account that wait for the rest of their second.
+    func postponed(of account: AccountID) -> Set<Event> {
+        Set(postponed.lazy.filter { $0.account == account }.map(\.event))
     }
 
     /// Takes the arrivals whose second is over.

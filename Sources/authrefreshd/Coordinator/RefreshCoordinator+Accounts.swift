@@ -47,7 +47,7 @@ extension RefreshCoordinator {
         let account = decision.record.account.id
         // The store has the name, which may be another since it was decided.
         guard let before = decision.accountBefore, case .intact(let record)? = try? entry(of: account) else { return }
-        tokenSetFailures.forget(account)
+        callers.forgetFailures(of: account)
         if !before.isAsked(like: record.account) { tell(.cancelled(by: .changed), to: account, at: now) }
         if before.allowedCallers != record.account.allowedCallers { wakeDerived(from: account) }
         wake()
@@ -61,7 +61,7 @@ extension RefreshCoordinator {
     func rename(_ account: AccountID, to name: AccountName) throws(StoreError) {
         let previous = try entry(of: account)?.record().account.name
         try store.rename(account, to: name)
-        unsaved[account]?.record.account.name = name
+        unstored.rename(account, to: name)
         guard let record = try entry(of: account)?.record(), let previous else { return }
         announce(.renamed(from: previous), of: record, at: timebase.now())
     }
@@ -70,11 +70,10 @@ extension RefreshCoordinator {
     func remove(_ account: AccountID) throws(StoreError) {
         let entry = try entry(of: account)
         try store.remove(account)
-        unsaved[account] = nil
-        tokenSetFailures.forget(account)
-        stepUps[account] = nil
-        clientSecretCare[account] = nil
-        unsavedRegistrations[account] = nil
+        unstored.remove(account)
+        callers.forgetFailures(of: account)
+        stepUps.forget(account)
+        registrations.forget(account)
         answerWaiters(of: account, with: .removed)
         tell(.cancelled(by: .removed), to: account, at: timebase.now())
         let now = timebase.now()
@@ -127,9 +126,7 @@ extension RefreshCoordinator {
         let outcome = await client.refresh(request)
         // An answer is not dropped for a store that cannot be read now.
         let record = try? entry(of: account.id)?.record()
-        if let record, let serverDate = outcome.serverDate {
-            noteSkew(serverDate - timebase.now().wall, of: record.issuerID)
-        }
+        if let record { noteServerDate(outcome.serverDate, of: record.issuerID) }
         let response = try outcome.result.get()
         if let record {
             let changed = change?.applied(to: record.account) ?? record.account
@@ -182,7 +179,7 @@ extension RefreshCoordinator {
 
     /// The current refresh token, for revocation and export; nil if the account is signed out.
     func refreshToken(of snapshot: AccountSnapshot) throws(StoreError) -> RefreshToken? {
-        if let kept = unsaved[snapshot.account.id]?.arrivedTokens?.refreshToken { return kept }
+        if let kept = unstored[snapshot.account.id]?.arrivedTokens?.refreshToken { return kept }
         return try store.refreshToken(of: snapshot.account.id, generation: snapshot.state.generation)
     }
 

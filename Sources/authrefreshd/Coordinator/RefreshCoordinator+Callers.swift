@@ -28,27 +28,19 @@ extension RefreshCoordinator {
     func shown(_ entry: AccountEntry, at now: Moment) -> ShownAccount {
         switch entry {
         case .intact(let record):
-            return .whole(snapshot(of: asKept(record), at: now))
+            return .whole(snapshot(of: unstored.applied(to: record), at: now))
         case .damaged(let account):
             // The next turn comes upon the damage by itself, and sets the account aside if that has not been done.
-            hasFoundDamage = true
+            unstored.noteDamage()
             submit(.deadlineReached, for: account.id)
             return .damaged(account)
         }
     }
 
-    /// A stored account with the state that could not be stored yet; its name and settings may have changed since that was decided.
-    private func asKept(_ record: Record) -> Record {
-        guard let kept = unsaved[record.account.id]?.record else { return record }
-        var record = record
-        record.state = kept.state
-        return record
-    }
-
     /// The access token of an account, with its type; nil if there is none.
     func accessToken(of account: AccountID) throws(StoreError) -> AccessToken? {
-        if let kept = unsaved[account]?.arrivedTokens(for: nil) { return kept.accessToken }
-        if let token = justStored[account]?.accessToken { return token }
+        if let kept = unstored[account]?.arrivedTokens(for: nil) { return kept.accessToken }
+        if let token = unstored.justStored(of: account)?.accessToken { return token }
         return try store.accessToken(of: account)
     }
 
@@ -63,25 +55,14 @@ extension RefreshCoordinator {
         holding accessToken: AccessTokenTimes? = nil,
         answer: @escaping @Sendable (WaitOutcome) -> Void
     ) -> Int {
-        lastWaiter += 1
         let now = timebase.now()
-        let waiter = Waiter(
-            number: lastWaiter,
-            purpose: purpose,
-            request: event,
-            since: now,
-            patience: Waiter.patience(for: purpose, holding: accessToken, at: now),
-            answer: answer
-        )
-        waiters[account, default: []].append(waiter)
-        submit(event, for: account)
-        return waiter.number
+        defer { submit(event, for: account) }
+        return callers.add(purpose, of: account, after: event, holding: accessToken, at: now, answer: answer)
     }
 
     /// Forgets a waiter whose caller has gone; what was begun for it goes on.
     func forgetWaiter(_ number: Int, of account: AccountID) {
-        let rest = waiters[account]?.filter { $0.number != number } ?? []
-        waiters[account] = rest.isEmpty ? nil : rest
+        callers.forget(number, of: account)
     }
 
     /// Tells those waiters of an account that have what they waited for, or will not get it.
@@ -89,69 +70,25 @@ extension RefreshCoordinator {
     /// - Parameter event: what was decided on. Those whom it was not about ask again: exchanges follow one after the other.
     func settleWaiters(of record: Record, after event: Event, at now: Moment) {
         let id = record.account.id
-        guard let waiting = waiters.removeValue(forKey: id) else { return }
-        let snapshot = snapshot(of: record, at: now)
-        var times: [TokenSet?: AccessTokenTimes] = [:]
-        for set in Set(waiting.map(\.tokenSet)) { times[set] = accessTokenTimes(of: record, for: set) }
-        var rest: [Waiter] = []
-        var settled: [(waiter: Waiter, outcome: WaitOutcome)] = []
-        for waiter in waiting {
-            if let outcome = outcome(for: waiter, holding: times[waiter.tokenSet], snapshot, after: event) {
-                settled.append((waiter, outcome))
-            } else {
-                rest.append(waiter)
-            }
-        }
-        if !rest.isEmpty { waiters[id] = rest }
-        for (waiter, outcome) in settled { waiter.answer(outcome) }
-        guard record.state.phase == .scheduled else { return }
-        var asked: Set<Event> = []
-        for waiter in rest where asked.insert(waiter.request).inserted { submit(waiter.request, for: id) }
-    }
-
-    /// What a waiter is told; nil if it has to wait on.
-    private func outcome(
-        for waiter: Waiter,
-        holding accessToken: AccessTokenTimes?,
-        _ snapshot: AccountSnapshot,
-        after event: Event
-    ) -> WaitOutcome? {
-        if waiter.isSatisfied(by: accessToken, at: snapshot.at) { return .settled(snapshot) }
-        switch snapshot.state.phase {
-        case .refreshing: return isOverdue(snapshot.account.id) ? .notNow(Self.overdueText, snapshot) : nil
-        case .signedOut, .backingOff, .interactionRequired, .parked: return .settled(snapshot)
-        case .scheduled:
-            // Nothing was asked yet.
-            if case .leaseReturned = event { return nil }
-            let account = snapshot.account.id
-            if !event.isAnswer, pace.holds(waiter.request, of: account) { return nil }
-            if let set = waiter.tokenSet,
-                let failure = tokenSetFailures.failure(of: set, for: account, since: waiter.since)
-            {
-                return .tokenSetFailed(failure, snapshot)
-            }
-            // The next attempt follows at once.
-            if snapshot.state.isRefreshable, waiter.isLeftWanting(by: accessToken, at: snapshot.at) { return nil }
-            return waiter.tokenSet == event.tokenSet ? .settled(snapshot) : nil
-        }
+        guard callers.isAwaited(id) else { return }
+        var tokenSets: [TokenSet: AccessTokenTimes] = [:]
+        for set in Set(callers.tokenSets(of: id)) { tokenSets[set] = accessTokenTimes(of: record, for: set) }
+        let (told, again) = callers.settle(
+            Callers.Standing(
+                snapshot: snapshot(of: record, at: now),
+                event: event,
+                isOverdue: exchanges.isOverdue(id),
+                tokenSets: tokenSets,
+                postponed: pace.postponed(of: id)
+            )
+        )
+        for (waiter, outcome) in told { waiter.answer(outcome) }
+        for request in again { submit(request, for: id) }
     }
 
     /// Tells all waiters of an account the same.
     func answerWaiters(of account: AccountID, with outcome: WaitOutcome) {
-        for waiter in waiters.removeValue(forKey: account) ?? [] {
-            waiter.answer(outcome)
-        }
-    }
-
-    /// Sends away those who have waited for too long.
-    func expireWaiters(at now: Moment) {
-        for (account, waiting) in waiters where waiting.contains(where: { $0.remaining(at: now) == .zero }) {
-            let rest = waiting.filter { $0.remaining(at: now) > .zero }
-            waiters[account] = rest.isEmpty ? nil : rest
-            for waiter in waiting where waiter.remaining(at: now) == .zero {
-                waiter.answer(.timedOut)
-            }
-        }
+        for waiter in callers.takeAll(of: account) { waiter.answer(outcome) }
     }
 
     func snapshot(of record: Record, at now: Moment) -> AccountSnapshot {
@@ -159,7 +96,7 @@ extension RefreshCoordinator {
             account: record.account,
             state: record.state,
             at: now,
-            clockSkew: clockSkew(of: record.issuerID),
+            clockSkew: host.clockSkew(of: record.issuerID, in: store),
             lastFailure: exchanges[record.account.id]?.lastFailure,
             stepUp: stepUps[record.account.id],
             needsClientSecret: needsClientSecret(record.account, at: now.wall)

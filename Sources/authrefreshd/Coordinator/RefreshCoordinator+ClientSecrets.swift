@@ -4,9 +4,6 @@ internal import RefreshCore
 
 /// Client secrets that end (RFC 7591 §3.2.1): renewed where the client may do that by itself (RFC 7592), and announced where not.
 extension RefreshCoordinator {
-    /// Renewals at a time: each takes one errand from those of people, and nobody waits for it.
-    private static let renewalsAtOnce = 2
-
     /// Does what is due about the client secret of `account`. To be called when the account was at its server: nobody else knows when a
     /// secret is refused.
     func tendClientSecret(of account: AccountID) {
@@ -15,35 +12,33 @@ extension RefreshCoordinator {
             record.account.registration.isSecretEnding(at: now.wall),
             let end = record.account.registration.clientSecretExpiresAt
         else { return }
-        let failed = clientSecretCare[account]?.failed ?? false
         guard let management = record.account.registration.management else {
-            clientSecretCare[account] = ClientSecretCare(until: end, at: now.wall, failed: failed)
+            registrations.leaveToPerson(account, until: end, at: now.wall)
             return announce(.clientSecretEnding(nil), of: record, at: now)
         }
-        clientSecretCare[account] = ClientSecretCare(soonAfter: now.wall, failed: failed)
-        guard renewals.count < Self.renewalsAtOnce, beginErrand() else { return }
-        renewals[account] = record.account.registration
+        guard registrations.hasRoom(for: account, at: now.wall), beginErrand() else { return }
+        registrations.beginRenewal(record.account.registration, of: account)
         let client = requestingClient(of: record.account, correlationID: Self.newCorrelationID())
         Task {
             let renewal = await self.client.renew(management, of: client) { [self] read in
                 await keepRead(read, of: account, correlationID: client.correlationID)
             }
             if let renewal { take(renewal, for: account, correlationID: client.correlationID) }
-            renewals[account] = nil
+            registrations.endRenewal(of: account)
             errandEnded()
         }
     }
 
     /// What a renewal brings has to be stored before it is used: none is begun while the store fails, or when the daemon ends.
     private func mayTendClientSecret(of account: AccountID, at now: Timestamp) -> Bool {
-        !isStopping && trouble == nil && renewals[account] == nil && exchanges[account] == nil
-            && signIns[account] == nil && clientSecretCare[account].map { $0.nextAt <= now } ?? true
+        !isStopping && trouble == nil && registrations.isDue(account, at: now) && exchanges[account] == nil
+            && signIns[account] == nil
     }
 
     /// Whether a person has to bring another secret: it ends soon, and the daemon cannot renew it, or could not.
     func needsClientSecret(_ account: Account, at now: Timestamp) -> Bool {
         guard account.registration.isSecretEnding(at: now) else { return false }
-        return account.registration.management == nil || clientSecretCare[account.id]?.failed == true
+        return account.registration.management == nil || registrations.hasFailed(account.id)
     }
 
     /// Stores what reading the registration brought, before it is used: a server may take nothing else from then on (RFC 7592 §2.1).
@@ -60,9 +55,8 @@ extension RefreshCoordinator {
         let renewed = renewal.registration
         _ = keep(renewed, of: account, isRenewal: renewal.failure == nil, correlationID: correlationID)
         guard let record = try? entry(of: account)?.record() else { return }
-        clientSecretCare[account] = renewed.clientSecretExpiresAt.map { end in
-            ClientSecretCare(until: end, at: now.wall, failed: renewal.failure != nil)
-        }
+        let end = renewed.clientSecretExpiresAt
+        registrations.renewed(account, until: end, at: now.wall, failed: renewal.failure != nil)
         // Whoever brought another secret meanwhile needs to know nothing about the old one.
         guard let failure = renewal.failure, record.account.registration.clientSecret == renewed.clientSecret else {
             return

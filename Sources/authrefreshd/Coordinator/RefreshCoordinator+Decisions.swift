@@ -13,7 +13,7 @@ extension RefreshCoordinator {
     @discardableResult
     func decide(_ arrivals: [Arrival], at now: Moment) throws(StoreError) -> [AccountID: StoreError] {
         let (decisions, damaged) = try decisions(on: arrivals, at: now)
-        let arrears = unsaved.values.sorted { $0.record.account.id < $1.record.account.id }
+        let arrears = unstored.inOrder
         let all = arrears.isEmpty ? decisions : arrears + decisions
         let outcome: (committed: [Decision], refused: [AccountID: StoreError])
         do throws(StoreError) {
@@ -21,12 +21,10 @@ extension RefreshCoordinator {
             outcome = try commit(all)
         } catch {
             // They may carry the only refresh tokens that the server still takes.
-            for decision in decisions where decision.carriesAnswer {
-                unsaved[decision.record.account.id] = decision.following(unsaved[decision.record.account.id])
-            }
+            for decision in decisions where decision.carriesAnswer { unstored.keep(decision) }
             throw error
         }
-        unsaved = [:]
+        unstored.removeAll()
         if trouble != nil { storeRecovered() }
         // The timer is for what is ahead. A token that has ended while its answer was on its way, with the machine asleep, is due now.
         if outcome.committed.contains(where: { $0.isDue(at: now) }) { wake() }
@@ -87,7 +85,7 @@ extension RefreshCoordinator {
 
     /// The account and its state: as it will be stored, if that could not be done yet.
     func entry(of account: AccountID) throws(StoreError) -> AccountEntry? {
-        if let kept = unsaved[account] { return .intact(kept.record) }
+        if let kept = unstored[account] { return .intact(kept.record) }
         return try store.entry(account)
     }
 
@@ -171,14 +169,13 @@ extension RefreshCoordinator {
         let accessToken = accessTokenTimes(of: record, for: set)
         // A set's token that is used is replaced before it ends: nobody waits for that.
         if set != nil, accessToken?.isDue(at: now) == true { return true }
-        return waiters[arrival.account]?.contains { $0.tokenSet == set && !$0.isSatisfied(by: accessToken, at: now) }
-            ?? false
+        return callers.want(set, of: arrival.account, holding: accessToken, at: now)
     }
 
     /// Whether anything may be sent for an account now, its issuer's gate apart.
     private func mayStart(_ account: Account, at now: Moment) -> Bool {
-        trouble == nil && !isStopping && timeToSleep(at: now) == nil
-            && (isOnline || account.issuer.isLoopback)
+        trouble == nil && !isStopping && host.timeToSleep(at: now) == nil
+            && (host.isOnline || account.issuer.isLoopback)
     }
 
     /// Puts off an arrival that wants to send something that may not be sent now.
@@ -188,7 +185,7 @@ extension RefreshCoordinator {
             answerWaiters(of: arrival.account, with: .storeFailed(trouble))
         } else if isStopping {
             answerWaiters(of: arrival.account, with: .stopping)
-        } else if !isOnline && !record.account.issuer.isLoopback {
+        } else if !host.isOnline && !record.account.issuer.isLoopback {
             let reason = "there is no network route, and the next attempt follows when there is one"
             answerWaiters(of: arrival.account, with: .notNow(reason, snapshot(of: record, at: timebase.now())))
         } else if arrival.event == .deadlineReached {

@@ -45,13 +45,14 @@ extension RefreshCoordinator {
             switch error {
             case .failed(let failure): submit(.failed(lease.generation, failure, for: set), for: account.id)
             case .awaited(let source):
-                exchanges[account.id] = Exchange(
+                let waiting = Exchange(
                     lease: lease,
                     correlationID: "",
                     claims: nil,
                     lastFailure: lastFailure,
                     awaitsSource: true
                 )
+                exchanges.begin(waiting, of: account.id)
                 wait(on: source, for: account.id, holding: lease, set)
             }
             return nil
@@ -125,9 +126,7 @@ extension RefreshCoordinator {
         holding lease: Lease,
         _ set: TokenSet?
     ) {
-        // It may have been signed out meanwhile, and have begun anew.
-        guard let exchange = exchanges[account], exchange.awaitsSource, exchange.lease == lease else { return }
-        exchanges[account] = nil
+        guard exchanges.endWaiting(lease, of: account) else { return }
         let generation = lease.generation
         let fail = { (failureClass: FailureClass, words: String) -> Event in
             .failed(generation, RefreshFailure(failureClass, source, words), for: set)
@@ -177,9 +176,8 @@ extension RefreshCoordinator {
 
     /// Ends the waiting for other accounts' tokens, which the end of the daemon does not wait for.
     func returnWaitingLeases() {
-        for (account, exchange) in exchanges where exchange.awaitsSource {
-            exchanges[account] = nil
-            submit(.leaseReturned(exchange.lease.generation), for: account)
+        for (account, lease) in exchanges.endAllWaiting() {
+            submit(.leaseReturned(lease.generation), for: account)
         }
     }
 

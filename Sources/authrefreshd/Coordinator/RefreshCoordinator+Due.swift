@@ -13,7 +13,7 @@ extension RefreshCoordinator {
     /// - Returns: whether there were any.
     /// - Throws: `StoreError` if the store cannot be read; those that have been found until then are added.
     func takeDue(into arrivals: inout [Arrival], at now: Moment) throws(StoreError) -> Bool {
-        guard !isStopping, trouble == nil, timeToSleep(at: now) == nil else { return false }
+        guard !isStopping, trouble == nil, host.timeToSleep(at: now) == nil else { return false }
         let before = arrivals.count
         arrivals += pace.takeReady(at: now)
         for issuer in gates.backlogged {
@@ -22,7 +22,7 @@ extension RefreshCoordinator {
         }
         let room = Self.batchSize - (arrivals.count - before)
         if room > 0 {
-            let due = try store.due(at: now.wall, online: isOnline, excluding: gates.backlogged, limit: room)
+            let due = try store.due(at: now.wall, online: host.isOnline, excluding: gates.backlogged, limit: room)
             arrivals += due.map { Arrival(account: $0, event: .deadlineReached) }
         }
         arrivals += try connectivityArrivals()
@@ -38,7 +38,7 @@ extension RefreshCoordinator {
         guard slots > 0 else { return }
         let waiting = gates.takeWaiting(at: issuer, upTo: slots)
         arrivals += waiting.map { Arrival(account: $0.account, event: $0.event) }
-        let due = try store.due(issuer: issuer, at: now.wall, online: isOnline, limit: slots - waiting.count)
+        let due = try store.due(issuer: issuer, at: now.wall, online: host.isOnline, limit: slots - waiting.count)
         arrivals += due.map { Arrival(account: $0, event: .deadlineReached) }
         if waiting.count + due.count < slots, let issuer = gates.markServed(issuer) {
             paceChanged(of: issuer, .issuerCaughtUp)
@@ -64,11 +64,11 @@ extension RefreshCoordinator {
     func arm(at now: Moment) {
         guard !isTurnScheduled else { return }
         var deadlines = [nextStoredDeadline(at: now)]
-        deadlines.append(waiters.values.joined().map { now.wall + $0.remaining(at: now) }.min())
+        deadlines.append(callers.remaining(at: now).map { now.wall + $0 })
         deadlines.append(signIns.remaining(at: now).map { now.wall + $0 })
         if let trouble {
             deadlines.append(now.wall + trouble.remaining(at: now))
-        } else if let timeToSleep = timeToSleep(at: now) {
+        } else if let timeToSleep = host.timeToSleep(at: now) {
             deadlines.append(now.wall + timeToSleep)
         } else if !isStopping {
             deadlines.append(gates.nextOpening(at: now))
@@ -76,8 +76,7 @@ extension RefreshCoordinator {
         }
         let deadline = deadlines.compactMap { $0 }.min()
         // While requests are under way, firing too early once costs less than arming anew in every turn; their ends bring the next.
-        if !youngExchanges.isEmpty, let armed = timer?.deadline, armed > now.wall, deadline.map({ $0 > armed }) ?? true
-        {
+        if exchanges.areYoung, let armed = timer?.deadline, armed > now.wall, deadline.map({ $0 > armed }) ?? true {
             return
         }
         timer?.arm(at: deadline)
@@ -85,9 +84,9 @@ extension RefreshCoordinator {
 
     /// Nil if there is none, if nothing may be begun, or if the store cannot tell, which is its trouble then.
     private func nextStoredDeadline(at now: Moment) -> Timestamp? {
-        guard trouble == nil, !isStopping, timeToSleep(at: now) == nil else { return nil }
+        guard trouble == nil, !isStopping, host.timeToSleep(at: now) == nil else { return nil }
         do {
-            return try store.nextDeadline(after: now.wall, online: isOnline)
+            return try store.nextDeadline(after: now.wall, online: host.isOnline)
         } catch {
             storeFailed(error, with: [], at: now)
             return nil

@@ -21,8 +21,8 @@ extension RefreshCoordinator {
                         announcements.append((.refreshStarted, of: place))
                     }
                 case .publish(let change):
-                    tokenSetFailures.note(change, of: decision.record.account.id, at: now)
-                    forgetStepUp(after: change, of: decision.record.account.id)
+                    callers.note(change, of: decision.record.account.id, at: now)
+                    stepUps.forget(after: change, of: decision.record.account.id)
                     announcements.append((.changed(change), of: place))
                 }
             }
@@ -34,13 +34,13 @@ extension RefreshCoordinator {
         for decision in decisions where decision.event.isSignIn {
             tell(.stored, to: decision.record.account.id, at: now)
         }
-        for decision in decisions where waiters[decision.record.account.id] != nil {
-            justStored[decision.record.account.id] = decision.arrivedTokens(for: nil)
+        for decision in decisions where callers.isAwaited(decision.record.account.id) {
+            unstored.noteStored(decision)
         }
         for decision in decisions {
             settleWaiters(of: decision.record, after: decision.event, at: now)
         }
-        justStored = [:]
+        unstored.forgetStored()
         for (announcement, place) in announcements {
             let decision = decisions[place]
             announceLater(announcement, of: decision.record, at: now, correlationID: decision.arrival.correlationID)
@@ -87,7 +87,7 @@ extension RefreshCoordinator {
 
     /// While requests are under way, once a second is enough for the status line: the end of each brings the next turn.
     private func showStatus(at now: Moment) {
-        if !youngExchanges.isEmpty, let shown = statusShownAt, now.elapsed(since: shown) < .seconds(1) { return }
+        if exchanges.areYoung, let shown = statusShownAt, now.elapsed(since: shown) < .seconds(1) { return }
         statusShownAt = now
         onStatusChange()
     }

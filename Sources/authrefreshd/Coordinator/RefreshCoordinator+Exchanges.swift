@@ -3,21 +3,6 @@ internal import Dispatch
 internal import OAuthClient
 internal import RefreshCore
 
-/// A request that is under way at the token endpoint.
-struct Exchange {
-    let lease: Lease
-    /// Stands in the journal, and in the request where the provider takes it.
-    let correlationID: String
-    /// What is asked for beyond the grant; nil if nothing is.
-    let claims: String?
-    /// What the attempt before it failed by; nil if it did not.
-    let lastFailure: RefreshFailure?
-    /// Whether nothing has been sent: the token of another account is waited for.
-    var awaitsSource = false
-    /// What waits for the answer; nil while nothing has been sent.
-    var task: Task<Void, Never>?
-}
-
 /// The requests to authorization servers.
 extension RefreshCoordinator {
     /// As whom a request of `account` is made.
@@ -26,7 +11,7 @@ extension RefreshCoordinator {
         return RequestingClient(
             issuer: account.issuer,
             profile: settings.profile(for: account),
-            registration: unsavedRegistrations[account.id]?.applied(to: registration) ?? registration,
+            registration: registrations.current(of: account.id, stored: registration),
             basicCredentialEncoding: account.basicCredentialEncoding,
             correlationID: correlationID
         )
@@ -76,8 +61,7 @@ extension RefreshCoordinator {
         }
         let place = gates.enter(record.issuerID, limits: settings.limits(for: account), at: now)
         pace.note(account.id, set, at: now)
-        youngExchanges.insert(correlationID)
-        delaySleep()
+        host.delaySleep()
         // Where the answer arrives, so that it is read without a change of threads.
         let task = Task(executorPreference: client.executor) { @concurrent [self, client, request, programs] in
             let outcome = await request.run(by: client, afterLookingAt: programs) { [self] in
@@ -92,13 +76,14 @@ extension RefreshCoordinator {
                 }
             }
         }
-        exchanges[account.id] = Exchange(
+        let exchange = Exchange(
             lease: lease,
             correlationID: correlationID,
             claims: request.claims,
             lastFailure: lastFailure,
             task: task
         )
+        exchanges.begin(exchange, of: account.id)
         return true
     }
 
@@ -125,30 +110,16 @@ extension RefreshCoordinator {
     /// A request has passed its time limit, and its connection is still open. Its answer may hold the only refresh token that the server
     /// still takes, so it is read on; callers are let go, and the issuer's slot is free again.
     private func overdue(_ lease: Lease, of record: Record, at place: IssuerGate.Place, correlationID: String) {
-        guard youngExchanges.remove(correlationID) != nil else { return }
+        guard exchanges.passLimit(correlationID) else { return }
         gates.leave(record.issuerID, place)
         wake()
         let account = record.account.id
-        guard let exchange = exchanges[account], exchange.lease == lease else { return }
+        guard let exchange = exchanges.holding(lease, of: account) else { return }
         changeLog.overdue(record.account.name, correlationID: correlationID)
         if isStopping { exchange.task?.cancel() }
         guard case .intact(let record)? = try? entry(of: account) else { return }
         let snapshot = snapshot(of: record, at: timebase.now())
-        answerWaiters(of: account, with: .notNow(Self.overdueText, snapshot))
-    }
-
-    /// Whether the account's request has passed its time limit, and its answer is still waited for.
-    func isOverdue(_ account: AccountID) -> Bool {
-        exchanges[account].map { !$0.awaitsSource && !youngExchanges.contains($0.correlationID) } ?? false
-    }
-
-    static let overdueText = "the server has not answered yet; the daemon still waits for its answer"
-
-    /// Gives up the answers of requests whose connections cannot be alive any more: they count as unanswered.
-    ///
-    /// - Parameter isLost: tells by account.
-    func giveUpAnswers(where isLost: (AccountID) -> Bool) {
-        for (account, exchange) in exchanges where isLost(account) { exchange.task?.cancel() }
+        answerWaiters(of: account, with: .overdue(snapshot))
     }
 
     private func ended(
@@ -160,20 +131,13 @@ extension RefreshCoordinator {
         correlationID: String
     ) {
         let account = record.account.id
-        // An imported grant may have begun an exchange of its own meanwhile.
-        var claims: String?
-        if let exchange = exchanges[account], exchange.lease == lease {
-            exchanges[account] = nil
-            claims = exchange.claims
-        }
-        youngExchanges.remove(correlationID)
+        // What was asked for beyond a grant that was replaced meanwhile is none of the new one's business.
+        let claims = exchanges.end(lease, of: account, correlationID: correlationID)?.claims
         gates.leave(record.issuerID, place)
         if let word = outcome.wordOnRate {
             gates.note(word, of: record.issuerID, to: account, askedAt: lease.startedAt, at: timebase.now())
         }
-        if let serverDate = outcome.serverDate {
-            noteSkew(serverDate - timebase.now().wall, of: record.issuerID)
-        }
+        noteServerDate(outcome.serverDate, of: record.issuerID)
         if let fault = outcome.idTokenFault {
             changeLog.refusedIDToken(fault, of: record.account.name, correlationID: correlationID)
         }

@@ -25,8 +25,8 @@ extension RefreshCoordinator {
     func overview() throws(StoreError) -> Overview {
         Overview(
             counts: try store.counts(),
-            nextDeadline: try store.nextDeadline(after: Timestamp(microseconds: 0), online: isOnline),
-            isOnline: isOnline,
+            nextDeadline: try store.nextDeadline(after: Timestamp(microseconds: 0), online: host.isOnline),
+            isOnline: host.isOnline,
             trouble: trouble?.error,
             lacks: lacks,
             behind: gates.behind
@@ -74,7 +74,7 @@ extension RefreshCoordinator {
     /// A request that has passed its time limit is stored as unanswered at once: `TimeoutStopSec=` is not spent on it.
     func stop() async {
         isStopping = true
-        giveUpAnswers(where: isOverdue)
+        exchanges.giveUpAnswers(where: exchanges.isOverdue)
         stopSignIns()
         returnWaitingLeases()
         endBackups(.interrupted)
@@ -102,15 +102,15 @@ extension RefreshCoordinator {
     /// An answer that cannot be stored is tried again and again: it may hold the only refresh token that the server still takes. How
     /// long that may take is for the service manager to say (`TimeoutStopSec=`).
     func finishStopping() {
-        guard isStopping, exchanges.isEmpty, signIns.isEmpty, unsaved.isEmpty, unsavedRegistrations.isEmpty,
+        guard isStopping, exchanges.isEmpty, signIns.isEmpty, unstored.isEmpty, registrations.areStored,
             backups.making == nil, errands == 0, !hasArrivals, let continuation = stopped
         else { return }
         stopped = nil
         // Those at an issuer's gate.
-        for account in Array(waiters.keys) { answerWaiters(of: account, with: .stopping) }
+        for account in callers.accounts { answerWaiters(of: account, with: .stopping) }
         isOver = true
         timer = nil
-        watches = []
+        host.end()
         endRekeying(with: .failure(.interrupted))
         endChecking(failure: .interrupted)
         endBackups(.interrupted)

@@ -6,7 +6,7 @@ internal import RefreshCore
 extension RefreshCoordinator {
     /// Notes what a resource server wants; those who follow are told if a person is needed.
     func note(_ stepUp: StepUp, of snapshot: AccountSnapshot) {
-        stepUps[snapshot.account.id] = stepUp
+        stepUps.note(stepUp, of: snapshot.account.id)
         guard stepUp.needsPerson, let record = try? entry(of: snapshot.account.id)?.record() else { return }
         announce(.stepUpRequired(stepUp), of: record, at: snapshot.at)
     }
@@ -17,9 +17,7 @@ extension RefreshCoordinator {
     func noteDemand(of record: Record, having claims: String?, _ outcome: RefreshOutcome, at now: Moment) {
         let id = record.account.id
         switch outcome.result {
-        case .success:
-            // One that was under way already when the demand came has not met it.
-            if claims != nil, stepUps[id]?.claims == claims { stepUps[id] = nil }
+        case .success: stepUps.met(claims, of: id)
         case .failure(let failure):
             let isAnswer =
                 switch failure.failureClass {
@@ -28,24 +26,9 @@ extension RefreshCoordinator {
                 }
             guard isAnswer, let demanded = outcome.demandedClaims ?? claims else { return }
             let stepUp = StepUp(since: now.wall, claims: demanded)
-            stepUps[id] = stepUp
+            stepUps.note(stepUp, of: id)
             // Without claims of ours it is the grant itself that the server wants a person for, and tells so by itself.
             if claims != nil { announce(.stepUpRequired(stepUp), of: record, at: now) }
-        }
-    }
-
-    /// Whether a demand waits for a refresh that asks for it.
-    func isDemanding(_ account: AccountID) -> Bool {
-        stepUps[account]?.needsPerson == false
-    }
-
-    /// Forgets a demand that has lost its grant, or that a person's sign-in has met.
-    func forgetStepUp(after change: AccountChange, of account: AccountID) {
-        switch change {
-        case .signedIn, .accessTokenObtained, .grantImported, .signedOut: stepUps[account] = nil
-        case .tokenRefreshed, .interactionRequired, .interactionStillRequired, .tokenSetRefreshed, .tokenSetFailed,
-            .refreshFailed, .misconfigured, .refreshTokenExpiring, .staleAnswerDropped, .parked, .unparked:
-            break
         }
     }
 }

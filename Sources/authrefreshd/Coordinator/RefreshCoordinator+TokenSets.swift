@@ -8,7 +8,7 @@ internal import RefreshCore
 extension RefreshCoordinator {
     /// What is held of a token set: as it will be stored, if that could not be done yet. Nil if there is no token of it.
     func tokenSet(_ set: TokenSet, of account: AccountID) throws(StoreError) -> TokenSetRecord? {
-        if let kept = unsaved[account]?.arrivedSet, kept.set == set {
+        if let kept = unstored[account]?.arrivedSet, kept.set == set {
             return TokenSetRecord(set: set, times: kept.times, grantedScopes: kept.tokens.scopes)
         }
         return try store.tokenSet(set, of: account)
@@ -21,7 +21,7 @@ extension RefreshCoordinator {
 
     /// The access token of a set; nil if there is none that can be read.
     func accessToken(of account: AccountID, for set: TokenSet) throws(StoreError) -> AccessToken? {
-        if let kept = unsaved[account]?.arrivedTokens(for: set) { return kept.accessToken }
+        if let kept = unstored[account]?.arrivedTokens(for: set) { return kept.accessToken }
         do throws(StoreError) {
             return try store.accessToken(of: account, for: set)
         } catch {
@@ -43,7 +43,6 @@ extension RefreshCoordinator {
     /// Whether one more set may be asked for: counted are the sets with a valid token, and those that callers wait for.
     func hasRoom(for set: TokenSet, of account: AccountID, at now: Moment) throws(StoreError) -> Bool {
         let held = try tokenSets(of: account).filter { $0.times.remaining(at: now) > .zero }.map(\.set)
-        let asked = waiters[account]?.compactMap(\.tokenSet) ?? []
-        return Set(held + asked + [set]).count <= TokenSet.maximum
+        return Set(held + callers.tokenSets(of: account) + [set]).count <= TokenSet.maximum
     }
 }

@@ -12,7 +12,7 @@ extension RefreshCoordinator {
         if self.trouble == nil { changeLog.storeFailed(error) }
         self.trouble = trouble
         for arrival in arrivals {
-            if let kept = unsaved[arrival.account] {
+            if let kept = unstored[arrival.account] {
                 settleWaiters(of: kept.record, after: kept.event, at: now)
             } else if arrival.event.isAnswer {
                 putBack(arrival)

@@ -31,30 +31,14 @@ actor RefreshCoordinator {
     var gates = IssuerGates()
     /// Who asks again too soon.
     var pace = AskingPace()
-    /// The requests under way, by account.
-    var exchanges: [AccountID: Exchange] = [:]
-    /// Those of them that have not passed their time limit, each with a slot at its issuer's gate, by correlation identifier.
-    var youngExchanges: Set<String> = []
-    /// Those who wait, by account: at most one for each call under way, and so no more than there are connections.
-    var waiters: [AccountID: [Waiter]] = [:]
-    var lastWaiter = 0
-    /// What the server said last of token sets that it gave no token for.
-    var tokenSetFailures = TokenSetFailures()
+    var exchanges = Exchanges()
+    var callers = Callers()
     var subscribers = Subscribers()
     /// The sign-ins that are under way.
     var signIns = SignIns()
-    /// What is wanted beyond an account's grant: at most one demand for each account, the last.
-    var stepUps: [AccountID: StepUp] = [:]
-    /// Decisions about answers that could not be committed; they are kept here until they can.
-    var unsaved: [AccountID: Decision] = [:] {
-        didSet { tellReader() }
-    }
-    /// What the decisions that are acted on have stored for those who wait for it; nothing between turns.
-    var justStored: [AccountID: StoredTokens] = [:]
-    /// Whether a caller came upon damage that the store does not know of until the next turn.
-    var hasFoundDamage = false {
-        didSet { tellReader() }
-    }
+    var stepUps = StepUps()
+    var unstored: UnstoredDecisions
+    var registrations = Registrations()
     /// What keeps the store from being written; nil if nothing does.
     var trouble: StoreTrouble?
     /// What it works on without.
@@ -63,21 +47,7 @@ actor RefreshCoordinator {
     var isConfigurationRejected = false
     /// Tell when one of the store's files is removed or comes back: the database and its log.
     var storeWatches: [PathWatch] = []
-    /// What keeps an eye on the machine.
-    var watches: [any AnyObject] = [] {
-        didSet { sleepWatch = watches.lazy.compactMap { $0 as? SleepWatch }.first }
-    }
-    /// The one of them that has sleep delayed; nil without a system bus.
-    private(set) var sleepWatch: SleepWatch?
-    var suspendDrift = SuspendDrift()
-    /// What the store has of the clocks; nil until it is asked for.
-    var clockOffset: ClockOffset?
-    /// How far the issuers' clocks are ahead of ours, as far as asked for; nil for one that has not told.
-    var clockSkews: [IssuerID: Duration?] = [:]
-    /// When logind said that the machine is about to sleep; nil if it is not.
-    var sleepAnnouncedAt: Moment?
-    /// Whether the machine has a route.
-    var isOnline = true
+    var host = HostState()
     /// Where the walk over the accounts that a restored network concerns has come to; nil if there is none.
     var connectivityCursor: AccountID?
     var isStopping = false
@@ -98,12 +68,6 @@ actor RefreshCoordinator {
     var errands = 0
     /// How many callers are being told what is wrong.
     var diagnoses = 0
-    /// What was done about client secrets that end; absent where nothing was yet.
-    var clientSecretCare: [AccountID: ClientSecretCare] = [:]
-    /// The renewals of client secrets that are under way: each with the registration as its server has it.
-    var renewals: [AccountID: ClientRegistration] = [:]
-    /// Registrations that could not be stored; they are kept here until they can.
-    var unsavedRegistrations: [AccountID: UnsavedRegistration] = [:]
 
     private var inbox: [Arrival] = []
     private(set) var isTurnScheduled = false
@@ -119,6 +83,7 @@ actor RefreshCoordinator {
     ) {
         self.executor = executor
         tokenReader = store.tokenReader
+        unstored = UnstoredDecisions(tokenReader: store.tokenReader)
         self.store = store
         self.keyring = keyring
         self.client = client
@@ -137,7 +102,10 @@ actor RefreshCoordinator {
         timer = DeadlineTimer(queue: queue) { [weak self] in
             self?.assumeIsolated { $0.deadlineReached() }
         }
-        if let machine { (watches, isOnline) = machine.begin(on: queue) }
+        if let machine {
+            let (watches, isOnline) = machine.begin(on: queue)
+            host.begin(watches, isOnline: isOnline)
+        }
         store.onLogRenewed = { [changeLog] in changeLog.write(.storeLogLost) }
         watchStore()
         keepMetadata()
@@ -181,11 +149,6 @@ actor RefreshCoordinator {
         }
     }
 
-    /// What the store does not say yet, the socket's thread must not overlook.
-    private func tellReader() {
-        tokenReader.setBehind(!unsaved.isEmpty || hasFoundDamage)
-    }
-
     private func deadlineReached() {
         timer?.fired()
         wake()
@@ -203,16 +166,16 @@ actor RefreshCoordinator {
             if try takeDue(into: &arrivals, at: now) { wake() }
             if !arrivals.isEmpty || trouble?.remaining(at: now) == .zero {
                 try decide(arrivals, at: now)
-                if hasFoundDamage { hasFoundDamage = false }
+                unstored.damageIsStored()
             }
         } catch {
             storeFailed(error, with: arrivals, at: now)
         }
-        expireWaiters(at: now)
+        for waiter in callers.takeExpired(at: now) { waiter.answer(.timedOut) }
         advanceSignIns(at: now)
         gates.forgetIdle(at: now)
         // All answers are stored.
-        if youngExchanges.isEmpty, !hasArrivals { allowSleep() }
+        if !exchanges.areYoung, !hasArrivals { host.allowSleep() }
         arm(at: now)
         finishStopping()
     }

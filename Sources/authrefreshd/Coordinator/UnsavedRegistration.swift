@@ -30,14 +30,9 @@ extension RefreshCoordinator {
     ///
     /// - Returns: whether it is stored; what is not is kept, and tried again with everything else that the store owes.
     func keep(_ renewed: ClientRegistration, of account: AccountID, isRenewal: Bool, correlationID: String) -> Bool {
-        guard let known = renewals[account], renewed != known else { return true }
-        renewals[account] = renewed
-        unsavedRegistrations[account] = UnsavedRegistration(
-            known: known,
-            renewed: renewed,
-            isRenewal: isRenewal,
-            correlationID: correlationID
-        )
+        guard
+            registrations.take(renewed, of: account, isRenewal: isRenewal, correlationID: correlationID)
+        else { return true }
         let now = timebase.now()
         do {
             try storeRegistrations(at: now)
@@ -53,7 +48,7 @@ extension RefreshCoordinator {
     ///
     /// - Throws: `StoreError` if the store cannot be written; what is not stored is kept.
     func storeRegistrations(at now: Moment) throws(StoreError) {
-        for (account, unsaved) in unsavedRegistrations {
+        for (account, unsaved) in registrations.owed {
             do throws(StoreError) {
                 try store(unsaved, of: account, at: now)
             } catch {
@@ -61,7 +56,7 @@ extension RefreshCoordinator {
                 guard error.damagedAccount != nil || error.contradictedAccount != nil else { throw error }
                 changeLog.storeFailed(error)
             }
-            unsavedRegistrations[account] = nil
+            registrations.settled(account)
         }
     }
 

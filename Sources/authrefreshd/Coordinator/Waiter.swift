@@ -86,6 +86,11 @@ enum WaitOutcome: Sendable {
 }
 
 extension WaitOutcome {
+    /// A request is under way that has passed its time limit.
+    static func overdue(_ snapshot: AccountSnapshot) -> WaitOutcome {
+        .notNow("the server has not answered yet; the daemon still waits for its answer", snapshot)
+    }
+
     /// Where the account stands; nil if that is not known.
     var snapshot: AccountSnapshot? {
         switch self {

@@ -39,13 +39,6 @@ extension RefreshCoordinator {
         diagnoses -= 1
     }
 
-    /// Lets go of a watch that sees nothing any more; the clocks tell of sleep, too.
-    func sleepWatchLost() {
-        watches.removeAll { $0 is SleepWatch }
-        sleepAnnouncedAt = nil
-        wake()
-    }
-
     /// - Throws: what keeps the store from being read.
     func condition() throws(StoreError) -> Condition {
         Condition(
@@ -56,9 +49,9 @@ extension RefreshCoordinator {
             isRekeying: rekeying != nil || store.isBeingResealed,
             now: timebase.now(),
             settings: settings,
-            watchesClock: watches.contains { $0 is ClockWatch },
-            watchesRoutes: watches.contains { $0 is RouteWatch },
-            watchesSleep: watches.contains { $0 is SleepWatch }
+            watchesClock: host.watchesClock,
+            watchesRoutes: host.watchesRoutes,
+            watchesSleep: host.watchesSleep
         )
     }
 }

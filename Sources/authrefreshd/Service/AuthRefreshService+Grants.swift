@@ -59,7 +59,7 @@ extension AuthRefreshService {
         // A person may have mended what the metadata could not be had for.
         coordinator.client.forgetFailures(of: snapshot.account.issuer)
         // Who asks for the grant that there is wants no more.
-        coordinator.stepUps[snapshot.account.id] = nil
+        coordinator.stepUps.forget(snapshot.account.id)
         wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
             Refresh.Reply(status: $0.wireStatus)
         }

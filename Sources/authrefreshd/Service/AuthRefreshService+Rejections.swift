@@ -48,7 +48,7 @@ extension AuthRefreshService {
         wait(for: .attempt, of: id, after: .refreshRequested, responder, on: coordinator) { [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
                 guard case .settled(let after) = outcome else { return refuse(outcome, name.text, responder) }
-                if coordinator.isDemanding(id), case .scheduled = after.state.phase {
+                if coordinator.stepUps.isDemanding(id), case .scheduled = after.state.phase {
                     if attempts > 1 { return ask(for: after, attempts: attempts - 1, responder, on: coordinator) }
                     let reason = "the server could not be asked for the claims"
                     return responder.fail(VarlinkError(TemporarilyUnavailableError(account: name.text, reason: reason)))

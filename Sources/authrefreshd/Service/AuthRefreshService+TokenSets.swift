@@ -35,7 +35,7 @@ extension AuthRefreshService {
     ) throws {
         let (id, name) = (snapshot.account.id, snapshot.account.name.text)
         let held = try coordinator.tokenSet(call.set, of: id)
-        let standing = coordinator.tokenSetFailures.standing(of: call.set, for: id, at: snapshot.at)
+        let standing = coordinator.callers.standingFailure(of: call.set, for: id, at: snapshot.at)
         if !call.isForced {
             let isGood = held?.times.suffices(for: call.minimumValidity, at: snapshot.at) ?? false
             let isValid = held.map { $0.times.remaining(at: snapshot.at) > .zero } ?? false

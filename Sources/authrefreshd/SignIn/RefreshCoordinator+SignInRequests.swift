@@ -113,8 +113,8 @@ extension RefreshCoordinator {
     /// Notes what came of a code or of a device's.
     func obtained(_ outcome: GrantOutcome, of running: RunningSignIn, sentAt: Moment) {
         let account = running.account.id
-        if let serverDate = outcome.serverDate, let record = try? entry(of: account)?.record() {
-            noteSkew(serverDate - timebase.now().wall, of: record.issuerID)
+        if outcome.serverDate != nil, let record = try? entry(of: account)?.record() {
+            noteServerDate(outcome.serverDate, of: record.issuerID)
         }
         guard let current = signIns.named(running.id) else { return }
         switch outcome.result {

@@ -59,3 +59,38 @@ extension SignInRequest {
         claims = claims ?? stepUp.claims
     }
 }
+
+/// What is wanted beyond accounts' grants: at most one demand for each account, the last.
+struct StepUps {
+    private var demands: [AccountID: StepUp] = [:]
+
+    subscript(_ account: AccountID) -> StepUp? { demands[account] }
+
+    mutating func note(_ stepUp: StepUp, of account: AccountID) {
+        demands[account] = stepUp
+    }
+
+    mutating func forget(_ account: AccountID) {
+        demands[account] = nil
+    }
+
+    /// A refresh that asked for `claims` has brought a token. One that was under way already when the demand came has not met it.
+    mutating func met(_ claims: String?, of account: AccountID) {
+        if claims != nil, demands[account]?.claims == claims { forget(account) }
+    }
+
+    /// Forgets a demand that has lost its grant, or that a person's sign-in has met.
+    mutating func forget(after change: AccountChange, of account: AccountID) {
+        switch change {
+        case .signedIn, .accessTokenObtained, .grantImported, .signedOut: forget(account)
+        case .tokenRefreshed, .interactionRequired, .interactionStillRequired, .tokenSetRefreshed, .tokenSetFailed,
+            .refreshFailed, .misconfigured, .refreshTokenExpiring, .staleAnswerDropped, .parked, .unparked:
+            break
+        }
+    }
+
+    /// Whether a demand waits for a refresh that asks for it.
+    func isDemanding(_ account: AccountID) -> Bool {
+        demands[account]?.needsPerson == false
+    }
+}

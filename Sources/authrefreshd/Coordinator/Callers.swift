@@ -1,0 +1,162 @@
+internal import RefreshCore
+
+/// Those who wait for what becomes of an account, and what servers said last of token sets that they gave no token for.
+///
+/// At most one waits for each call under way, and so no more than there are connections.
+struct Callers {
+    private var waiters: [AccountID: [Waiter]] = [:]
+    private var lastNumber = 0
+    private var tokenSetFailures = TokenSetFailures()
+
+    /// Accounts that somebody waits for.
+    var accounts: [AccountID] { Array(waiters.keys) }
+
+    func isAwaited(_ account: AccountID) -> Bool {
+        waiters[account] != nil
+    }
+
+    /// The token sets of `account` that are waited for.
+    func tokenSets(of account: AccountID) -> [TokenSet] {
+        waiters[account]?.compactMap(\.tokenSet) ?? []
+    }
+
+    /// Whether somebody waits for a token that one with these times does not replace.
+    ///
+    /// - Parameter set: nil for the account's default.
+    func want(_ set: TokenSet?, of account: AccountID, holding accessToken: AccessTokenTimes?, at now: Moment) -> Bool {
+        waiters[account]?.contains { $0.tokenSet == set && !$0.isSatisfied(by: accessToken, at: now) } ?? false
+    }
+
+    /// How long until the first of them has waited for too long; nil if nobody waits.
+    func remaining(at now: Moment) -> Duration? {
+        waiters.values.joined().map { $0.remaining(at: now) }.min()
+    }
+
+    /// Adds one who waits.
+    ///
+    /// - Parameters:
+    ///   - event: what it asks for by.
+    ///   - accessToken: what it gets if it has waited in vain; nil if there is nothing.
+    /// - Returns: its number, to forget it by.
+    mutating func add(
+        _ purpose: Waiter.Purpose,
+        of account: AccountID,
+        after event: Event,
+        holding accessToken: AccessTokenTimes?,
+        at now: Moment,
+        answer: @escaping @Sendable (WaitOutcome) -> Void
+    ) -> Int {
+        lastNumber += 1
+        let waiter = Waiter(
+            number: lastNumber,
+            purpose: purpose,
+            request: event,
+            since: now,
+            patience: Waiter.patience(for: purpose, holding: accessToken, at: now),
+            answer: answer
+        )
+        waiters[account, default: []].append(waiter)
+        return lastNumber
+    }
+
+    /// Forgets one who has gone.
+    mutating func forget(_ number: Int, of account: AccountID) {
+        keep(waiters[account]?.filter { $0.number != number } ?? [], of: account)
+    }
+
+    /// Takes all who wait for `account`: they are told the same.
+    mutating func takeAll(of account: AccountID) -> [Waiter] {
+        waiters.removeValue(forKey: account) ?? []
+    }
+
+    /// Takes those who have waited for too long.
+    mutating func takeExpired(at now: Moment) -> [Waiter] {
+        var expired: [Waiter] = []
+        for (account, waiting) in waiters {
+            let late = waiting.filter { $0.remaining(at: now) == .zero }
+            guard !late.isEmpty else { continue }
+            expired += late
+            keep(waiting.filter { $0.remaining(at: now) > .zero }, of: account)
+        }
+        return expired
+    }
+
+    /// Takes those who have what they waited for, or will not get it.
+    ///
+    /// - Returns: what each is told, and what the others ask for again: exchanges follow one after the other.
+    mutating func settle(_ standing: Standing) -> (told: [(Waiter, WaitOutcome)], again: [Event]) {
+        let account = standing.snapshot.account.id
+        var told: [(Waiter, WaitOutcome)] = []
+        var rest: [Waiter] = []
+        for waiter in takeAll(of: account) {
+            if let outcome = outcome(for: waiter, standing) {
+                told.append((waiter, outcome))
+            } else {
+                rest.append(waiter)
+            }
+        }
+        keep(rest, of: account)
+        guard standing.snapshot.state.phase == .scheduled else { return (told, []) }
+        var asked: Set<Event> = []
+        return (told, rest.map(\.request).filter { asked.insert($0).inserted })
+    }
+
+    /// What a waiter is told; nil if it has to wait on.
+    private func outcome(for waiter: Waiter, _ standing: Standing) -> WaitOutcome? {
+        let (snapshot, event) = (standing.snapshot, standing.event)
+        let accessToken = waiter.tokenSet.map { standing.tokenSets[$0] } ?? snapshot.state.accessToken
+        if waiter.isSatisfied(by: accessToken, at: snapshot.at) { return .settled(snapshot) }
+        switch snapshot.state.phase {
+        case .refreshing: return standing.isOverdue ? .overdue(snapshot) : nil
+        case .signedOut, .backingOff, .interactionRequired, .parked: return .settled(snapshot)
+        case .scheduled:
+            // Nothing was asked yet.
+            if case .leaseReturned = event { return nil }
+            if !event.isAnswer, standing.postponed.contains(waiter.request) { return nil }
+            if let set = waiter.tokenSet,
+                let failure = tokenSetFailures.failure(of: set, for: snapshot.account.id, since: waiter.since)
+            {
+                return .tokenSetFailed(failure, snapshot)
+            }
+            // The next attempt follows at once.
+            if snapshot.state.isRefreshable, waiter.isLeftWanting(by: accessToken, at: snapshot.at) { return nil }
+            return waiter.tokenSet == event.tokenSet ? .settled(snapshot) : nil
+        }
+    }
+
+    private mutating func keep(_ rest: [Waiter], of account: AccountID) {
+        waiters[account] = rest.isEmpty ? nil : rest
+    }
+
+    // MARK: Token sets
+
+    /// Takes note of what has happened to an account.
+    mutating func note(_ change: AccountChange, of account: AccountID, at now: Moment) {
+        tokenSetFailures.note(change, of: account, at: now)
+    }
+
+    /// Forgets what was said of the token sets of an account that is not what it was.
+    mutating func forgetFailures(of account: AccountID) {
+        tokenSetFailures.forget(account)
+    }
+
+    /// What those are told who ask for `set` at `now`, and how long it is until the server would be asked again; nil if it is now.
+    func standingFailure(of set: TokenSet, for account: AccountID, at now: Moment) -> (
+        failure: RefreshFailure, Duration
+    )? {
+        tokenSetFailures.standing(of: set, for: account, at: now)
+    }
+
+    /// Where an account stands after a decision, for those who wait for it.
+    struct Standing {
+        let snapshot: AccountSnapshot
+        /// What was decided on. Those whom it was not about ask again.
+        let event: Event
+        /// Whether a request is under way that has passed its time limit.
+        let isOverdue: Bool
+        /// The times of the tokens that are held of the sets that are waited for.
+        let tokenSets: [TokenSet: AccessTokenTimes]
+        /// The requests that wait for the rest of their second.
+        let postponed: Set<Event>
+    }
+}

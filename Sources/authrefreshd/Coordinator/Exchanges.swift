@@ -1,0 +1,89 @@
+internal import RefreshCore
+
+/// A request that is under way at the token endpoint.
+struct Exchange {
+    let lease: Lease
+    /// Stands in the journal, and in the request where the provider takes it.
+    let correlationID: String
+    /// What is asked for beyond the grant; nil if nothing is.
+    let claims: String?
+    /// What the attempt before it failed by; nil if it did not.
+    let lastFailure: RefreshFailure?
+    /// Whether nothing has been sent: the token of another account is waited for.
+    var awaitsSource = false
+    /// What waits for the answer; nil while nothing has been sent.
+    var task: Task<Void, Never>?
+}
+
+/// The requests that are under way: at most one for each account that holds its present lease, and those whose account has another grant
+/// meanwhile.
+struct Exchanges {
+    private var exchanges: [AccountID: Exchange] = [:]
+    /// Those that have not passed their time limit, each with a slot at its issuer's gate, by correlation identifier.
+    private var young: Set<String> = []
+
+    var isEmpty: Bool { exchanges.isEmpty }
+    var count: Int { exchanges.count }
+    /// Whether an answer is about to come.
+    var areYoung: Bool { !young.isEmpty }
+
+    /// The one of `account`; nil if there is none.
+    subscript(_ account: AccountID) -> Exchange? { exchanges[account] }
+
+    /// The one of `account`, if it holds `lease`: an imported grant may have begun another.
+    func holding(_ lease: Lease, of account: AccountID) -> Exchange? {
+        exchanges[account].flatMap { $0.lease == lease ? $0 : nil }
+    }
+
+    mutating func begin(_ exchange: Exchange, of account: AccountID) {
+        exchanges[account] = exchange
+        if !exchange.awaitsSource { young.insert(exchange.correlationID) }
+    }
+
+    /// A request has passed its time limit.
+    ///
+    /// - Returns: whether its answer is still waited for.
+    mutating func passLimit(_ correlationID: String) -> Bool {
+        young.remove(correlationID) != nil
+    }
+
+    /// A request has ended.
+    ///
+    /// - Returns: it; nil if the account has another grant meanwhile.
+    mutating func end(_ lease: Lease, of account: AccountID, correlationID: String) -> Exchange? {
+        young.remove(correlationID)
+        guard let exchange = holding(lease, of: account) else { return nil }
+        exchanges[account] = nil
+        return exchange
+    }
+
+    /// Ends the waiting for another account's token.
+    ///
+    /// - Returns: whether `account` waited with this lease. It may have been signed out meanwhile, and have begun anew.
+    mutating func endWaiting(_ lease: Lease, of account: AccountID) -> Bool {
+        guard let exchange = holding(lease, of: account), exchange.awaitsSource else { return false }
+        exchanges[account] = nil
+        return true
+    }
+
+    /// Ends all waiting for other accounts' tokens.
+    ///
+    /// - Returns: who has waited, and with which lease.
+    mutating func endAllWaiting() -> [(account: AccountID, lease: Lease)] {
+        let waiting = exchanges.filter(\.value.awaitsSource)
+        for account in waiting.keys { exchanges[account] = nil }
+        return waiting.map { ($0.key, $0.value.lease) }
+    }
+
+    /// Whether the account's request has passed its time limit, and its answer is still waited for.
+    func isOverdue(_ account: AccountID) -> Bool {
+        exchanges[account].map { !$0.awaitsSource && !young.contains($0.correlationID) } ?? false
+    }
+
+    /// Gives up the answers of requests whose connections cannot be alive any more: they count as unanswered.
+    ///
+    /// - Parameter isLost: tells by account.
+    func giveUpAnswers(where isLost: (AccountID) -> Bool) {
+        for (account, exchange) in exchanges where isLost(account) { exchange.task?.cancel() }
+    }
+}

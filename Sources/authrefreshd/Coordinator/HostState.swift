@@ -1,0 +1,188 @@
+internal import AccountStorage
+internal import OAuthClient
+internal import RefreshCore
+internal import Systemd
+
+/// What is known of the machine that the daemon runs on: its clocks and those of the servers, whether it is about to sleep, and whether it
+/// has a route.
+struct HostState {
+    /// How long logind's word that the machine is about to sleep counts, should it never say that the sleep is over: it waits for delay
+    /// locks for some seconds.
+    private static let longestFallingAsleep = Duration.seconds(30)
+    /// Issuers are few; whoever has thousands pays a look-up for each.
+    private static let skewsMax = 1_000
+
+    /// What keeps an eye on the machine.
+    private var watches: [any AnyObject] = [] {
+        didSet { sleepWatch = watches.lazy.compactMap { $0 as? SleepWatch }.first }
+    }
+    /// The one of them that has sleep delayed; nil without a system bus.
+    private var sleepWatch: SleepWatch?
+    private var suspendDrift = SuspendDrift()
+    /// When logind said that the machine is about to sleep; nil if it is not.
+    private var sleepAnnouncedAt: Moment?
+    /// Whether the machine has a route.
+    private(set) var isOnline = true
+    /// What the store has of the clocks; nil until it is asked for.
+    private var clockOffset: ClockOffset?
+    /// How far the issuers' clocks are ahead of ours, as far as asked for; nil for one that has not told.
+    private var clockSkews: [IssuerID: Duration?] = [:]
+
+    /// Whether a step of the clock, a route that comes up and a resume are told by the system.
+    var watchesClock: Bool { watches.contains { $0 is ClockWatch } }
+    var watchesRoutes: Bool { watches.contains { $0 is RouteWatch } }
+    var watchesSleep: Bool { sleepWatch != nil }
+
+    mutating func begin(_ watches: [any AnyObject], isOnline: Bool) {
+        self.watches = watches
+        self.isOnline = isOnline
+    }
+
+    mutating func end() {
+        watches = []
+    }
+
+    // MARK: Sleep
+
+    /// Whether the machine slept since it was asked last; a sleep is told once.
+    mutating func hasSlept() -> Bool {
+        suspendDrift.hasSlept()
+    }
+
+    /// Has the machine wait with a sleep for the answers that are under way.
+    func delaySleep() {
+        sleepWatch?.delaySleep("a token is being refreshed")
+    }
+
+    func allowSleep() {
+        sleepWatch?.allowSleep()
+    }
+
+    mutating func sleepBegins(at now: Moment) {
+        sleepAnnouncedAt = now
+    }
+
+    mutating func sleepIsOver() {
+        sleepAnnouncedAt = nil
+    }
+
+    /// How long nothing is to be sent, for the machine is about to sleep; nil if it is not.
+    func timeToSleep(at now: Moment) -> Duration? {
+        guard let sleepAnnouncedAt else { return nil }
+        let rest = Self.longestFallingAsleep - now.elapsed(since: sleepAnnouncedAt)
+        return rest > .zero ? rest : nil
+    }
+
+    /// Lets go of a watch that sees nothing any more; the clocks tell of sleep, too.
+    mutating func sleepWatchLost() {
+        watches.removeAll { $0 is SleepWatch }
+        sleepIsOver()
+    }
+
+    // MARK: Route
+
+    /// - Returns: whether that is news.
+    mutating func routeChanged(isOnline: Bool) -> Bool {
+        defer { self.isOnline = isOnline }
+        return isOnline != self.isOnline
+    }
+
+    // MARK: Clocks
+
+    /// How the wall clock was found not to be where the stored deadlines take it to be.
+    enum ClockChange: Equatable {
+        case stepped(by: Duration)
+        /// It is before an earlier boot: a machine whose clock has no battery begins in 1970.
+        case isBehind(by: Duration)
+
+        var size: Duration {
+            switch self {
+            case .stepped(let size), .isBehind(let size): size
+            }
+        }
+    }
+
+    /// Keeps the stored deadlines true to the time that really passes.
+    ///
+    /// Deadlines are wall-clock times. After a step backward they would all come too late by the size of the step, so they move with
+    /// it. After a step forward some come too early; their accounts decide by both clocks what is due.
+    ///
+    /// Looked at in every turn: where the kernel tells of no steps, a timer that fires by the old time is enough to notice one. A step is
+    /// told once it is noted, or each try at a store that cannot be written would tell it again.
+    ///
+    /// - Returns: what was noted; nil if the clock is where it was.
+    /// - Throws: `StoreError` if it could not be noted; the next turn tries again.
+    mutating func reconcileClock(in store: AccountStore, at now: Moment) throws(StoreError) -> ClockChange? {
+        let offset = ClockOffset(at: now)
+        if clockOffset == nil { clockOffset = try store.clockOffset() }
+        guard let known = clockOffset else {
+            try record(offset, shiftingBy: .zero, in: store)
+            return nil
+        }
+        if let step = offset.step(since: known) {
+            try record(offset, shiftingBy: min(step, .zero), in: store)
+            return .stepped(by: step)
+        }
+        if let behind = offset.timeLost(since: known, at: now.wall) {
+            // How long the machine was off is unknown. All accounts decide by what they have whether it is from the future.
+            let last = try store.lastDeadline()
+            try record(offset, shiftingBy: min(behind, last.map { now.wall - $0 } ?? .zero), in: store)
+            return .isBehind(by: behind)
+        }
+        if known.bootID != offset.bootID { try record(offset, shiftingBy: .zero, in: store) }
+        return nil
+    }
+
+    private mutating func record(
+        _ offset: ClockOffset,
+        shiftingBy shift: Duration,
+        in store: AccountStore
+    ) throws(StoreError) {
+        if shift < .zero {
+            try store.shiftDeadlines(by: shift, clock: offset)
+        } else {
+            try store.recordClockOffset(offset)
+        }
+        clockOffset = offset
+    }
+
+    /// Notes how far the server's clock is from ours, if that has changed.
+    mutating func noteSkew(_ skew: Duration, of issuer: IssuerID, in store: AccountStore) {
+        // The header counts in whole seconds, and the answer has travelled.
+        let tolerance = Duration.seconds(2)
+        let known = clockSkew(of: issuer, in: store)
+        guard known.map({ max($0 - skew, skew - $0) > tolerance }) ?? true else { return }
+        // What is lost here is shown to people only, and comes again with the next answer.
+        try? store.recordSkew(skew, of: issuer)
+        clockSkews[issuer] = skew
+    }
+
+    /// How far the issuer's clock is ahead of ours, as its last answer told; nil if none has.
+    mutating func clockSkew(of issuer: IssuerID, in store: AccountStore) -> Duration? {
+        if let known = clockSkews[issuer] { return known }
+        let stored = (try? store.skew(of: issuer)) ?? nil
+        if clockSkews.count >= Self.skewsMax { clockSkews = [:] }
+        clockSkews[issuer] = .some(stored)
+        return stored
+    }
+}
+
+extension ClockOffset {
+    /// When that boot began, by its own wall clock.
+    fileprivate var bootedAt: Timestamp { Timestamp(microseconds: 0) + wallMinusBoot }
+
+    /// How far the wall clock was stepped since `known` was noted; nil if it was not, or not in the same boot.
+    fileprivate func step(since known: ClockOffset) -> Duration? {
+        let step = wallMinusBoot - known.wallMinusBoot
+        // NTP slews by milliseconds all the time, and a leap second moves nothing that matters.
+        let isStep = step > .milliseconds(1_500) || step < .milliseconds(-1_500)
+        return bootID == known.bootID && isStep ? step : nil
+    }
+
+    /// How far `wall` is before the beginning of an earlier boot, at least, below zero; nil if it is not. A machine whose clock has no
+    /// battery begins in 1970.
+    fileprivate func timeLost(since known: ClockOffset, at wall: Timestamp) -> Duration? {
+        let behind = wall - known.bootedAt
+        return bootID != known.bootID && behind < .zero ? behind : nil
+    }
+}

@@ -1,0 +1,206 @@
+import AccountStorage
+import RefreshCore
+import Testing
+
+@testable import authrefreshd
+
+/// The parts of the coordinator that hold something, each by itself: without a daemon, a store or a server.
+struct RoomTests {
+    private let account = AccountID(7)
+
+    private func at(_ seconds: Int64) -> Moment {
+        Moment(
+            wall: Timestamp(microseconds: 1_000_000_000_000 + seconds * 1_000_000),
+            boot: BootTime(bootID: 1, microseconds: seconds * 1_000_000)
+        )
+    }
+
+    private func lease(_ generation: Int64) -> Lease {
+        Lease(generation: Generation(generation), startedAt: at(0))
+    }
+
+    private func exchange(_ generation: Int64, _ correlationID: String, awaitsSource: Bool = false) -> Exchange {
+        Exchange(
+            lease: lease(generation),
+            correlationID: correlationID,
+            claims: nil,
+            lastFailure: nil,
+            awaitsSource: awaitsSource
+        )
+    }
+
+    // MARK: Exchanges
+
+    @Test func `a request is young until its time limit, overdue after it, and gone when it has ended`() {
+        var exchanges = Exchanges()
+        exchanges.begin(exchange(1, "a"), of: account)
+        #expect(exchanges.areYoung && !exchanges.isOverdue(account))
+        #expect(exchanges.passLimit("a") == true)
+        #expect(!exchanges.areYoung && exchanges.isOverdue(account))
+        #expect(exchanges.passLimit("a") == false)
+        #expect(exchanges.end(lease(1), of: account, correlationID: "a") != nil)
+        #expect(exchanges.isEmpty && !exchanges.isOverdue(account))
+    }
+
+    @Test func `the end of a request for a grant that was replaced leaves the new one's alone`() {
+        var exchanges = Exchanges()
+        exchanges.begin(exchange(1, "old"), of: account)
+        exchanges.begin(exchange(2, "new"), of: account)
+        #expect(exchanges.end(lease(1), of: account, correlationID: "old") == nil)
+        #expect(exchanges.holding(lease(2), of: account) != nil && exchanges.areYoung)
+        #expect(exchanges.end(lease(2), of: account, correlationID: "new") != nil)
+        #expect(exchanges.isEmpty && !exchanges.areYoung)
+    }
+
+    @Test func `who waits for another account's token is neither young nor overdue, and ends by its own lease only`() {
+        var exchanges = Exchanges()
+        exchanges.begin(exchange(1, "", awaitsSource: true), of: account)
+        exchanges.begin(exchange(1, "b"), of: AccountID(8))
+        #expect(!exchanges.isOverdue(account))
+        #expect(exchanges.endWaiting(lease(2), of: account) == false)
+        #expect(exchanges.endWaiting(lease(1), of: AccountID(8)) == false)
+        let ended = exchanges.endAllWaiting()
+        #expect(ended.map(\.account) == [account])
+        #expect(exchanges.endWaiting(lease(1), of: account) == false)
+        #expect(exchanges.count == 1)
+    }
+
+    // MARK: Callers
+
+    private func snapshot(_ state: RefreshState) throws -> AccountSnapshot {
+        let account = Account(
+            id: account,
+            name: try #require(AccountName("work")),
+            issuer: try Issuer(url: "https://login.example.com"),
+            registration: ClientRegistration(clientID: "app")
+        )
+        return AccountSnapshot(account: account, state: state, at: at(0))
+    }
+
+    private func standing(_ state: RefreshState, after event: Event, isOverdue: Bool = false) throws -> Callers.Standing
+    {
+        Callers.Standing(
+            snapshot: try snapshot(state),
+            event: event,
+            isOverdue: isOverdue,
+            tokenSets: [:],
+            postponed: []
+        )
+    }
+
+    private func add(_ callers: inout Callers, after event: Event = .tokenNeeded, since: Int64 = 0) -> Int {
+        let purpose = Waiter.Purpose.token(minimumValidity: nil, isForced: false)
+        return callers.add(purpose, of: account, after: event, holding: nil, at: at(since)) { _ in }
+    }
+
+    @Test func `who has gone is not waited for, and who has waited for too long is sent away once`() {
+        var callers = Callers()
+        let gone = add(&callers)
+        callers.forget(gone, of: account)
+        #expect(!callers.isAwaited(account) && callers.remaining(at: at(0)) == nil)
+        let late = add(&callers)
+        _ = add(&callers, since: 30)
+        #expect(callers.remaining(at: at(39)) == .seconds(1))
+        #expect(callers.takeExpired(at: at(39)).count == 0)
+        let expired = callers.takeExpired(at: at(40))
+        #expect(expired.map(\.number) == [late])
+        #expect(callers.takeExpired(at: at(40)).count == 0)
+        #expect(callers.isAwaited(account))
+    }
+
+    @Test func `while a request is under way callers wait, and are let go when it is overdue`() throws {
+        var callers = Callers()
+        _ = add(&callers)
+        let refreshing = RefreshState(phase: .refreshing(lease(1)))
+        let waiting = try callers.settle(standing(refreshing, after: .tokenNeeded))
+        #expect(waiting.told.isEmpty && callers.isAwaited(account))
+        let settled = try callers.settle(standing(refreshing, after: .tokenNeeded, isOverdue: true))
+        guard case .notNow? = settled.told.first?.1 else {
+            Issue.record("\(settled.told)")
+            return
+        }
+        #expect(!callers.isAwaited(account))
+    }
+
+    @Test func `a request that was not about what is asked for is followed by one that is, once for all who ask`()
+        throws
+    {
+        var callers = Callers()
+        let set = try TokenSet(scopes: ["read"])
+        for _ in 0..<3 { _ = add(&callers, after: .tokenSetNeeded(set)) }
+        let done = try callers.settle(standing(RefreshState(phase: .scheduled), after: .deadlineReached))
+        #expect(done.told.isEmpty && done.again == [.tokenSetNeeded(set)])
+        #expect(callers.tokenSets(of: account) == [set, set, set])
+    }
+
+    // MARK: Registrations
+
+    @Test func `renewals have two places, and who finds none is looked at again within the minute`() {
+        var registrations = Registrations()
+        let now = at(0).wall
+        for other in [AccountID(1), AccountID(2)] {
+            #expect(registrations.hasRoom(for: other, at: now) == true)
+            registrations.beginRenewal(ClientRegistration(clientID: "app"), of: other)
+        }
+        #expect(registrations.hasRoom(for: account, at: now) == false)
+        #expect(!registrations.isDue(account, at: now + .seconds(59)))
+        #expect(registrations.isDue(account, at: now + .seconds(60)))
+        // Not while its renewal is under way.
+        #expect(!registrations.isDue(AccountID(1), at: now + .seconds(60)))
+    }
+
+    @Test func `what a server has made of a registration is used until it is stored`() {
+        var registrations = Registrations()
+        let old = ClientRegistration(clientID: "app", clientSecret: Secret("one"))
+        var new = old
+        new.clientSecret = Secret("two")
+        // Nobody asked.
+        #expect(registrations.take(new, of: account, isRenewal: true, correlationID: "c") == false)
+        registrations.beginRenewal(old, of: account)
+        #expect(registrations.take(old, of: account, isRenewal: true, correlationID: "c") == false)
+        #expect(registrations.take(new, of: account, isRenewal: true, correlationID: "c") == true)
+        #expect(registrations.current(of: account, stored: old).clientSecret == Secret("two"))
+        #expect(!registrations.areStored)
+        registrations.settled(account)
+        #expect(registrations.areStored && registrations.current(of: account, stored: old) == old)
+    }
+
+    // MARK: Step-ups
+
+    @Test func `a demand is met by a refresh that asked for it, and by a sign-in`() {
+        var stepUps = StepUps()
+        var demand = StepUp(since: at(0).wall, claims: "{}")
+        demand.needsPerson = false
+        stepUps.note(demand, of: account)
+        #expect(stepUps.isDemanding(account))
+        stepUps.met(nil, of: account)
+        stepUps.forget(after: .tokenRefreshed, of: account)
+        #expect(stepUps[account] != nil)
+        stepUps.met("{}", of: account)
+        #expect(stepUps[account] == nil)
+        stepUps.note(demand, of: account)
+        stepUps.forget(after: .signedIn, of: account)
+        #expect(stepUps[account] == nil)
+    }
+
+    // MARK: Host
+
+    @Test func `a sleep that is never said to be over counts for half a minute`() {
+        var host = HostState()
+        #expect(host.timeToSleep(at: at(0)) == nil)
+        host.sleepBegins(at: at(0))
+        #expect(host.timeToSleep(at: at(10)) == .seconds(20))
+        #expect(host.timeToSleep(at: at(30)) == nil)
+        host.sleepBegins(at: at(40))
+        host.sleepIsOver()
+        #expect(host.timeToSleep(at: at(40)) == nil)
+    }
+
+    @Test func `a route that is there is no news`() {
+        var host = HostState()
+        #expect(host.routeChanged(isOnline: true) == false)
+        #expect(host.routeChanged(isOnline: false) == true)
+        #expect(!host.isOnline)
+        #expect(host.routeChanged(isOnline: false) == false)
+    }
+}
