@@ -42,10 +42,10 @@ struct StoreBackupTests {
                 let first = try coordinator.backUp { gone.append($0) }
                 let second = try coordinator.backUp { gone.append($0) }
                 // Both are under way, and nobody has waited for them.
-                #expect(coordinator.backups.making?.number == first)
+                #expect(coordinator.backups.underWay == first)
                 coordinator.forgetBackupCaller(second)
                 coordinator.forgetBackupCaller(first)
-                #expect(coordinator.backups.making == nil)
+                #expect(coordinator.backups.underWay == nil)
             }
             #expect(try await rig.copies() == [])
             // One that goes while its copy is checked, which nobody can interrupt.
@@ -54,7 +54,7 @@ struct StoreBackupTests {
                 for _ in 1...9 { coordinator.backups.batchSize.fit(to: .zero) }
                 let number = try coordinator.backUp { gone.append($0) }
                 coordinator.forgetBackupCaller(number)
-                #expect(coordinator.backups.making?.number == number)
+                #expect(coordinator.backups.underWay == number)
             }
             let copy = try await rig.backedUp()
             #expect(try await rig.copies() == [URL(fileURLWithPath: copy.path).lastPathComponent])

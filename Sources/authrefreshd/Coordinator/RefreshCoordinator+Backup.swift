@@ -20,95 +20,52 @@ extension RefreshCoordinator {
         return number
     }
 
-    /// Forgets a caller who has gone, and removes the copy that was made for it.
+    /// Forgets a backup's caller who has gone.
     func forgetBackupCaller(_ number: Int) {
-        backups.forgetWaiting(number)
-        guard backups.making?.number == number else { return }
-        backups.making?.caller = nil
-        cutBackup()
+        take(backups.forget(number))
     }
 
     /// Ends all backups, and removes the copies: the key changes, or the daemon stops.
     func endBackups(_ failure: StoreBackups.Failure) {
-        for caller in backups.dismissAll() { caller.tell(.failure(failure)) }
-        backups.removeAll()
-        cutBackup()
-    }
-
-    /// Ends the backup that is being made. What is being checked is removed as soon as its check has ended.
-    private func cutBackup() {
-        if backups.making?.copy != nil { endBackup() }
-        backups.making?.checked?.interrupt()
+        take(backups.endAll(failure))
     }
 
     private func beginNextBackup() {
-        guard !isStopping, let caller = backups.next() else { return }
-        let number = caller.number
-        do throws(StoreError) {
-            let copy = try StoreCopy(of: store, for: .backup(number))
-            backups.making = StoreBackups.Making(caller: caller, copy: copy, number: number)
-            copyForBackup(number)
-        } catch {
-            caller.tell(.failure(.store(error)))
-            beginNextBackup()
-        }
+        // The end waits for the one that was under way.
+        guard !isStopping else { return wake() }
+        take(backups.beginNext(of: store, clock: timebase.now))
     }
 
-    /// Copies one batch of pages, and asks for the next turn.
     private func copyForBackup(_ number: Int) {
-        guard !isStopping, let making = backups.making, making.number == number, let copy = making.copy else { return }
-        let began = timebase.now()
-        do throws(StoreError) {
-            let finished = try copy.advance(pages: backups.batchSize.count)
-            backups.batchSize.fit(to: timebase.now().elapsed(since: began))
-            if let finished {
-                backups.making?.copy = nil
-                backups.making?.checked = finished
-                return complete(finished, number)
-            }
-        } catch {
-            making.caller?.tell(.failure(.store(error)))
-            return endBackup()
-        }
-        queue.async { [weak self] in
-            self?.assumeIsolated { $0.copyForBackup(number) }
-        }
+        guard !isStopping else { return }
+        take(backups.copyMore(number, clock: timebase.now))
     }
 
-    private func complete(_ copy: FinishedCopy, _ number: Int) {
-        // A queue of its own, once: what else blocks is not to wait for a minute.
-        DispatchQueue(label: "authrefreshd.backup", qos: .utility).async { [weak self, queue] in
-            let result = Result { () throws(StoreError) in try copy.makeBackup() }
+    private func take(_ step: StoreBackups.Step?) {
+        switch step {
+        case nil: break
+        case .next: beginNextBackup()
+        case .copyMore(let number):
             queue.async { [weak self] in
-                self?.assumeIsolated { $0.completed(copy, number, result) }
+                self?.assumeIsolated { $0.copyForBackup(number) }
+            }
+        case .check(let copy, let number):
+            // A queue of its own, once: what else blocks is not to wait for a minute.
+            DispatchQueue(label: "authrefreshd.backup", qos: .utility).async { [weak self, queue] in
+                let result = Result { () throws(StoreError) in try copy.makeBackup() }
+                queue.async { [weak self] in
+                    self?.assumeIsolated { $0.completed(copy, number, result) }
+                }
             }
         }
     }
 
     private func completed(_ copy: FinishedCopy, _ number: Int, _ result: Result<Void, StoreError>) {
-        let caller = backups.making?.caller
-        switch result {
-        case .success:
-            guard let caller, !isStopping else {
-                copy.remove()
-                break
-            }
-            backups.keep(copy, for: number)
+        if backups.completed(copy, result, isOver: isStopping) {
             queue.asyncAfter(deadline: .now() + .microseconds(Int(backups.kept.microseconds))) { [weak self] in
                 self?.assumeIsolated { $0.backups.remove(number) }
             }
-            caller.tell(.success(StoreBackups.Copy(path: copy.path, keys: copy.keyIdentifiers)))
-        case .failure(let error):
-            caller?.tell(.failure(.store(error)))
         }
-        endBackup()
-    }
-
-    /// Ends the backup that is being made, and begins the next.
-    private func endBackup() {
-        backups.making?.copy?.discard()
-        backups.making = nil
         beginNextBackup()
-        if isStopping { wake() }
     }
 }

@@ -23,36 +23,16 @@ extension RefreshCoordinator {
         checking?.forget(number)
     }
 
-    /// Copies one batch of pages, and asks for the next turn.
     private func copyForCheck() {
-        guard !isStopping, let checking, let copy = checking.copy else { return }
-        let began = timebase.now()
-        do throws(StoreError) {
-            let finished = try copy.advance(pages: checking.batchSize.count)
-            let now = timebase.now()
-            self.checking?.batchSize.fit(to: now.elapsed(since: began))
-            self.checking?.tellProgress(at: now)
-            if let finished {
-                self.checking?.copy = nil
-                checkCopy(finished, at: now.wall)
-                return
+        guard !isStopping else { return }
+        switch checking?.copyMore(of: store.path, clock: timebase.now) {
+        case nil: break
+        case .check(let copy): checkCopy(copy, at: timebase.now().wall)
+        case .end(let failure): endChecking(failure: failure)
+        case .copyMore:
+            queue.async { [weak self] in
+                self?.assumeIsolated { $0.copyForCheck() }
             }
-        } catch {
-            return copyFailed(error)
-        }
-        queue.async { [weak self] in
-            self?.assumeIsolated { $0.copyForCheck() }
-        }
-    }
-
-    private func copyFailed(_ error: StoreError) {
-        switch error {
-        case .corrupt, .notADatabase:
-            // What the check is there to find.
-            checking?.add(StoreCheck.Portion(findings: [.unreadable(path: store.path, error)]))
-            endChecking(failure: nil)
-        // The disk is full, or fails: nothing is known of the store's soundness.
-        default: endChecking(failure: .copy(error))
         }
     }
 
@@ -85,7 +65,6 @@ extension RefreshCoordinator {
     func endChecking(failure: StoreChecking.Failure?) {
         let ended = checking
         checking = nil
-        ended?.copy?.discard()
-        ended?.tellEnd(failure: failure)
+        ended?.end(failure: failure)
     }
 }

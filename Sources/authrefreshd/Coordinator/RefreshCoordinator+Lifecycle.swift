@@ -103,7 +103,7 @@ extension RefreshCoordinator {
     /// long that may take is for the service manager to say (`TimeoutStopSec=`).
     func finishStopping() {
         guard isStopping, exchanges.isEmpty, signIns.isEmpty, unstored.isEmpty, registrations.areStored,
-            backups.making == nil, errands == 0, !hasArrivals, let continuation = stopped
+            backups.underWay == nil, errands == 0, !hasArrivals, let continuation = stopped
         else { return }
         stopped = nil
         // Those at an issuer's gate.

@@ -42,15 +42,15 @@ extension RefreshCoordinator {
         let (keyring, present) = (keyring, store.keyIdentifier)
         let next = await BlockingCall.result { () throws(StoreKeyError) in try keyring.next(after: present) }
         guard !isStopping else { return }
-        do {
-            try store.beginRekey(to: next.get().key)
+        switch next {
+        case .failure(let error): endRekeying(with: .failure(.key(error)))
+        case .success(let new):
+            do throws(StoreError) {
+                try store.beginRekey(to: new.key)
+            } catch {
+                return endRekeying(with: .failure(.store(error)))
+            }
             reseal()
-        } catch let error as StoreKeyError {
-            endRekeying(with: .failure(.key(error)))
-        } catch let error as StoreError {
-            endRekeying(with: .failure(.store(error)))
-        } catch {
-            preconditionFailure("keys and the store fail with their own errors only: \(type(of: error))")
         }
     }
 
@@ -62,11 +62,7 @@ extension RefreshCoordinator {
             guard trouble == nil else { return resealLater() }
             // They would need the old key too, which is destroyed in the end.
             endBackups(.store(.beingResealed(path: store.path)))
-            let batch = try store.reseal(limit: rekeying?.batchSize.count ?? 1)
-            rekeying?.batchSize.fit(to: timebase.now().elapsed(since: now))
-            rekeying?.progress.accounts += batch.accounts
-            rekeying?.progress.unreadable += batch.unreadable
-            if batch.isLast {
+            if try rekeying?.reseal(store, clock: timebase.now) == true {
                 Task { await destroyRetiredKey() }
                 return
             }
@@ -80,7 +76,7 @@ extension RefreshCoordinator {
             wake()
             return resealLater()
         }
-        tellProgress(at: now)
+        rekeying?.tellProgress(at: now)
         queue.async { [weak self] in
             self?.assumeIsolated { $0.reseal() }
         }
@@ -92,12 +88,6 @@ extension RefreshCoordinator {
         queue.asyncAfter(deadline: .now() + .seconds(Int(delay))) { [weak self] in
             self?.assumeIsolated { $0.reseal() }
         }
-    }
-
-    private func tellProgress(at now: Moment) {
-        guard let rekeying, rekeying.toldAt.map({ now.elapsed(since: $0) >= .seconds(1) }) ?? true else { return }
-        rekeying.tell(.progress(rekeying.progress))
-        self.rekeying?.toldAt = now
     }
 
     /// Nothing is sealed with the old key any more.

@@ -34,13 +34,13 @@ struct Rekeying: Sendable {
         case end(Result<Outcome, Failure>)
     }
 
-    var progress = Progress()
+    private(set) var progress = Progress()
     /// How many accounts the next batch brings over.
-    var batchSize = BatchSize()
+    private var batchSize = BatchSize()
     private var followers: [Int: @Sendable (News) -> Void] = [:]
     private var lastFollower = 0
     /// When the followers were told last.
-    var toldAt: Moment?
+    private var toldAt: Moment?
 
     /// - Returns: the follower's number, to forget it by.
     mutating func follow(_ tell: @escaping @Sendable (News) -> Void) -> Int {
@@ -51,6 +51,25 @@ struct Rekeying: Sendable {
 
     mutating func forget(_ number: Int) {
         followers[number] = nil
+    }
+
+    /// Brings over one batch.
+    ///
+    /// - Returns: whether nothing is sealed with the old key any more.
+    mutating func reseal(_ store: AccountStore, clock: () -> Moment) throws(StoreError) -> Bool {
+        let began = clock()
+        let batch = try store.reseal(limit: batchSize.count)
+        batchSize.fit(to: clock().elapsed(since: began))
+        progress.accounts += batch.accounts
+        progress.unreadable += batch.unreadable
+        return batch.isLast
+    }
+
+    /// Tells the followers how far it is, once a second.
+    mutating func tellProgress(at now: Moment) {
+        guard toldAt.map({ now.elapsed(since: $0) >= .seconds(1) }) ?? true else { return }
+        toldAt = now
+        tell(.progress(progress))
     }
 
     func tell(_ news: News) {

@@ -35,10 +35,20 @@ struct StoreChecking {
         var told = 0
     }
 
+    /// What comes next.
+    enum Step {
+        /// The next batch, after others have had their turn.
+        case copyMore
+        /// The check of the complete copy, on a thread that nobody waits for.
+        case check(FinishedCopy)
+        /// The end, and why it came early; nil if it did not.
+        case end(Failure?)
+    }
+
     /// The copy while it is made; nil once it is checked.
-    var copy: StoreCopy?
+    private var copy: StoreCopy?
     /// How many pages are copied in the next batch.
-    var batchSize = BatchSize()
+    private var batchSize = BatchSize()
     private var followers: [Int: Follower] = [:]
     private var lastFollower = 0
     /// When the followers were told last.
@@ -63,6 +73,32 @@ struct StoreChecking {
         followers[number] = nil
     }
 
+    /// Copies one batch of pages; nothing if the copy is complete.
+    ///
+    /// - Parameter path: the store's.
+    mutating func copyMore(of path: String, clock: () -> Moment) -> Step? {
+        guard let copy else { return nil }
+        let began = clock()
+        do throws(StoreError) {
+            let finished = try copy.advance(pages: batchSize.count)
+            let now = clock()
+            batchSize.fit(to: now.elapsed(since: began))
+            tellProgress(at: now)
+            guard let finished else { return .copyMore }
+            self.copy = nil
+            return .check(finished)
+        } catch {
+            switch error {
+            case .corrupt, .notADatabase:
+                // What the check is there to find.
+                add(StoreCheck.Portion(findings: [.unreadable(path: path, error)]))
+                return .end(nil)
+            // The disk is full, or fails: nothing is known of the store's soundness.
+            default: return .end(.copy(error))
+            }
+        }
+    }
+
     mutating func add(_ portion: StoreCheck.Portion) {
         accounts += portion.accounts
         found += portion.findings.count
@@ -79,8 +115,9 @@ struct StoreChecking {
         }
     }
 
-    /// Tells all that it is over.
-    func tellEnd(failure: Failure?) {
+    /// Lets go of the copy, and tells all that it is over.
+    func end(failure: Failure?) {
+        copy?.discard()
         for follower in followers.values {
             let end = failure.map { Result<Progress, Failure>.failure($0) }
             follower.tell(.end(end ?? .success(progress(since: follower.told))))
