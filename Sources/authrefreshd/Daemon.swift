@@ -75,7 +75,7 @@ struct Daemon {
             timebase: try timebase(),
             changeLog: parts.changeLog
         )
-        let machine = MachineWatch(coordinator: coordinator, changeLog: parts.changeLog)
+        let machine = HostWatch(coordinator: coordinator, changeLog: parts.changeLog)
         do throws(DaemonError) {
             try await begin(coordinator, machine, parts.manager)
             await parts.gate.open(AuthRefreshService(coordinator: coordinator, configurationError: configurationError))
@@ -116,7 +116,7 @@ struct Daemon {
 
     private func begin(
         _ coordinator: RefreshCoordinator,
-        _ machine: MachineWatch,
+        _ machine: HostWatch,
         _ manager: ServiceManagerLink
     ) async throws(DaemonError) {
         do {

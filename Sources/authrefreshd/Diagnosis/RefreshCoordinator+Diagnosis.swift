@@ -36,7 +36,7 @@ extension RefreshCoordinator {
     }
 
     func diagnosisEnded() {
-        diagnoses -= 1
+        diagnoses.giveBack()
     }
 
     /// - Throws: what keeps the store from being read.

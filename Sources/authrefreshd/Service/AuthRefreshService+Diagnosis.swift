@@ -11,9 +11,6 @@ extension AuthRefreshService {
         if let names = asked.accounts, names.count > Interface.largestPage {
             throw VarlinkError(LimitExceededError(.page, maximum: Interface.largestPage))
         }
-        guard coordinator.diagnoses < CallerLimits.diagnosesMax else {
-            throw VarlinkError(LimitExceededError(.diagnoses, maximum: CallerLimits.diagnosesMax))
-        }
         let diagnosis = Diagnosis(
             coordinator: coordinator,
             client: coordinator.client,
@@ -21,7 +18,9 @@ extension AuthRefreshService {
             configurationError: configurationError
         )
         let wantsMore = call.wantsMore
-        coordinator.diagnoses += 1
+        guard coordinator.diagnoses.take() else {
+            throw VarlinkError(LimitExceededError(.diagnoses, maximum: CallerLimits.diagnosesMax))
+        }
         let task = Task { @concurrent in
             var kept: [Finding] = []
             for await finding in diagnosis.findings() {

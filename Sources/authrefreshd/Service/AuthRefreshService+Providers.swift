@@ -19,10 +19,9 @@ extension AuthRefreshService {
             throw VarlinkError(InvalidSettingsError(field: "profile", reason: "it cannot be called so"))
         }
         // It occupies the daemon like a diagnosis of one server.
-        guard coordinator.diagnoses < CallerLimits.diagnosesMax else {
+        guard coordinator.diagnoses.take() else {
             throw VarlinkError(LimitExceededError(.diagnoses, maximum: CallerLimits.diagnosesMax))
         }
-        coordinator.diagnoses += 1
         let task = Task { @concurrent [coordinator = self.coordinator, client = coordinator.client] in
             let found: Result<String, MetadataError>
             do throws(MetadataError) {

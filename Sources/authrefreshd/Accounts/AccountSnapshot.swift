@@ -1,3 +1,4 @@
+internal import AccountStorage
 internal import RefreshCore
 
 /// An account and where it stands at one moment.
@@ -37,6 +38,26 @@ extension Phase {
         case .backingOff(let backOff): backOff.failure
         case .interactionRequired(let interaction): interaction.failure
         case .signedOut, .scheduled, .refreshing, .parked: nil
+        }
+    }
+}
+
+/// An account as callers are shown it: where it stands, or that it cannot be read.
+enum ShownAccount: Sendable {
+    case whole(AccountSnapshot)
+    case damaged(DamagedAccount)
+
+    var id: AccountID {
+        switch self {
+        case .whole(let snapshot): snapshot.account.id
+        case .damaged(let account): account.id
+        }
+    }
+
+    var name: String {
+        switch self {
+        case .whole(let snapshot): snapshot.account.name.text
+        case .damaged(let account): account.name
         }
     }
 }

@@ -11,13 +11,13 @@ struct Registrations {
     /// The renewals that are under way: each with the registration as its server has it.
     private var renewals: [AccountID: ClientRegistration] = [:]
     /// They are kept here until they can be stored.
-    private var unstored: [AccountID: UnsavedRegistration] = [:]
+    private var unstored: [AccountID: UnstoredRegistration] = [:]
 
     /// Whether all that servers have told is stored.
     var areStored: Bool { unstored.isEmpty }
     var hasRenewals: Bool { !renewals.isEmpty }
     /// What is to be stored, by account.
-    var owed: [AccountID: UnsavedRegistration] { unstored }
+    var owed: [AccountID: UnstoredRegistration] { unstored }
 
     /// The registration of `account` as its server has it.
     ///
@@ -65,7 +65,7 @@ struct Registrations {
     ) -> Bool {
         guard let known = renewals[account], renewed != known else { return false }
         renewals[account] = renewed
-        unstored[account] = UnsavedRegistration(
+        unstored[account] = UnstoredRegistration(
             known: known,
             renewed: renewed,
             isRenewal: isRenewal,
@@ -92,5 +92,52 @@ struct Registrations {
     mutating func forget(_ account: AccountID) {
         care[account] = nil
         unstored[account] = nil
+    }
+}
+
+/// What a server has made of a client's registration, and the store does not have yet.
+struct UnstoredRegistration {
+    /// As whom the server was asked.
+    let known: ClientRegistration
+    /// What came of it.
+    let renewed: ClientRegistration
+    /// Whether the secret lasts longer now, which is told when it is stored.
+    let isRenewal: Bool
+    let correlationID: String
+
+    /// `registration` with what the server has changed; who brought another client or another secret meanwhile is right.
+    func applied(to registration: ClientRegistration) -> ClientRegistration {
+        var applied = registration
+        guard registration.clientID == known.clientID else { return applied }
+        if registration.management == known.management { applied.management = renewed.management }
+        if registration.clientSecret == known.clientSecret {
+            applied.clientSecret = renewed.clientSecret
+            applied.clientSecretExpiresAt = renewed.clientSecretExpiresAt
+        }
+        return applied
+    }
+}
+
+/// What was done about a client secret that ends.
+struct ClientSecretCare {
+    /// When to look again.
+    let nextAt: Timestamp
+    /// Whether it could not be renewed.
+    let failed: Bool
+
+    /// The shortest time between two attempts: whoever is refused is not to be asked by every refresh.
+    private static let pause = Duration.seconds(3600)
+
+    /// To look again soon: nothing was found out.
+    init(soonAfter now: Timestamp, failed: Bool) {
+        // Longer than a renewal takes, shorter than any refresh period.
+        nextAt = now + .seconds(60)
+        self.failed = failed
+    }
+
+    /// To look again when half of what is left has passed.
+    init(until end: Timestamp, at now: Timestamp, failed: Bool) {
+        nextAt = now + max((end - now) / 2, Self.pause)
+        self.failed = failed
     }
 }

@@ -65,9 +65,9 @@ actor RefreshCoordinator {
     /// The backups that callers want.
     var backups = StoreBackups()
     /// Sign-outs and registrations that are under way: half of one is none.
-    var errands = 0
+    var errands = Places(CallerLimits.errandsMax)
     /// How many callers are being told what is wrong.
-    var diagnoses = 0
+    var diagnoses = Places(CallerLimits.diagnosesMax)
 
     private var inbox: [Arrival] = []
     private(set) var isTurnScheduled = false
@@ -97,7 +97,7 @@ actor RefreshCoordinator {
     ///
     /// - Parameter onStatusChange: called on this queue whenever the status line may have changed.
     /// - Throws: `StoreError` if the store cannot be read.
-    func start(watching machine: MachineWatch?, onStatusChange: @escaping @Sendable () -> Void) throws(StoreError) {
+    func start(watching machine: HostWatch?, onStatusChange: @escaping @Sendable () -> Void) throws(StoreError) {
         self.onStatusChange = onStatusChange
         timer = DeadlineTimer(queue: queue) { [weak self] in
             self?.assumeIsolated { $0.deadlineReached() }

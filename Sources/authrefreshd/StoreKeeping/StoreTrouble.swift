@@ -1,8 +1,24 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import Dispatch
+internal import Logging
 internal import RefreshCore
 internal import Varlink
+
+/// The store cannot be used at the moment; the daemon goes on with what it holds.
+struct StoreTrouble: Sendable {
+    let error: StoreError
+    /// When it failed last.
+    let since: Moment
+
+    /// Five seconds: a full disk is noticed within one breath of being freed, and a broken one is not hammered.
+    static let retryInterval = Duration.seconds(5)
+
+    /// How long it is until the store is tried again; zero if it is time.
+    func remaining(at now: Moment) -> Duration {
+        max(Self.retryInterval - now.elapsed(since: since), .zero)
+    }
+}
 
 /// What is done when the store fails, as a whole or for one account.
 extension RefreshCoordinator {
@@ -140,5 +156,54 @@ extension StoreError {
         // All other cases are about the file as a whole, about reading, or about another call.
         default: nil
         }
+    }
+}
+
+/// What the daemon lacks, and works on without.
+struct Lacks: Sendable {
+    /// Descriptors for callers, who are let in one at a time.
+    var descriptors = false
+    /// Why the next daemon would not find the store's key; nil if it would.
+    var key: StoreKeyError?
+
+    /// A sentence for each.
+    var texts: [String] {
+        var texts: [String] = []
+        if descriptors { texts.append("no descriptor is left, callers are let in one at a time") }
+        if let key { texts.append("the store's key is gone: \(key.description)") }
+        return texts
+    }
+}
+
+extension RefreshCoordinator {
+    /// Notes whether there are descriptors for callers.
+    func descriptorsChanged(areLacking: Bool) {
+        lacks.descriptors = areLacking
+        onStatusChange()
+    }
+
+    /// Looks whether the next daemon would find the store's key; a keyring that is locked or away for the moment says nothing of that.
+    func checkKey() async {
+        let (keyring, identifier) = (keyring, store.keyIdentifier)
+        let place = await BlockingCall.result(within: Diagnosis.fileLimit) {
+            Result { () throws(StoreKeyError) in try keyring.locate(identifier) }
+        }
+        // A change of the key that began or ended meanwhile has taken away the one that was looked for; it looks after the new one itself.
+        guard rekeying == nil, store.keyIdentifier == identifier else { return }
+        switch place {
+        case .success: keyFound()
+        case .failure(let error) where !error.isPassing:
+            if lacks.key == nil { changeLog.write(.keyGone, [JournalKey.error: "\(error.description)"]) }
+            lacks.key = error
+        case nil, .failure: return
+        }
+        onStatusChange()
+    }
+
+    /// Notes that the key is where it is looked for.
+    func keyFound() {
+        guard lacks.key != nil else { return }
+        lacks.key = nil
+        changeLog.write(.keyReturned)
     }
 }

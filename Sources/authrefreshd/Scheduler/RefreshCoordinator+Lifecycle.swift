@@ -86,14 +86,12 @@ extension RefreshCoordinator {
 
     /// Notes the beginning of an errand; false if there are as many as may be.
     func beginErrand() -> Bool {
-        guard errands < CallerLimits.errandsMax else { return false }
-        errands += 1
-        return true
+        errands.take()
     }
 
     /// Notes the end of an errand, which the end of the daemon may have waited for.
     func errandEnded() {
-        errands -= 1
+        errands.giveBack()
         wake()
     }
 
@@ -103,7 +101,7 @@ extension RefreshCoordinator {
     /// long that may take is for the service manager to say (`TimeoutStopSec=`).
     func finishStopping() {
         guard isStopping, exchanges.isEmpty, signIns.isEmpty, unstored.isEmpty, registrations.areStored,
-            backups.underWay == nil, errands == 0, !hasArrivals, let continuation = stopped
+            backups.underWay == nil, errands.areFree, !hasArrivals, let continuation = stopped
         else { return }
         stopped = nil
         // Those at an issuer's gate.

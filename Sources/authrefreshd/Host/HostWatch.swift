@@ -4,7 +4,7 @@ internal import RefreshCore
 internal import Systemd
 
 /// Tells the coordinator what happens to the machine: clock steps, sleep, routes. Lives on the coordinator's queue.
-final class MachineWatch: Sendable {
+final class HostWatch: Sendable {
     private let coordinator: RefreshCoordinator
     private let changeLog: ChangeLog
 
