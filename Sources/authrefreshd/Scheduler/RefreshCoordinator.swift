@@ -21,53 +21,60 @@ actor RefreshCoordinator {
     let client: OAuthClient
     let timebase: Timebase
     let changeLog: ChangeLog
+    var settings: CoordinatorSettings
+    let startedAt: Timestamp
+
+    // What follows is not private because the duties are extensions in their own folders. What is inside a part is private to its file.
+
+    // MARK: Scheduler
+
+    var timer: DeadlineTimer?
+    var gates = IssuerGates()
+    var pace = AskingPace()
+    var exchanges = Exchanges()
+    var unstored: UnstoredDecisions
+    /// Where the walk over the accounts that a restored network concerns has come to; nil if there is none.
+    var connectivityCursor: AccountID?
     /// Told whenever something changed that the service manager's status line shows.
     var onStatusChange: @Sendable () -> Void = {}
     /// When decisions last changed the status line; nil before the first.
     var statusShownAt: Moment?
-
-    var settings: CoordinatorSettings
-    var timer: DeadlineTimer?
-    var gates = IssuerGates()
-    /// Who asks again too soon.
-    var pace = AskingPace()
-    var exchanges = Exchanges()
-    var callers = Callers()
-    var subscribers = Subscribers()
-    /// The sign-ins that are under way.
-    var signIns = SignIns()
-    var stepUps = StepUps()
-    var unstored: UnstoredDecisions
-    var registrations = Registrations()
-    /// What keeps the store from being written; nil if nothing does.
-    var trouble: StoreTrouble?
-    /// What it works on without.
-    var lacks = Lacks()
     /// Whether the last reload brought a configuration that cannot be used.
     var isConfigurationRejected = false
-    /// Tell when one of the store's files is removed or comes back: the database and its log.
-    var storeWatches: [PathWatch] = []
-    var host = HostState()
-    /// Where the walk over the accounts that a restored network concerns has come to; nil if there is none.
-    var connectivityCursor: AccountID?
+    /// Calls of which half would be worse than none: sign-outs, registrations, proofs of a grant. The end of the daemon waits for them.
+    var errands = Places(CallerLimits.errandsMax)
     var isStopping = false
     /// Whether the store is closed, and nothing can be answered any more.
     var isOver = false
     /// Resumed when nothing is under way any more.
     var stopped: CheckedContinuation<Void, Never>?
-    let startedAt: Timestamp
+
+    // MARK: The other duties
+
+    var callers = Callers()
+    var subscribers = Subscribers()
+    var registrations = Registrations()
+    var signIns = SignIns()
+    var stepUps = StepUps()
+    var host = HostState()
+    /// Callers who are being told what is wrong.
+    var diagnoses = Places(CallerLimits.diagnosesMax)
+
+    // MARK: Store keeping
+
+    /// What keeps the store from being written; nil if nothing does.
+    var trouble: StoreTrouble?
+    /// What the daemon works on without.
+    var lacks = Lacks()
+    /// Tell when one of the store's files is removed or comes back: the database and its log.
+    var storeWatches: [PathWatch] = []
     /// Where the store's key is.
     var keyring: StoreKeyring
     /// The change of the store's key that is under way; nil if there is none.
     var rekeying: Rekeying?
     /// The check of the store that is under way; nil if there is none.
     var checking: StoreChecking?
-    /// The backups that callers want.
     var backups = StoreBackups()
-    /// Sign-outs and registrations that are under way: half of one is none.
-    var errands = Places(CallerLimits.errandsMax)
-    /// How many callers are being told what is wrong.
-    var diagnoses = Places(CallerLimits.diagnosesMax)
 
     private var inbox: [Arrival] = []
     private(set) var isTurnScheduled = false
