@@ -105,17 +105,14 @@ extension Daemon {
 
     /// The socket that systemd passed, or else our own path: the same server behind either.
     private func endpoint() throws(DaemonError) -> VarlinkServerConfiguration.Endpoint {
-        do {
-            let sockets = try ListenSockets.received()
-            guard let socket = sockets.first else { return .path(paths.socket) }
-            guard sockets.count == 1 else { throw DaemonError.tooManySockets(sockets.count) }
-            return .descriptor(socket.descriptor)
-        } catch let error as SystemdError {
-            throw .system(error)
-        } catch let error as DaemonError {
-            throw error
+        let sockets: [ListenSocket]
+        do throws(SystemdError) {
+            sockets = try ListenSockets.received()
         } catch {
-            preconditionFailure("passed sockets fail with SystemdError only: \(type(of: error))")
+            throw .system(error)
         }
+        guard let socket = sockets.first else { return .path(paths.socket) }
+        guard sockets.count == 1 else { throw .tooManySockets(sockets.count) }
+        return .descriptor(socket.descriptor)
     }
 }

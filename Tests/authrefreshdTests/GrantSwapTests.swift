@@ -60,7 +60,8 @@ struct GrantSwapTests {
         try await withSwap { rig, _, held, grant in
             let asked = SettingsChange(setting: { $0.registration.clientID = "desk" }).applied(to: held)
             let proof = Task { try await rig.coordinator.prove(grant, for: asked, by: nil) }
-            await #expect(throws: RefreshFailure.self) { try await proof.value }
+            let error = await #expect(throws: ServerOrStoreError.self) { try await proof.value }
+            #expect(error?.isOfStore == false)
             let stored = try await Self.stored(held.id, in: rig)
             #expect(stored?.registration.clientID == "app")
             await rig.stop()
@@ -74,7 +75,8 @@ struct GrantSwapTests {
             }
             _ = try await issuer.waitForRequest { $0.clientID == "desk" }
             try rig.setStoreIsThere(false)
-            await #expect(throws: StoreError.self) { try await swap.value }
+            let error = await #expect(throws: ServerOrStoreError.self) { try await swap.value }
+            #expect(error?.isOfStore == true)
             #expect(await rig.inside { $0.trouble != nil && $0.unstored.count == 1 })
             await #expect(throws: StoreError.self) { try await rig.inside { try $0.checkStoreIsWritable() } }
 
@@ -96,7 +98,8 @@ struct GrantSwapTests {
             }
             _ = try await issuer.waitForRequest { $0.clientID == "desk" }
             try rig.setStoreIsThere(false)
-            await #expect(throws: StoreError.self) { try await swap.value }
+            let error = await #expect(throws: ServerOrStoreError.self) { try await swap.value }
+            #expect(error?.isOfStore == true)
             async let end: Void = rig.stop()
             await rig.inside { $0.finishStopping() }
             #expect(await rig.inside { !$0.isOver && $0.unstored.count == 1 })
@@ -105,5 +108,12 @@ struct GrantSwapTests {
             await end
             #expect(await rig.inside { $0.isOver && $0.unstored.isEmpty })
         }
+    }
+}
+
+extension ServerOrStoreError {
+    /// Whether it is the store that failed, and not the server that refused.
+    fileprivate var isOfStore: Bool {
+        if case .store = self { true } else { false }
     }
 }

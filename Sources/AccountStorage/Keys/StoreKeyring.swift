@@ -30,37 +30,43 @@ package struct StoreKeyring: Sendable {
 
     /// Opens the store at `path`; a new one gets a new key, unless there is one already.
     package func openStore(at path: String) throws(StoreOpeningError) -> sending AccountStore {
-        do {
-            guard try source.holdsStore(at: path) else {
-                return try AccountStore(path: path, keys: [firstKey().key])
+        guard try key(source.holdsStore(at: path)) else {
+            let first = try key(firstKey().key)
+            do throws(StoreError) {
+                return try AccountStore(path: path, keys: [first])
+            } catch {
+                throw .store(error)
             }
-            return try openExisting(path)
-        } catch let error as StoreKeyError {
-            throw .key(error)
-        } catch let error as StoreError {
-            throw .store(error)
+        }
+        return try openExisting(path)
+    }
+
+    /// Asks for keys on the way to a store.
+    private func key<Value>(_ work: @autoclosure () throws(StoreKeyError) -> Value) throws(StoreOpeningError) -> Value {
+        do throws(StoreKeyError) {
+            return try work()
         } catch {
-            preconditionFailure("the store fails with its own errors only: \(type(of: error))")
+            throw .key(error)
         }
     }
 
-    private func openExisting(_ path: String) throws -> sending AccountStore {
+    private func openExisting(_ path: String) throws(StoreOpeningError) -> sending AccountStore {
         var keys: [StoreKey] = []
         var wrongKey: StoreError?
         var missing: String?
         for place in places {
-            let found = try place().map(\.key)
+            let found = try key(place()).map(\.key)
             guard !found.isEmpty else { continue }
             keys += found
             do throws(StoreError) {
                 return try AccountStore(path: path, keys: keys)
             } catch {
-                guard case .wrongKey(_, let expected, _) = error else { throw error }
+                guard case .wrongKey(_, let expected, _) = error else { throw .store(error) }
                 (wrongKey, missing) = (error, expected)
             }
         }
-        if let wrongKey, !usesSecretService { throw wrongKey }
-        throw absence(of: missing)
+        if let wrongKey, !usesSecretService { throw .store(wrongKey) }
+        throw .key(absence(of: missing))
     }
 
     /// Where keys are looked for, in this order, the Secret Service only if its answer is needed: it may be locked.

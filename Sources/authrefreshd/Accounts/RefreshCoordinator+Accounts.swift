@@ -107,9 +107,10 @@ extension RefreshCoordinator {
     ///   - account: as the server is asked for it.
     ///   - change: what makes that of the account as it is stored; nil if they are the same.
     /// - Returns: nil if the account was removed meanwhile.
-    /// - Throws: `RefreshFailure` if the server gives none: the account keeps its grant and its settings. `StoreError` if its answer could
-    ///   not be stored: it is kept, and stored as soon as that is possible.
-    func prove(_ grant: RefreshToken, for account: Account, by change: SettingsChange?) async throws -> AccountSnapshot?
+    /// - Throws: `server` if the server gives none: the account keeps its grant and its settings. `store` if its answer could not be
+    ///   stored: it is kept, and stored as soon as that is possible.
+    func prove(_ grant: RefreshToken, for account: Account, by change: SettingsChange?) async throws(ServerOrStoreError)
+        -> AccountSnapshot?
     {
         let (sentAt, correlationID) = (timebase.now(), Self.newCorrelationID())
         let asking = requestingClient(of: account, correlationID: correlationID)
@@ -127,12 +128,13 @@ extension RefreshCoordinator {
         // An answer is not dropped for a store that cannot be read now.
         let record = try? entry(of: account.id)?.record()
         if let record { noteServerDate(outcome.serverDate, of: record.issuerID) }
-        let response = try outcome.result.get()
+        let response: TokenResponse
+        do throws(RefreshFailure) { response = try outcome.result.get() } catch { throw .server(error) }
         if let record {
             let changed = change?.applied(to: record.account) ?? record.account
             guard changed.isAsked(like: account) else {
                 let summary = "the account was given another server or client meanwhile"
-                throw RefreshFailure(.unavailable, detail: FailureDetail(summary: summary))
+                throw .server(RefreshFailure(.unavailable, detail: FailureDetail(summary: summary)))
             }
         }
         let now = timebase.now()
@@ -149,8 +151,13 @@ extension RefreshCoordinator {
             learnedEncoding: outcome.basicCredentialEncoding,
             correlationID: correlationID
         )
-        try decideNow(arrival, at: now)
-        return try entry(of: account.id).map { snapshot(of: try $0.record(), at: now) }
+        do throws(StoreError) {
+            try decideNow(arrival, at: now)
+            guard let record = try entry(of: account.id)?.record() else { return nil }
+            return snapshot(of: record, at: now)
+        } catch {
+            throw .store(error)
+        }
     }
 
     /// Makes sure that what a server answers can be stored, before it is asked for what it gives only once.

@@ -3,6 +3,12 @@ internal import AuthRefreshInterface
 internal import OAuthClient
 internal import RefreshCore
 
+/// Why something that a server gives only once was not had: the server did not give it, or it could not be stored.
+enum ServerOrStoreError: Error {
+    case server(RefreshFailure)
+    case store(StoreError)
+}
+
 /// Clients that register themselves (RFC 7591).
 extension RefreshCoordinator {
     /// As whom a registration is asked for.
@@ -17,13 +23,13 @@ extension RefreshCoordinator {
 
     /// Has the server register a client, and adds the account that it is for.
     ///
-    /// - Throws: `RefreshFailure` if the server registers none; `StoreError` if the account cannot be added, and the client is deregistered
+    /// - Throws: `server` if it registers none; `store` if the account cannot be added, and the client is deregistered
     ///   again, as far as that is possible.
     func register(
         _ new: NewAccount,
         as asking: RequestingClient,
         initialAccessToken: Secret?
-    ) async throws -> AccountSnapshot {
+    ) async throws(ServerOrStoreError) -> AccountSnapshot {
         let wanted = new.registration
         let signIn = (asking.profile?.signIn ?? SignInProfile()).registered(with: wanted.redirect)
         var request = RegistrationRequest(
@@ -40,20 +46,24 @@ extension RefreshCoordinator {
         request.initialAccessToken = initialAccessToken
         request.softwareVersion = Version.text
         request.keySet = wanted.clientKey.flatMap { OAuthClient.keySet(ofClientKey: $0, keyID: wanted.clientKeyID) }
-        let registered = try await client.register(request).get().registration
+        let registered: ClientRegistration
+        switch await client.register(request) {
+        case .success(let success): registered = success.registration
+        case .failure(let failure): throw .server(failure)
+        }
         var new = new
         new.registration.clientID = registered.clientID
         new.registration.clientSecret = registered.clientSecret
         new.registration.clientSecretExpiresAt = registered.clientSecretExpiresAt
         new.registration.authentication = registered.authentication
         new.registration.management = registered.management
-        do {
+        do throws(StoreError) {
             return try add(new, grant: nil)
         } catch {
             var owner = asking
             owner.registration = new.registration
             if let management = registered.management { _ = await client.deregister(management, of: owner) }
-            throw error
+            throw .store(error)
         }
     }
 }

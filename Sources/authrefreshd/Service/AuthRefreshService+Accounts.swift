@@ -5,9 +5,9 @@ internal import Varlink
 
 /// The methods about accounts.
 extension AuthRefreshService {
-    func info(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> GetInfo.Reply {
+    func info(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError) -> GetInfo.Reply {
         _ = try call.decodeParameters(as: GetInfo.Parameters.self)
-        let overview = try coordinator.overview()
+        let overview = try stored(coordinator.overview())
         return GetInfo.Reply(
             version: Version.text,
             startedAtUSec: coordinator.startedAt.microseconds,
@@ -20,13 +20,16 @@ extension AuthRefreshService {
         )
     }
 
-    func status(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> GetStatus.Reply {
+    func status(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
+        -> GetStatus.Reply
+    {
         let asked = try call.decodeParameters(as: GetStatus.Parameters.self)
         let now = coordinator.timebase.now()
         var accounts: [AccountStatus] = []
-        let next = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator) { account in
+        let next = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator) {
+            account throws(VarlinkError) in
             var status = account.wireStatus
-            let sets = try coordinator.tokenSets(of: account.id)
+            let sets = try stored(coordinator.tokenSets(of: account.id))
             status.tokenSets = sets.isEmpty ? nil : sets.map { TokenSetStatus($0, at: now) }
             if case .whole(let snapshot) = account {
                 let facts = snapshot.account.grantFacts
@@ -39,7 +42,9 @@ extension AuthRefreshService {
         return GetStatus.Reply(accounts: accounts, next: next)
     }
 
-    func list(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> ListAccounts.Reply {
+    func list(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
+        -> ListAccounts.Reply
+    {
         let asked = try call.decodeParameters(as: ListAccounts.Parameters.self)
         var reply = ListAccounts.Reply(accounts: [])
         reply.next = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator) { account in
@@ -62,27 +67,28 @@ extension AuthRefreshService {
         _ responder: VarlinkResponder,
         from caller: Caller,
         on coordinator: isolated RefreshCoordinator
-    ) throws {
+    ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: UpdateAccount.Parameters.self)
-        let snapshot = try account(asked.account, for: caller, on: coordinator)
-        try admit(caller, toSourcesOf: snapshot.account, on: coordinator)
-        try checkVisibility(of: asked.allowedExecutables, from: caller)
+        guard let snapshot = try account(asked.account, for: caller, on: coordinator),
+            try admit(caller, toSourcesOf: snapshot.account, on: coordinator),
+            try checkVisibility(of: asked.allowedExecutables, from: caller)
+        else { return }
         if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
         if let key = asked.clientKey { _ = try checked(secret: key, field: "clientKey") }
-        let change = try change(asked, of: snapshot.account, from: caller, on: coordinator)
+        guard let change = try change(asked, of: snapshot.account, from: caller, on: coordinator) else { return }
         try refuseMove(of: snapshot, to: change.applied(to: snapshot.account))
         if let text = asked.refreshToken {
             return try swapGrant(of: snapshot, for: text, by: change, responder, on: coordinator) {
                 UpdateAccount.Reply(settings: AccountSettings($0.account))
             }
         }
-        guard let updated = try coordinator.update(snapshot.account.id, by: change) else {
+        guard let updated = try stored(coordinator.update(snapshot.account.id, by: change)) else {
             throw VarlinkError(NoSuchAccountError(account: asked.account))
         }
         responder.reply(UpdateAccount.Reply(settings: AccountSettings(updated.account)))
     }
 
-    /// What a caller wants changed.
+    /// What a caller wants changed; nil if the caller has to be looked up first.
     ///
     /// - Throws: what is wrong with that for `account` as it is.
     private func change(
@@ -90,14 +96,14 @@ extension AuthRefreshService {
         of account: Account,
         from caller: Caller,
         on coordinator: isolated RefreshCoordinator
-    ) throws -> SettingsChange {
+    ) throws(VarlinkError) -> SettingsChange? {
         let reader = SettingsReader(profiles: coordinator.settings.profiles)
         let changed = try reader.account(account, changedBy: asked)
         guard changed.registration.serviceGrant?.exchange == nil else {
-            let deriver = try program(of: caller, for: changed.name)
+            guard let program = try program(of: caller, for: changed.name) else { return nil }
             return SettingsChange(byOwner: { account in
                 var changed = (try? reader.account(account, changedBy: asked)) ?? changed
-                changed.registration.serviceGrant?.exchange?.deriver = deriver
+                changed.registration.serviceGrant?.exchange?.deriver = program.seen
                 return changed
             })
         }
@@ -119,19 +125,24 @@ extension AuthRefreshService {
         )
     }
 
-    func rename(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> RenameAccount.Reply {
+    func rename(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
+        -> RenameAccount.Reply
+    {
         let asked = try call.decodeParameters(as: RenameAccount.Parameters.self)
         let snapshot = try account(asked.account, on: coordinator)
         guard let name = AccountName(asked.newName) else {
             throw VarlinkError(InvalidSettingsError(field: "newName", reason: "'\(asked.newName)' is no account name"))
         }
-        try coordinator.rename(snapshot.account.id, to: name)
+        try stored(coordinator.rename(snapshot.account.id, to: name))
         return RenameAccount.Reply()
     }
 
-    func remove(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> RemoveAccount.Reply {
+    func remove(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
+        -> RemoveAccount.Reply
+    {
         let asked = try call.decodeParameters(as: RemoveAccount.Parameters.self)
-        try coordinator.remove(try shownAccount(asked.account, on: coordinator).id)
+        let id = try shownAccount(asked.account, on: coordinator).id
+        try stored(coordinator.remove(id))
         return RemoveAccount.Reply()
     }
 
@@ -144,8 +155,8 @@ extension AuthRefreshService {
         after: String?,
         limit: Int64?,
         on coordinator: isolated RefreshCoordinator,
-        add: (ShownAccount) throws -> Int
-    ) throws -> String? {
+        add: (ShownAccount) throws(VarlinkError) -> Int
+    ) throws(VarlinkError) -> String? {
         let largest = Interface.largestPage
         var bytes = 0
         if let names {
@@ -168,7 +179,7 @@ extension AuthRefreshService {
         while left > 0 {
             // In steps: what does not fit into the page is not read either.
             let step = min(left, Self.pageStep)
-            let accounts = try coordinator.accounts(after: last, limit: step)
+            let accounts = try stored(coordinator.accounts(after: last, limit: step))
             for account in accounts {
                 bytes += try add(account)
                 last = account.name

@@ -11,10 +11,10 @@ extension AuthRefreshService {
         _ responder: VarlinkResponder,
         from caller: Caller,
         on coordinator: isolated RefreshCoordinator
-    ) throws {
+    ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: AddAccount.Parameters.self)
-        try checkVisibility(of: asked.settings.allowedExecutables, from: caller)
-        let grant = try asked.refreshToken.map { try checked(refreshToken: $0) }
+        guard try checkVisibility(of: asked.settings.allowedExecutables, from: caller) else { return }
+        let grant = try asked.refreshToken.map { text throws(VarlinkError) in try checked(refreshToken: text) }
         let dpopKey = try asked.dpopKey.map { text throws(VarlinkError) in
             guard asked.settings.dpop == true, let key = OAuthClient.dpopKey(text) else {
                 throw VarlinkError(
@@ -37,13 +37,15 @@ extension AuthRefreshService {
             try management(known, at: draft.issuer)
         }
         draft.registration.clientSecretExpiresAt = asked.clientSecretExpiresAtUSec.map { Timestamp(microseconds: $0) }
-        guard try coordinator.overview().accounts < settings.maxAccounts else {
+        guard try stored(coordinator.overview()).accounts < settings.maxAccounts else {
             throw VarlinkError(LimitExceededError(.accounts, maximum: settings.maxAccounts))
         }
         guard grant == nil || draft.registration.serviceGrant == nil else { throw VarlinkError.needsNoGrant }
-        try bindSources(of: &draft, to: caller, on: coordinator)
+        guard try bindSources(of: &draft, to: caller, on: coordinator) else { return }
+        let new = draft
         guard registers else {
-            return responder.reply(AddAccount.Reply(status: try coordinator.add(draft, grant: grant).wireStatus))
+            let added = try stored(coordinator.add(new, grant: grant))
+            return responder.reply(AddAccount.Reply(status: added.wireStatus))
         }
         guard grant == nil, asked.clientSecret == nil else {
             throw VarlinkError(
@@ -51,24 +53,26 @@ extension AuthRefreshService {
             )
         }
         // Before the server has a client that nobody wants.
-        guard try coordinator.account(named: draft.name.text) == nil else { throw StoreError.nameTaken(draft.name) }
-        let token = try asked.initialAccessToken.map { try checked(secret: $0, field: "initialAccessToken") }
-        let client = coordinator.registering(draft)
-        let new = draft
+        guard try stored(coordinator.account(named: new.name.text)) == nil else {
+            throw VarlinkError(StoreError.nameTaken(new.name))
+        }
+        let token = try asked.initialAccessToken.map { text throws(VarlinkError) in
+            try checked(secret: text, field: "initialAccessToken")
+        }
+        let client = coordinator.registering(new)
         guard coordinator.beginErrand() else {
             throw VarlinkError(LimitExceededError(.errands, maximum: CallerLimits.errandsMax))
         }
         Task { [coordinator = self.coordinator] in
-            do {
+            do throws(ServerOrStoreError) {
                 let added = try await coordinator.register(new, as: client, initialAccessToken: token)
                 let clientID = added.account.registration.clientID
                 responder.reply(AddAccount.Reply(status: added.wireStatus, clientId: clientID))
-            } catch let error as StoreError {
-                responder.fail(VarlinkError(error))
-            } catch let failure as RefreshFailure {
-                responder.fail(VarlinkError(unregistered: failure, new.name))
             } catch {
-                preconditionFailure("a registration fails with StoreError or RefreshFailure: \(type(of: error))")
+                switch error {
+                case .server(let failure): responder.fail(VarlinkError(unregistered: failure, new.name))
+                case .store(let error): responder.fail(VarlinkError(error))
+                }
             }
             await coordinator.errandEnded()
         }

@@ -5,13 +5,9 @@ internal import RefreshCore
 internal import Systemd
 internal import Varlink
 
-/// Who calls. Finding it out costs some system calls, which may block; so it is done on threads of its own when an account asks for it,
-/// and the call answered anew.
-enum Caller {
-    case notLookedUp
-    /// With the files of executables on lists, by their paths: what was found out until now.
-    case lookedUp(Look<CallingProcess>, [String: Look<FileIdentity>])
-
+/// Who calls, as far as that is known. Finding it out costs some system calls, which may block; so it is done on threads of its own when an
+/// account asks for it. A method that needs to know more returns, before anything has been done, and the call is answered anew.
+final class Caller {
     /// What came of looking at something.
     enum Look<Value: Sendable>: Sendable {
         case found(Value)
@@ -30,6 +26,37 @@ enum Caller {
                 }
         }
     }
+
+    /// What was found out until now.
+    struct Known: Sendable {
+        /// Nil if it was not looked at.
+        var process: Look<CallingProcess>?
+        /// The files of executables on lists, by their paths.
+        var files: [String: Look<FileIdentity>] = [:]
+    }
+
+    /// What has to be found out: the process, and these executables.
+    struct Missing: Sendable {
+        let executables: [String]
+    }
+
+    let known: Known
+    /// What a method has missed; nil if nothing.
+    private(set) var missing: Missing?
+
+    init(_ known: Known = Known()) {
+        self.known = known
+    }
+
+    /// The process that calls, and these files; nil if they have to be looked at first.
+    func look(at executables: [String] = []) -> (Look<CallingProcess>, files: [String: Look<FileIdentity>])? {
+        let unknown = executables.filter { known.files[$0] == nil }
+        guard let process = known.process, unknown.isEmpty else {
+            missing = Missing(executables: unknown)
+            return nil
+        }
+        return (process, known.files)
+    }
 }
 
 /// Whose secrets are whose: the accounts' allow lists.
@@ -39,11 +66,6 @@ enum Caller {
 /// grant in, and take the account away: none of that gives a secret to anyone, and a person at a terminal has to be able to
 /// mend what needs them.
 extension AuthRefreshService {
-    /// Thrown, before anything has been done, to have the caller looked up, and these executables.
-    struct CallerNeeded: Error {
-        var executables: [String] = []
-    }
-
     private static let callers = BlockingWork<Int32, CallingProcess?>(
         "authrefreshd.callers",
         timeLimit: CallerLimits.lookUpTime,
@@ -55,21 +77,19 @@ extension AuthRefreshService {
         piecesMax: CallerLimits.lookUpsMax
     )
 
-    /// - Throws: `CallerNeeded` if that is not known; `PermissionDenied` for one that is not on `allowed`, the list of `account`;
-    ///   `TemporarilyUnavailable` if that cannot be found out now.
+    /// Lets a caller pass who is on `allowed`, the list of `account`.
+    ///
+    /// - Returns: false if the caller has to be looked up first.
+    /// - Throws: `PermissionDenied` for one that is not on the list; `TemporarilyUnavailable` if that cannot be found out now.
     func admit(
         _ caller: Caller,
         to account: AccountName,
         by allowed: AllowedCallers,
         on coordinator: isolated RefreshCoordinator
-    ) throws {
-        guard case .lookedUp(let look, let files) = caller else {
-            throw CallerNeeded(executables: allowed.executables)
-        }
-        let unknown = allowed.executables.filter { files[$0] == nil }
-        guard unknown.isEmpty else { throw CallerNeeded(executables: unknown) }
+    ) throws(VarlinkError) -> Bool {
+        guard let (look, files) = caller.look(at: allowed.executables) else { return false }
         switch allowed.verdict(on: look, files) {
-        case .allowed: return
+        case .allowed: return true
         case .unknown:
             let reason = "the file system of the caller's executable, or of one on the account's list, does not answer"
             throw VarlinkError(TemporarilyUnavailableError(account: account.text, reason: reason))
@@ -86,15 +106,16 @@ extension AuthRefreshService {
 
     /// A list of executables that this daemon will never be able to match locks everybody out.
     ///
-    /// - Throws: `CallerNeeded`; `InvalidSettings` if not even the executable of the one who writes the list can be seen.
-    func checkVisibility(of executables: [String]?, from caller: Caller) throws {
-        guard executables?.isEmpty == false else { return }
-        guard case .lookedUp(let look, _) = caller else { throw CallerNeeded() }
+    /// - Returns: false if the caller has to be looked up first.
+    /// - Throws: `InvalidSettings` if not even the executable of the one who writes the list can be seen.
+    func checkVisibility(of executables: [String]?, from caller: Caller) throws(VarlinkError) -> Bool {
+        guard executables?.isEmpty == false else { return true }
+        guard let (look, _) = caller.look() else { return false }
         if case .hanging = look {
             let reason = "the file system of your executable does not answer"
             throw VarlinkError(InvalidSettingsError(field: "allowedExecutables", reason: reason))
         }
-        guard case .found(let process) = look, process.file == nil else { return }
+        guard case .found(let process) = look, process.file == nil else { return true }
         throw VarlinkError(
             InvalidSettingsError(
                 field: "allowedExecutables",
@@ -106,36 +127,45 @@ extension AuthRefreshService {
         )
     }
 
-    /// Finds out what is needed, and answers the call anew.
-    ///
-    /// - Parameter known: what was found out before.
-    func lookUp(_ needed: CallerNeeded, _ known: Caller, of call: VarlinkCall, _ responder: VarlinkResponder) {
-        guard case .notLookedUp = known else { return lookUp(needed.executables, known, of: call, responder) }
+    /// Finds out what a method has missed, and answers the call anew.
+    func lookUp(_ missing: Caller.Missing, _ caller: Caller, of call: VarlinkCall, _ responder: VarlinkResponder) {
+        let (known, executables) = (caller.known, missing.executables)
+        guard known.process == nil else { return lookUp(executables, known, of: call, responder) }
         responder.withSocket { socket in
+            var known = known
             let held = socket.flatMap {
                 HeldProcess(socket: $0, pid: responder.peer.pid, connectedAt: responder.acceptedAt)
             }
-            guard let held else { return lookUp(needed.executables, .lookedUp(.nothing, [:]), of: call, responder) }
+            guard let held else {
+                known.process = .nothing
+                return lookUp(executables, known, of: call, responder)
+            }
             // This is the socket's thread: looking at an executable may block.
-            Self.callers.run(held.pid, { held.look() }) { look in
+            Self.callers.run(held.pid, { held.look() }) { [known] look in
+                var known = known
                 // Another connection of the process may have had it looked up. It is the same process if this one lives.
                 let process: CallingProcess?? = look.map { held.isAlive ? $0 : nil }
-                lookUp(needed.executables, .lookedUp(Caller.Look(process), [:]), of: call, responder)
+                known.process = Caller.Look(process)
+                lookUp(executables, known, of: call, responder)
             }
         }
     }
 
-    private func lookUp(_ executables: [String], _ known: Caller, of call: VarlinkCall, _ responder: VarlinkResponder) {
-        guard case .lookedUp(let process, let files) = known else { return }
-        guard let path = executables.first(where: { files[$0] == nil }) else {
+    private func lookUp(
+        _ executables: [String],
+        _ known: Caller.Known,
+        of call: VarlinkCall,
+        _ responder: VarlinkResponder
+    ) {
+        guard let path = executables.first(where: { known.files[$0] == nil }) else {
             return coordinator.queue.async { [coordinator] in
-                coordinator.assumeIsolated { answer(call, responder, from: known, on: $0) }
+                coordinator.assumeIsolated { answer(call, responder, from: Caller(known), on: $0) }
             }
         }
         Self.executables.run(path, { FileIdentity(path: path) }) { identity in
-            var files = files
-            files[path] = Caller.Look(identity)
-            lookUp(executables, .lookedUp(process, files), of: call, responder)
+            var known = known
+            known.files[path] = Caller.Look(identity)
+            lookUp(executables, known, of: call, responder)
         }
     }
 

@@ -11,57 +11,75 @@ internal import Varlink
 extension AuthRefreshService {
     /// Looks up the sources that `draft` names, and has the exchanges made on the caller's behalf.
     ///
-    /// - Throws: `InvalidSettings`; `LimitExceeded`; `PermissionDenied` if the caller may not have a source's token; `CallerNeeded`.
+    /// - Returns: false if the caller has to be looked up first.
+    /// - Throws: `InvalidSettings`; `LimitExceeded`; `PermissionDenied` if the caller may not have a source's token.
     func bindSources(
         of draft: inout NewAccount,
         to caller: Caller,
         on coordinator: isolated RefreshCoordinator
-    ) throws {
-        guard var terms = draft.registration.serviceGrant?.exchange else { return }
-        terms.deriver = try program(of: caller, for: draft.name)
-        terms.subject.id = try source(terms.subject, of: draft, for: caller, on: coordinator)
+    ) throws(VarlinkError) -> Bool {
+        guard var terms = draft.registration.serviceGrant?.exchange else { return true }
+        guard let program = try program(of: caller, for: draft.name),
+            let subject = try source(terms.subject, of: draft, for: caller, on: coordinator)
+        else { return false }
+        terms.deriver = program.seen
+        terms.subject.id = subject
         if let actor = terms.actor {
-            terms.actor?.id = try source(actor, of: draft, for: caller, on: coordinator)
+            guard let id = try source(actor, of: draft, for: caller, on: coordinator) else { return false }
+            terms.actor?.id = id
         }
         draft.registration.serviceGrant?.exchange = terms
+        return true
     }
 
-    /// - Throws: `PermissionDenied` if the caller may not have the token of an account that `account`'s is derived from; `CallerNeeded`.
-    func admit(_ caller: Caller, toSourcesOf account: Account, on coordinator: isolated RefreshCoordinator) throws {
+    /// - Returns: false if the caller has to be looked up first.
+    /// - Throws: `PermissionDenied` if the caller may not have the token of an account that `account`'s is derived from.
+    func admit(
+        _ caller: Caller,
+        toSourcesOf account: Account,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) -> Bool {
         for source in account.registration.serviceGrant?.exchange?.sources ?? [] {
-            guard case .whole(let snapshot)? = try coordinator.account(behind: source),
+            guard case .whole(let snapshot)? = try stored(coordinator.account(behind: source)),
                 let allowed = snapshot.account.allowedCallers
             else { continue }
-            try admit(caller, to: snapshot.account.name, by: allowed, on: coordinator)
+            guard try admit(caller, to: snapshot.account.name, by: allowed, on: coordinator) else { return false }
         }
+        return true
     }
 
-    /// The program that calls, to set up `account`; nil if it has ended.
+    /// The program that calls.
+    struct CallingProgram {
+        /// Nil if it has ended.
+        let seen: SeenProgram?
+    }
+
+    /// The program that calls, to set up `account`; nil if it has to be looked up first.
     ///
-    /// - Throws: `CallerNeeded`; `TemporarilyUnavailable` if it cannot be looked at now.
-    func program(of caller: Caller, for account: AccountName) throws -> SeenProgram? {
-        guard case .lookedUp(let look, _) = caller else { throw CallerNeeded() }
+    /// - Throws: `TemporarilyUnavailable` if it cannot be looked at now.
+    func program(of caller: Caller, for account: AccountName) throws(VarlinkError) -> CallingProgram? {
+        guard let (look, _) = caller.look() else { return nil }
         switch look {
-        case .found(let process): return SeenProgram(process)
-        case .nothing: return nil
+        case .found(let process): return CallingProgram(seen: SeenProgram(process))
+        case .nothing: return CallingProgram(seen: nil)
         case .hanging:
             let reason = "the file system of the caller's executable does not answer"
             throw VarlinkError(TemporarilyUnavailableError(account: account.text, reason: reason))
         }
     }
 
-    /// The account that is to be a source of `draft`.
+    /// The account that is to be a source of `draft`; nil if the caller has to be looked up first.
     private func source(
         _ source: SourceToken,
         of draft: NewAccount,
         for caller: Caller,
         on coordinator: isolated RefreshCoordinator
-    ) throws -> AccountID {
+    ) throws(VarlinkError) -> AccountID? {
         let name = source.account.text
-        if let (account, allowed) = try coordinator.store.allowedCallers(named: name) {
-            try admit(caller, to: account, by: allowed, on: coordinator)
+        if let (account, allowed) = try stored(coordinator.store.allowedCallers(named: name)) {
+            guard try admit(caller, to: account, by: allowed, on: coordinator) else { return nil }
         }
-        guard case .whole(let snapshot)? = try coordinator.account(named: name) else {
+        guard case .whole(let snapshot)? = try stored(coordinator.account(named: name)) else {
             throw refusal("there is no account '\(name)' that can be read", hint: "authctl account list")
         }
         guard source.type != .refreshToken || snapshot.account.issuer == draft.issuer else {
@@ -72,21 +90,22 @@ extension AuthRefreshService {
         }
         try checkChain(from: snapshot.account, on: coordinator)
         let id = snapshot.account.id
-        guard
-            try coordinator.store.derived(from: id, limit: CallerLimits.derivedAccountsMax).count
-                < CallerLimits.derivedAccountsMax
-        else { throw VarlinkError(LimitExceededError(.derivedAccounts, maximum: CallerLimits.derivedAccountsMax)) }
+        let derived = try stored(coordinator.store.derived(from: id, limit: CallerLimits.derivedAccountsMax))
+        guard derived.count < CallerLimits.derivedAccountsMax else {
+            throw VarlinkError(LimitExceededError(.derivedAccounts, maximum: CallerLimits.derivedAccountsMax))
+        }
         return id
     }
 
     /// There are no circles: an account is derived from those that are there before it, and from no others later.
-    private func checkChain(from account: Account, on coordinator: isolated RefreshCoordinator) throws {
+    private func checkChain(from account: Account, on coordinator: isolated RefreshCoordinator) throws(VarlinkError) {
         var accounts = [account]
         for _ in 0..<CallerLimits.derivationsMax {
             let sources = accounts.flatMap { $0.registration.serviceGrant?.exchange?.sources ?? [] }
-            accounts = try sources.compactMap { source in
-                guard case .whole(let snapshot)? = try coordinator.account(behind: source) else { return nil }
-                return snapshot.account
+            accounts = []
+            for source in sources {
+                guard case .whole(let snapshot)? = try stored(coordinator.account(behind: source)) else { continue }
+                accounts.append(snapshot.account)
             }
             if accounts.isEmpty { return }
         }

@@ -5,7 +5,7 @@ internal import Varlink
 /// The method that looks at everything.
 extension AuthRefreshService {
     func diagnose(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
-        throws
+        throws(VarlinkError)
     {
         let asked = try call.decodeParameters(as: Diagnose.Parameters.self)
         if let names = asked.accounts, names.count > Interface.largestPage {
@@ -14,7 +14,9 @@ extension AuthRefreshService {
         let diagnosis = Diagnosis(
             coordinator: coordinator,
             client: coordinator.client,
-            accounts: try asked.accounts?.map { name in try shownAccount(name, on: coordinator).name },
+            accounts: try asked.accounts?.map { name throws(VarlinkError) in
+                try shownAccount(name, on: coordinator).name
+            },
             configurationError: configurationError
         )
         let wantsMore = call.wantsMore

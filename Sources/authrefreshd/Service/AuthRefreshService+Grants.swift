@@ -12,7 +12,7 @@ extension AuthRefreshService {
         _ responder: VarlinkResponder,
         from caller: Caller,
         on coordinator: isolated RefreshCoordinator
-    ) throws {
+    ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: AcquireToken.Parameters.self)
         let minimumValidity = try asked.minimumValiditySec.map { seconds throws(VarlinkError) in
             guard AcquireToken.Parameters.isValid(minimumValiditySec: seconds) else {
@@ -21,7 +21,7 @@ extension AuthRefreshService {
             return Duration.seconds(seconds)
         }
         let isForced = asked.force ?? false
-        let snapshot = try account(asked.account, for: caller, on: coordinator)
+        guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
         if let set = try tokenSet(asked.scopes, asked.resources, asked.audience) {
             let call = TokenSetCall(set: set, minimumValidity: minimumValidity, isForced: isForced)
             return try acquire(call, of: snapshot, responder, on: coordinator)
@@ -53,9 +53,9 @@ extension AuthRefreshService {
         _ responder: VarlinkResponder,
         from caller: Caller,
         on coordinator: isolated RefreshCoordinator
-    ) throws {
+    ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: Refresh.Parameters.self)
-        let snapshot = try account(asked.account, for: caller, on: coordinator)
+        guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
         // A person may have mended what the metadata could not be had for.
         coordinator.client.forgetFailures(of: snapshot.account.issuer)
         // Who asks for the grant that there is wants no more.
@@ -69,7 +69,7 @@ extension AuthRefreshService {
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
-    ) throws {
+    ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ImportGrant.Parameters.self)
         let snapshot = try account(asked.account, on: coordinator)
         let text = asked.refreshToken
@@ -88,39 +88,38 @@ extension AuthRefreshService {
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator,
         reply: @escaping @Sendable (AccountSnapshot) -> Reply
-    ) throws {
+    ) throws(VarlinkError) {
         let (held, id) = (snapshot.account, snapshot.account.id)
         let changed = change?.applied(to: held) ?? held
         guard held.registration.serviceGrant == nil else { throw VarlinkError.needsNoGrant }
         let grant = try checked(refreshToken: text)
         guard snapshot.state.mayHoldGoodGrant else {
-            try coordinator.importGrant(grant, for: id, by: changed == held ? nil : change)
+            try stored(coordinator.importGrant(grant, for: id, by: changed == held ? nil : change))
             return responder.reply(reply(try account(held.name.text, on: coordinator)))
         }
         // Sent twice at the same time, it would end itself.
-        if try coordinator.refreshToken(of: snapshot) == grant {
+        if try stored(coordinator.refreshToken(of: snapshot)) == grant {
             guard changed.refreshes(like: held) else { throw VarlinkError.heldByAnotherClient }
-            if let change, changed != held { _ = try coordinator.update(id, by: change) }
-            try coordinator.unpark(id)
+            if let change, changed != held { _ = try stored(coordinator.update(id, by: change)) }
+            try stored(coordinator.unpark(id))
             return wait(for: snapshot, after: .refreshRequested, responder, on: coordinator, reply: reply)
         }
-        try coordinator.checkStoreIsWritable()
+        try stored(coordinator.checkStoreIsWritable())
         guard coordinator.beginErrand() else {
             throw VarlinkError(LimitExceededError(.errands, maximum: CallerLimits.errandsMax))
         }
         Task { [coordinator = self.coordinator] in
-            do {
+            do throws(ServerOrStoreError) {
                 if let proved = try await coordinator.prove(grant, for: changed, by: changed == held ? nil : change) {
                     responder.reply(reply(proved))
                 } else {
                     responder.fail(VarlinkError(NoSuchAccountError(account: held.name.text)))
                 }
-            } catch let error as StoreError {
-                responder.fail(VarlinkError(error))
-            } catch let failure as RefreshFailure {
-                responder.fail(VarlinkError(unproved: failure, held.name))
             } catch {
-                preconditionFailure("a grant is refused with StoreError or RefreshFailure: \(type(of: error))")
+                switch error {
+                case .server(let failure): responder.fail(VarlinkError(unproved: failure, held.name))
+                case .store(let error): responder.fail(VarlinkError(error))
+                }
             }
             await coordinator.errandEnded()
         }
@@ -133,9 +132,9 @@ extension AuthRefreshService {
         _ responder: VarlinkResponder,
         from caller: Caller,
         on coordinator: isolated RefreshCoordinator
-    ) throws {
+    ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ExportGrant.Parameters.self)
-        let snapshot = try account(asked.account, for: caller, on: coordinator)
+        guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
         guard asked.park ?? false else { return responder.reply(try export(snapshot, on: coordinator)) }
         guard snapshot.account.registration.serviceGrant == nil, snapshot.state.isRefreshable,
             snapshot.state.phase != .signedOut
@@ -147,15 +146,11 @@ extension AuthRefreshService {
         wait(for: .attempt, of: id, after: .parked, responder, on: coordinator) { [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
                 guard case .settled = outcome else { return refuse(outcome, asked.account, responder) }
-                do {
-                    try coordinator.park(id)
+                do throws(VarlinkError) {
+                    try stored(coordinator.park(id))
                     responder.reply(try export(try account(asked.account, on: coordinator), on: coordinator))
-                } catch let error as VarlinkError {
-                    responder.fail(error)
-                } catch let error as StoreError {
-                    responder.fail(VarlinkError(error))
                 } catch {
-                    preconditionFailure("calls fail with VarlinkError or StoreError only: \(type(of: error))")
+                    responder.fail(error)
                 }
             }
         }
@@ -164,14 +159,14 @@ extension AuthRefreshService {
     private func export(
         _ snapshot: AccountSnapshot,
         on coordinator: isolated RefreshCoordinator
-    ) throws -> ExportGrant.Reply {
+    ) throws(VarlinkError) -> ExportGrant.Reply {
         let registration = snapshot.account.registration
         return ExportGrant.Reply(
             settings: AccountSettings(snapshot.account),
             clientSecret: registration.clientSecret?.reveal(),
             clientKey: registration.clientKey?.reveal(),
             dpopKey: registration.dpopKey.flatMap(OAuthClient.text(ofDPoPKey:))?.reveal(),
-            refreshToken: try coordinator.refreshToken(of: snapshot)?.secret.reveal(),
+            refreshToken: try stored(coordinator.refreshToken(of: snapshot))?.secret.reveal(),
             registration: registration.management.map {
                 ManagedRegistration(uri: $0.uri, accessToken: $0.accessToken.reveal())
             },
@@ -179,14 +174,15 @@ extension AuthRefreshService {
         )
     }
 
-    func resume(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws
+    func resume(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
+        throws(VarlinkError)
     {
         let asked = try call.decodeParameters(as: ResumeAccount.Parameters.self)
         let snapshot = try account(asked.account, on: coordinator)
         guard snapshot.state.phase == .parked else {
             return responder.reply(ResumeAccount.Reply(status: snapshot.wireStatus))
         }
-        try coordinator.unpark(snapshot.account.id)
+        try stored(coordinator.unpark(snapshot.account.id))
         wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
             ResumeAccount.Reply(status: $0.wireStatus)
         }

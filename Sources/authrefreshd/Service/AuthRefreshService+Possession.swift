@@ -7,11 +7,12 @@ internal import Varlink
 extension AuthRefreshService {
     func provePossession(
         _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
         from caller: Caller,
         on coordinator: isolated RefreshCoordinator
-    ) throws -> ProvePossession.Reply {
+    ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ProvePossession.Parameters.self)
-        let snapshot = try account(asked.account, for: caller, on: coordinator)
+        guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
         guard let key = snapshot.account.registration.dpopKey else {
             let hint = "'authctl account add --dpop' makes an account whose tokens are"
             throw VarlinkError(
@@ -38,6 +39,6 @@ extension AuthRefreshService {
             let reason = "the key cannot be used"
             throw VarlinkError(InvalidSettingsError(field: "dpop", reason: reason, hint: "authctl store check"))
         }
-        return ProvePossession.Reply(proof: proof)
+        responder.reply(ProvePossession.Reply(proof: proof))
     }
 }

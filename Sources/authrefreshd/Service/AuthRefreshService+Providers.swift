@@ -9,7 +9,7 @@ extension AuthRefreshService {
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
-    ) throws {
+    ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: DiscoverProvider.Parameters.self)
         guard let issuer = try? Issuer(url: asked.url) else {
             throw VarlinkError(InvalidSettingsError(field: "url", reason: "it is no https URL of an issuer"))
@@ -40,7 +40,9 @@ extension AuthRefreshService {
         responder.onDisconnect { task.cancel() }
     }
 
-    func providers(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws -> ListProviders.Reply {
+    func providers(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
+        -> ListProviders.Reply
+    {
         _ = try call.decodeParameters(as: ListProviders.Parameters.self)
         let profiles = coordinator.settings.profiles
         return ListProviders.Reply(

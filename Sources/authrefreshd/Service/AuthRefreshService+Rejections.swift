@@ -11,9 +11,9 @@ extension AuthRefreshService {
         _ responder: VarlinkResponder,
         from caller: Caller,
         on coordinator: isolated RefreshCoordinator
-    ) throws {
+    ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
-        let snapshot = try account(asked.account, for: caller, on: coordinator)
+        guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
         if let field = asked.challenge, let stepUp = try stepUp(field, of: snapshot, on: coordinator) {
             guard snapshot.account.registration.serviceGrant == nil else {
                 throw VarlinkError.wantsMore(than: snapshot.account.name)
@@ -24,7 +24,7 @@ extension AuthRefreshService {
         }
         var event = Event.accessTokenRejected
         if let set = try tokenSet(asked.scopes, asked.resources, asked.audience) {
-            let held = try coordinator.tokenSet(set, of: snapshot.account.id)
+            let held = try stored(coordinator.tokenSet(set, of: snapshot.account.id))
             guard held?.times.mayBeRejected(at: snapshot.at) == true else {
                 return responder.reply(ReportRejected.Reply(status: snapshot.wireStatus))
             }

@@ -11,7 +11,7 @@ extension AuthRefreshService {
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
-    ) throws {
+    ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: StartSignIn.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
         let request = try SignInRequest(asked)
@@ -43,7 +43,7 @@ extension AuthRefreshService {
     func continueSignIn(
         _ call: VarlinkCall,
         on coordinator: isolated RefreshCoordinator
-    ) throws -> ContinueSignIn.Reply {
+    ) throws(VarlinkError) -> ContinueSignIn.Reply {
         let asked = try call.decodeParameters(as: ContinueSignIn.Parameters.self)
         let response = try asked.redirect.map(read)
         guard response != nil || asked.opened == true else { throw VarlinkError.invalidParameter("redirect") }
@@ -63,7 +63,7 @@ extension AuthRefreshService {
     func cancelSignIn(
         _ call: VarlinkCall,
         on coordinator: isolated RefreshCoordinator
-    ) throws -> CancelSignIn.Reply {
+    ) throws(VarlinkError) -> CancelSignIn.Reply {
         let asked = try call.decodeParameters(as: CancelSignIn.Parameters.self)
         let running: RunningSignIn?
         if let id = asked.attempt {

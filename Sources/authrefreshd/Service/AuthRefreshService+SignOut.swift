@@ -9,12 +9,13 @@ extension AuthRefreshService {
         _ responder: VarlinkResponder,
         from caller: Caller,
         on coordinator: isolated RefreshCoordinator
-    ) throws {
+    ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: SignOut.Parameters.self)
         // The address where a session ends has the id_token in it.
-        let snapshot =
+        let found =
             asked.endSession ?? false
             ? try account(asked.account, for: caller, on: coordinator) : try account(asked.account, on: coordinator)
+        guard let snapshot = found else { return }
         let request = SignOutRequest(
             revokes: asked.revoke ?? false,
             endsSession: asked.endSession ?? false,

@@ -5,16 +5,18 @@ internal import Varlink
 
 /// The methods about the store as a whole.
 extension AuthRefreshService {
-    func backup(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws
+    func backup(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
+        throws(VarlinkError)
     {
         _ = try call.decodeParameters(as: BackupStore.Parameters.self)
-        let caller = try coordinator.backUp { result in
+        let tell: @Sendable (Result<StoreBackups.Copy, StoreBackups.Failure>) -> Void = { result in
             switch result {
             case .success(let copy):
                 responder.reply(BackupStore.Reply(path: copy.path, keys: copy.keys.count > 1 ? copy.keys : nil))
             case .failure(let failure): responder.fail(VarlinkError(failure))
             }
         }
+        let caller = try stored(coordinator.backUp(tell))
         responder.onDisconnect { [coordinator] in
             coordinator.queue.async {
                 coordinator.assumeIsolated { $0.forgetBackupCaller(caller) }
@@ -22,9 +24,11 @@ extension AuthRefreshService {
         }
     }
 
-    func rekey(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws {
+    func rekey(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
+        throws(VarlinkError)
+    {
         _ = try call.decodeParameters(as: RekeyStore.Parameters.self)
-        let total = try coordinator.overview().accounts
+        let total = try stored(coordinator.overview()).accounts
         let wantsMore = call.wantsMore
         let follower = coordinator.rekey { news in
             switch news {
@@ -42,9 +46,11 @@ extension AuthRefreshService {
         }
     }
 
-    func check(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator) throws {
+    func check(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
+        throws(VarlinkError)
+    {
         _ = try call.decodeParameters(as: CheckStore.Parameters.self)
-        let total = try coordinator.overview().accounts
+        let total = try stored(coordinator.overview()).accounts
         let follower = StoreChecking.Follower(wantsProgress: call.wantsMore) { news in
             switch news {
             case .progress(let progress): responder.reply(CheckStore.Reply(progress, total: total), continues: true)

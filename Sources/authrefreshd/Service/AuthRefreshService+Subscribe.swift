@@ -13,7 +13,7 @@ extension AuthRefreshService {
     }
 
     func subscribe(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
-        throws
+        throws(VarlinkError)
     {
         let asked = try call.decodeParameters(as: Subscribe.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
@@ -38,7 +38,7 @@ extension AuthRefreshService {
         on coordinator: isolated RefreshCoordinator
     ) {
         guard coordinator.subscribers.contains(number) else { return }
-        do {
+        do throws(VarlinkError) {
             let (page, next) = try page(of: rest, on: coordinator)
             let now = coordinator.timebase.now().wall.microseconds
             if !page.isEmpty {
@@ -57,21 +57,23 @@ extension AuthRefreshService {
             }
         } catch {
             coordinator.subscribers.remove(number)
-            fail(responder, with: error)
+            responder.fail(error)
         }
     }
 
     private func page(
         of rest: Rest,
         on coordinator: isolated RefreshCoordinator
-    ) throws -> (accounts: [ShownAccount], next: Rest?) {
+    ) throws(VarlinkError) -> (accounts: [ShownAccount], next: Rest?) {
         let size = CallerLimits.presentPage
         switch rest {
         case .all(let last):
-            let accounts = try coordinator.accounts(afterID: last, limit: size)
+            let accounts = try stored(coordinator.accounts(afterID: last, limit: size))
             return (accounts, accounts.count < size ? nil : accounts.last.map { .all(after: $0.id) })
         case .named(let names):
-            let accounts = try names.prefix(size).map { try shownAccount($0, on: coordinator) }
+            let accounts = try names.prefix(size).map { name throws(VarlinkError) in
+                try shownAccount(name, on: coordinator)
+            }
             let left = names.dropFirst(size)
             return (accounts, left.isEmpty ? nil : .named(left))
         }

@@ -32,15 +32,17 @@ extension AuthRefreshService {
         of snapshot: AccountSnapshot,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
-    ) throws {
+    ) throws(VarlinkError) {
         let (id, name) = (snapshot.account.id, snapshot.account.name.text)
-        let held = try coordinator.tokenSet(call.set, of: id)
+        let held = try stored(coordinator.tokenSet(call.set, of: id))
         let standing = coordinator.callers.standingFailure(of: call.set, for: id, at: snapshot.at)
         if !call.isForced {
             let isGood = held?.times.suffices(for: call.minimumValidity, at: snapshot.at) ?? false
             let isValid = held.map { $0.times.remaining(at: snapshot.at) > .zero } ?? false
             // A token that is valid is better than being told again why there is no newer one.
-            if isGood || isValid && standing != nil, try hand(over: held, of: snapshot, responder, on: coordinator) {
+            if isGood || isValid && standing != nil,
+                try stored(hand(over: held, of: snapshot, responder, on: coordinator))
+            {
                 // Replaced while it is still good, so that those who use it never wait.
                 if isGood, standing == nil, held?.times.isDue(at: snapshot.at) == true {
                     coordinator.submit(.tokenSetNeeded(call.set), for: id)
@@ -51,7 +53,7 @@ extension AuthRefreshService {
                 return responder.fail(.tokenSet(failed: failure, name, retryAt: snapshot.at.wall + rest))
             }
         }
-        guard try coordinator.hasRoom(for: call.set, of: id, at: snapshot.at) else {
+        guard try stored(coordinator.hasRoom(for: call.set, of: id, at: snapshot.at)) else {
             throw VarlinkError(LimitExceededError(.tokenSets, maximum: TokenSet.maximum))
         }
         let purpose = Waiter.Purpose.token(minimumValidity: call.minimumValidity, isForced: call.isForced)
@@ -73,16 +75,17 @@ extension AuthRefreshService {
         on coordinator: isolated RefreshCoordinator
     ) {
         if case .stopping = outcome { return responder.hangUp() }
-        do {
-            let after = try outcome.snapshot ?? account(name, on: coordinator)
+        // Without an outcome, it still stands somewhere, if it stands at all.
+        guard let after = outcome.snapshot ?? (try? account(name, on: coordinator)) else {
+            return refuse(outcome, name, responder)
+        }
+        do throws(StoreError) {
             let held = try coordinator.tokenSet(call.set, of: after.account.id)
             let isNew = held?.times.issuedAt != before?.times.issuedAt
             if isNew || !call.isForced, try hand(over: held, of: after, responder, on: coordinator) { return }
             refuse(outcome, name, responder)
-        } catch let error as StoreError {
-            responder.fail(VarlinkError(error))
         } catch {
-            refuse(outcome, name, responder)
+            responder.fail(VarlinkError(error))
         }
     }
 

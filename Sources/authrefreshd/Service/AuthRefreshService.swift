@@ -12,7 +12,7 @@ struct AuthRefreshService: Sendable {
 
     /// Answers one call; to be called on the coordinator's queue.
     func handle(_ call: VarlinkCall, from _: PeerCredentials, _ responder: VarlinkResponder) {
-        coordinator.assumeIsolated { answer(call, responder, from: .notLookedUp, on: $0) }
+        coordinator.assumeIsolated { answer(call, responder, from: Caller(), on: $0) }
     }
 
     func answer(
@@ -26,7 +26,7 @@ struct AuthRefreshService: Sendable {
         guard let method = Method(rawValue: call.method) else {
             return responder.fail(.methodNotFound(call.method))
         }
-        do {
+        do throws(VarlinkError) {
             switch method {
             case .getInfo: responder.reply(try info(call, on: coordinator))
             case .getStatus: responder.reply(try status(call, on: coordinator))
@@ -39,7 +39,7 @@ struct AuthRefreshService: Sendable {
             case .exportGrant: try exportGrant(call, responder, from: caller, on: coordinator)
             case .resumeAccount: try resume(call, responder, on: coordinator)
             case .acquireToken: try acquire(call, responder, from: caller, on: coordinator)
-            case .provePossession: responder.reply(try provePossession(call, from: caller, on: coordinator))
+            case .provePossession: try provePossession(call, responder, from: caller, on: coordinator)
             case .reportRejected: try reportRejected(call, responder, from: caller, on: coordinator)
             case .refresh: try refresh(call, responder, from: caller, on: coordinator)
             case .subscribe: try subscribe(call, responder, on: coordinator)
@@ -54,26 +54,27 @@ struct AuthRefreshService: Sendable {
             case .checkStore: try check(call, responder, on: coordinator)
             case .diagnose: try diagnose(call, responder, on: coordinator)
             }
-        } catch let needed as CallerNeeded {
-            lookUp(needed, caller, of: call, responder)
         } catch {
-            fail(responder, with: error)
+            return responder.fail(error)
         }
+        if let missing = caller.missing { lookUp(missing, caller, of: call, responder) }
     }
 
-    /// Ends a call with the error that answering it ran into.
-    func fail(_ responder: VarlinkResponder, with error: any Error) {
-        switch error {
-        case let error as VarlinkError: responder.fail(error)
-        case let error as StoreError: responder.fail(VarlinkError(error))
-        default: preconditionFailure("calls fail with VarlinkError or StoreError only: \(type(of: error))")
+    /// Asks the store for a call.
+    ///
+    /// - Throws: what the caller is told of a store that fails.
+    func stored<Value>(_ work: @autoclosure () throws(StoreError) -> Value) throws(VarlinkError) -> Value {
+        do throws(StoreError) {
+            return try work()
+        } catch {
+            throw VarlinkError(error)
         }
     }
 
     /// The account of this name.
     ///
     /// - Throws: `NoSuchAccount`, also for a text that cannot be a name; `Misconfigured` if it cannot be read.
-    func account(_ name: String, on coordinator: isolated RefreshCoordinator) throws -> AccountSnapshot {
+    func account(_ name: String, on coordinator: isolated RefreshCoordinator) throws(VarlinkError) -> AccountSnapshot {
         switch try shownAccount(name, on: coordinator) {
         case .whole(let snapshot): return snapshot
         case .damaged(let account): throw VarlinkError(account)
@@ -84,14 +85,15 @@ struct AuthRefreshService: Sendable {
     ///
     /// Its list of allowed callers is read alone and first: whoever is not on it gets the same answer in every state of the account.
     ///
-    /// - Throws: `CallerNeeded`, `PermissionDenied`; or as `account(_:on:)`.
+    /// - Returns: nil if the caller has to be looked up first.
+    /// - Throws: `PermissionDenied`; or as `account(_:on:)`.
     func account(
         _ name: String,
         for caller: Caller,
         on coordinator: isolated RefreshCoordinator
-    ) throws -> AccountSnapshot {
-        if let (account, allowed) = try coordinator.store.allowedCallers(named: name) {
-            try admit(caller, to: account, by: allowed, on: coordinator)
+    ) throws(VarlinkError) -> AccountSnapshot? {
+        if let (account, allowed) = try stored(coordinator.store.allowedCallers(named: name)) {
+            guard try admit(caller, to: account, by: allowed, on: coordinator) else { return nil }
         }
         return try account(name, on: coordinator)
     }
@@ -99,8 +101,9 @@ struct AuthRefreshService: Sendable {
     /// The account of this name, even if it cannot be read.
     ///
     /// - Throws: `NoSuchAccount`.
-    func shownAccount(_ name: String, on coordinator: isolated RefreshCoordinator) throws -> ShownAccount {
-        guard let account = try coordinator.account(named: name) else {
+    func shownAccount(_ name: String, on coordinator: isolated RefreshCoordinator) throws(VarlinkError) -> ShownAccount
+    {
+        guard let account = try stored(coordinator.account(named: name)) else {
             throw VarlinkError(NoSuchAccountError(account: name))
         }
         return account
