@@ -26,7 +26,7 @@ extension AccountStore {
 
     /// Nil if there is none.
     package func entry(_ id: AccountID) throws(StoreError) -> AccountEntry? {
-        if let record = atWork[id] { return .intact(record) }
+        if let record = recordCache[id] { return .intact(record) }
         let entry = try read { db in try entries(.recordByID, [id.rawValue], in: db).first }
         if case .intact(let record)? = entry { noteWork(record) }
         return entry
@@ -35,8 +35,8 @@ extension AccountStore {
     /// Remembers an account that was read to be decided on.
     func noteWork(_ record: Record) {
         // More than are ever at work; whoever configures more of them has them read twice.
-        if atWork.count >= 4_096 { atWork = [:] }
-        atWork[record.account.id] = record
+        if recordCache.count >= 4_096 { recordCache = [:] }
+        recordCache[record.account.id] = record
     }
 
     /// Nil if there is none. A text that is no account name may be that of a damaged account.

@@ -10,8 +10,8 @@ extension AccountStore {
     /// - Throws: `staleGeneration`, `noSuchAccount` or `refreshTokenMissing` for the first write that cannot be right, what is damaged of an
     ///   account whose settings change, and what the disk has to say; nothing of the batch is stored then, and it may be committed again.
     package func commit(_ writes: [StateWrite]) throws(StoreError) {
-        if let end = barren?.end, writes.contains(where: { $0.state.deadline.map(onSchedule) ?? .max <= end }) {
-            barren = nil
+        if let end = nothingDue?.end, writes.contains(where: { $0.state.deadline.map(onSchedule) ?? .max <= end }) {
+            nothingDue = nil
         }
         try transaction { db in
             let statement = try db.cachedStatement(sql: StoreStatement.commit.sql)
@@ -28,11 +28,13 @@ extension AccountStore {
     /// Remembers what was stored of an account whose answer is awaited, and forgets the others.
     private func noteWork(_ write: StateWrite) {
         guard case .refreshing = write.state.phase, write.settings == nil else {
-            atWork[write.account] = nil
+            recordCache[write.account] = nil
             return
         }
-        atWork[write.account]?.state = write.state
-        if let encoding = write.learnedEncoding { atWork[write.account]?.account.basicCredentialEncoding = encoding }
+        recordCache[write.account]?.state = write.state
+        if let encoding = write.learnedEncoding {
+            recordCache[write.account]?.account.basicCredentialEncoding = encoding
+        }
     }
 
     /// Writes the log back and empties it, so that erased tokens are not in it any more.

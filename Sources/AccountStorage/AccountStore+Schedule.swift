@@ -137,7 +137,7 @@ extension AccountStore {
     ) throws -> [AccountID]? {
         let query: StoreStatement = online ? .dueOnline : .dueOffline
         let end = onSchedule(wall)
-        let start = barren.flatMap { $0.isBarren(online: online, excluding: closed) ? $0.end : nil } ?? .min
+        let start = nothingDue.flatMap { $0.holds(online: online, excluding: closed) ? $0.end : nil } ?? .min
         let cursor = try Row.fetchCursor(db.cachedStatement(sql: query.sql), arguments: [start, end])
         var ids: [AccountID] = []
         var passed = 0
@@ -149,7 +149,7 @@ extension AccountStore {
             passed += 1
             if passed > AccountStore.longestWalk { return nil }
         }
-        if ids.isEmpty, limit > 0 { barren = BarrenStretch(end: max(start, end), online: online, closed: closed) }
+        if ids.isEmpty, limit > 0 { nothingDue = NothingDue(end: max(start, end), online: online, closed: closed) }
         return ids
     }
 
@@ -174,7 +174,7 @@ extension AccountStore {
             found += try dueIDs(of: last, at: wall, online: online, limit: limit, in: db)
         }
         // The next turns begin behind it, or each would ask every issuer again.
-        if found.isEmpty, limit > 0 { barren = BarrenStretch(end: onSchedule(wall), online: online, closed: closed) }
+        if found.isEmpty, limit > 0 { nothingDue = NothingDue(end: onSchedule(wall), online: online, closed: closed) }
         return found.sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }.prefix(limit).map(\.id)
     }
 
@@ -205,14 +205,14 @@ extension AccountStore {
 /// The beginning of the schedule, up to a deadline, in which all accounts are of closed issuers.
 ///
 /// While an issuer's accounts wait for its gate, every turn would walk over all of them to find none.
-struct BarrenStretch {
+struct NothingDue {
     /// The last deadline of it, on the schedule's clock.
     let end: Int64
     fileprivate let online: Bool
     fileprivate let closed: Set<IssuerID>
 
     /// Whether a walk would still find nothing in it: with more issuers closed it would, with one opened again it might not.
-    fileprivate func isBarren(online: Bool, excluding closed: Set<IssuerID>) -> Bool {
+    fileprivate func holds(online: Bool, excluding closed: Set<IssuerID>) -> Bool {
         self.online == online && self.closed.isSubset(of: closed)
     }
 }

@@ -35,9 +35,9 @@ package final class AccountStore {
     var scheduleOffset: Duration
     private var issuers: [IssuerID: Issuer] = [:]
     /// The accounts at work, as they are stored: each is read when it is due, and wanted again when its answer comes.
-    var atWork: [AccountID: Record] = [:]
+    var recordCache: [AccountID: Record] = [:]
     /// What the last walk over the schedule found nothing in; nil if that may have changed.
-    var barren: BarrenStretch?
+    var nothingDue: NothingDue?
 
     /// Opens the database at `path`, or makes one, in a folder that nobody else may enter; brings an older one up to date.
     ///
@@ -81,12 +81,12 @@ package final class AccountStore {
     ///
     /// - Throws: `gone` if the file is not where it was: SQLite would write on into a file without a name.
     func write<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
-        barren = nil
-        atWork = [:]
+        nothingDue = nil
+        recordCache = [:]
         return try transaction(body)
     }
 
-    /// `write` for what keeps `barren` and `atWork` true by itself.
+    /// `write` for what keeps `nothingDue` and `recordCache` true by itself.
     func transaction<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
         guard PosixFile.identity(of: path) == file else { throw .gone(path: path) }
         if PosixFile.identity(of: path + "-wal") != log { try renewLog() }

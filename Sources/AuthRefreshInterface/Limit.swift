@@ -15,7 +15,7 @@ package enum Limit: String, CaseIterable, Sendable {
     /// Calls of `Diagnose` under way at once.
     case diagnoses
     /// Registrations and sign-outs under way at once.
-    case errands
+    case serverCalls
     /// Bytes of one call.
     case messageBytes
     /// Accounts named in one call.

@@ -62,10 +62,10 @@ package struct OAuthClient: Sendable {
         } catch {
             return RefreshOutcome(result: .failure(error))
         }
-        let rehearsed = await CredentialRehearsal(exchange: exchange, cache: cache, configuration: configuration)
+        let probed = await BasicEncodingProbe(exchange: exchange, cache: cache, configuration: configuration)
             .run(request.client, at: metadata)
         var request = request
-        request.client.basicCredentialEncoding = request.client.basicCredentialEncoding ?? rehearsed
+        request.client.basicCredentialEncoding = request.client.basicCredentialEncoding ?? probed
         let decoder = TokenResponseDecoder(
             sent: request.refreshToken,
             profile: request.client.profile,
@@ -83,7 +83,7 @@ package struct OAuthClient: Sendable {
         if case .forgetMetadata = conclusion.row?.consequence {
             cache.expire(MetadataCache.Key(issuer: client.issuer, profile: client.profile))
         }
-        let outcome = outcome(of: conclusion, for: request, rehearsed)
+        let outcome = outcome(of: conclusion, for: request, probed)
         // A new refresh token waits for nothing: until it is on disk, there is no other.
         guard case .success(let tokens) = outcome.result, tokens.refreshToken == nil else { return outcome }
         return outcome.with(await introspected(tokens, of: request.client, metadata))
@@ -149,11 +149,11 @@ package struct OAuthClient: Sendable {
         )
     }
 
-    /// - Parameter rehearsed: how Basic credentials have to be written, if a rehearsal told.
+    /// - Parameter probed: how Basic credentials have to be written, if a probe told.
     private func outcome(
         of conclusion: AuthenticatedPost.Conclusion,
         for request: RefreshRequest,
-        _ rehearsed: BasicCredentialEncoding?
+        _ probed: BasicCredentialEncoding?
     ) -> RefreshOutcome {
         let answer = try? conclusion.answer.get()
         let (now, serverDate) = (configuration.now(), answer?.serverDate)
@@ -174,7 +174,7 @@ package struct OAuthClient: Sendable {
         return RefreshOutcome(
             result: result,
             serverDate: serverDate,
-            basicCredentialEncoding: conclusion.foundEncoding ?? rehearsed,
+            basicCredentialEncoding: conclusion.foundEncoding ?? probed,
             idTokenFault: idTokenFault,
             demandedClaims: conclusion.row == nil ? nil : ErrorReading(conclusion.body?.fields ?? [:]).demandedClaims
         )

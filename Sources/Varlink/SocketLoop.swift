@@ -29,14 +29,14 @@ final class SocketLoop: SerialExecutor {
     /// What the owner does in each turn: looks after the descriptors that are ready, and says when it wants a turn at the latest.
     typealias Turn = @Sendable (_ ready: [Readiness]) -> SuspendingClock.Instant?
 
-    private enum Errand {
+    private enum Job {
         case job(UnownedJob)
         case work(@Sendable () -> Void)
     }
 
     private struct Mailbox {
-        var errands: [Errand] = []
-        /// Whether the thread sleeps, and has to be woken for a new errand.
+        var jobs: [Job] = []
+        /// Whether the thread sleeps, and has to be woken for a new job.
         var isAsleep = false
         var isEnding = false
     }
@@ -81,7 +81,7 @@ final class SocketLoop: SerialExecutor {
 
     /// The same for what has time until the thread has something else to do: it is not woken for it.
     func executeEventually(_ work: @escaping @Sendable () -> Void) {
-        mailbox.withLock { $0.errands.append(.work(work)) }
+        mailbox.withLock { $0.jobs.append(.work(work)) }
     }
 
     /// Ends the loop when it has done what was asked for until now.
@@ -102,9 +102,9 @@ final class SocketLoop: SerialExecutor {
         precondition(isCurrent, "not on the socket's thread")
     }
 
-    private func send(_ errand: Errand) {
+    private func send(_ job: Job) {
         let isAsleep = mailbox.withLock { mailbox in
-            mailbox.errands.append(errand)
+            mailbox.jobs.append(job)
             defer { mailbox.isAsleep = false }
             return mailbox.isAsleep
         }
@@ -171,11 +171,11 @@ final class SocketLoop: SerialExecutor {
         var ready: [Readiness] = []
         var alarm = turn([])
         while true {
-            let (errands, isEnding) = takeErrands()
-            for errand in errands { perform(errand) }
-            if isEnding, errands.isEmpty { return }
-            // What was just done may have brought the alarm forward, or more errands: look, but do not sleep.
-            let timeout = errands.isEmpty ? Self.milliseconds(until: alarm) : 0
+            let (jobs, isEnding) = takeJobs()
+            for job in jobs { perform(job) }
+            if isEnding, jobs.isEmpty { return }
+            // What was just done may have brought the alarm forward, or more jobs: look, but do not sleep.
+            let timeout = jobs.isEmpty ? Self.milliseconds(until: alarm) : 0
             let count = unsafe epoll_wait(epoll, &events, Int32(Self.batch), timeout)
             ready.removeAll(keepingCapacity: true)
             for index in 0..<Int(max(count, 0)) {
@@ -187,12 +187,12 @@ final class SocketLoop: SerialExecutor {
     }
 
     /// Takes what has been asked for; if it is nothing, the thread is going to sleep.
-    private func takeErrands() -> (errands: [Errand], isEnding: Bool) {
+    private func takeJobs() -> (jobs: [Job], isEnding: Bool) {
         mailbox.withLock { mailbox in
-            let errands = mailbox.errands
-            mailbox.errands = []
-            mailbox.isAsleep = errands.isEmpty
-            return (errands, mailbox.isEnding)
+            let jobs = mailbox.jobs
+            mailbox.jobs = []
+            mailbox.isAsleep = jobs.isEmpty
+            return (jobs, mailbox.isEnding)
         }
     }
 
@@ -201,8 +201,8 @@ final class SocketLoop: SerialExecutor {
         unsafe eventfd_read(bell, &rings)
     }
 
-    private func perform(_ errand: Errand) {
-        switch errand {
+    private func perform(_ job: Job) {
+        switch job {
         case .job(let job): unsafe job.runSynchronously(on: asUnownedSerialExecutor())
         case .work(let work): work()
         }

@@ -50,9 +50,9 @@ extension Daemon {
     }
 
     func makeServer(
-        _ gate: ServiceGate,
+        _ router: CallRouter,
         _ changeLog: ChangeLog,
-        _ happened: AsyncStream<Happening>.Continuation
+        _ happened: AsyncStream<DaemonEvent>.Continuation
     ) throws(DaemonError) -> VarlinkServer {
         var serverConfiguration = VarlinkServerConfiguration(endpoint: try endpoint())
         serverConfiguration.limits = CallerLimits.server(connections: configuration.file.maxConnections)
@@ -76,7 +76,7 @@ extension Daemon {
                 ),
                 interfaces: [Interface.name: Interface.text],
                 refusalError: { $0.interfaceError },
-                handle: { call, peer, responder in gate.handle(call, from: peer, responder) }
+                handle: { call, peer, responder in router.handle(call, from: peer, responder) }
             )
         )
     }

@@ -8,8 +8,8 @@ extension Daemon {
     struct Parts {
         let executor: DispatchQueueExecutor
         var keyring: StoreKeyring
-        let keyWait: KeyWait
-        let gate: ServiceGate
+        let storeOpener: StoreOpener
+        let router: CallRouter
         let server: VarlinkServer
         /// Whether callers are let in.
         var isServing = false
@@ -17,23 +17,23 @@ extension Daemon {
         let changeLog: ChangeLog
     }
 
-    func makeParts(_ happened: AsyncStream<Happening>.Continuation) throws(DaemonError) -> Parts {
+    func makeParts(_ happened: AsyncStream<DaemonEvent>.Continuation) throws(DaemonError) -> Parts {
         let changeLog = ChangeLog(logger: makeLogger())
         let executor = DispatchQueueExecutor(label: "authrefreshd.coordinator")
         let keyring = makeKeyring()
-        let keyWait = KeyWait(
+        let storeOpener = StoreOpener(
             executor: executor,
             path: paths.stateDirectory + "/" + AccountStore.fileName,
             keyring: keyring,
             busAddress: paths.sessionBus
         ) { happened.yield(.store($0)) }
-        let gate = ServiceGate(executor: executor) { keyWait.assumeIsolated { $0.callerCame() } }
-        let server = try makeServer(gate, changeLog, happened)
+        let router = CallRouter(executor: executor) { storeOpener.assumeIsolated { $0.callerCame() } }
+        let server = try makeServer(router, changeLog, happened)
         return Parts(
             executor: executor,
             keyring: keyring,
-            keyWait: keyWait,
-            gate: gate,
+            storeOpener: storeOpener,
+            router: router,
             server: server,
             manager: makeManager(executor, server),
             changeLog: changeLog
@@ -45,18 +45,18 @@ extension Daemon {
     /// - Returns: nil if the daemon is to end.
     mutating func openStore(
         _ parts: inout Parts,
-        _ happenings: AsyncStream<Happening>
+        _ events: AsyncStream<DaemonEvent>
     ) async throws(DaemonError) -> sending AccountStore? {
         var lock = Lock()
-        await parts.keyWait.open(with: parts.keyring)
-        for await happening in happenings {
-            switch happening {
+        await parts.storeOpener.open(with: parts.keyring)
+        for await event in events {
+            switch event {
             case .store(.success(let store)):
                 return store.take()
             case .store(.failure(.key(let error))) where error.isAwaited:
                 guard error != lock.cause else { continue }
                 lock.cause = error
-                await parts.gate.lock(error)
+                await parts.router.lock(error)
                 parts.changeLog.storeLocked(error)
                 if !parts.isServing { try await start(parts.server) }
                 parts.isServing = true
@@ -70,7 +70,7 @@ extension Daemon {
                 await reload(&parts, &lock)
             case .signal(.interrupt), .signal(.terminate):
                 parts.manager.stopping()
-                await parts.keyWait.end()
+                await parts.storeOpener.end()
                 return nil
             }
         }
@@ -104,7 +104,7 @@ extension Daemon {
             if let settings { parts.keyring.useSecretService(settings.usesSecretService) }
         }
         lock.tell(parts.manager)
-        await parts.keyWait.open(with: parts.keyring)
+        await parts.storeOpener.open(with: parts.keyring)
     }
 
     /// What keeps the store from being opened.

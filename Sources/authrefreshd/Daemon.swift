@@ -36,7 +36,7 @@ struct Daemon {
 
     /// Serves until SIGTERM or SIGINT.
     mutating func run() async throws(DaemonError) {
-        let (happenings, happened) = AsyncStream.makeStream(of: Happening.self)
+        let (events, happened) = AsyncStream.makeStream(of: DaemonEvent.self)
         Task { for await signal in SignalWatch.signals { happened.yield(.signal(signal)) } }
         do {
             try ProcessHardening.apply()
@@ -45,8 +45,8 @@ struct Daemon {
         }
         var parts = try makeParts(happened)
         do throws(DaemonError) {
-            guard let store = try await openStore(&parts, happenings) else { return await end(parts) }
-            try await serve(parts, store, until: happenings)
+            guard let store = try await openStore(&parts, events) else { return await end(parts) }
+            try await serve(parts, store, until: events)
         } catch {
             await end(parts)
             throw error
@@ -62,7 +62,7 @@ struct Daemon {
     private mutating func serve(
         _ parts: Parts,
         _ store: sending AccountStore,
-        until happenings: AsyncStream<Happening>
+        until events: AsyncStream<DaemonEvent>
     ) async throws(DaemonError) {
         let client = OAuthClient(configuration: configuration.client)
         for loop in client.loops { parts.manager.watch(loop) }
@@ -78,7 +78,9 @@ struct Daemon {
         let machine = HostWatch(coordinator: coordinator, changeLog: parts.changeLog)
         do throws(DaemonError) {
             try await begin(coordinator, machine, parts.manager)
-            await parts.gate.open(AuthRefreshService(coordinator: coordinator, configurationError: configurationError))
+            await parts.router.open(
+                AuthRefreshService(coordinator: coordinator, configurationError: configurationError)
+            )
             if !parts.isServing { try await start(parts.server) }
         } catch {
             // Refreshes may have begun: their answers are worth more than a quick end.
@@ -89,7 +91,7 @@ struct Daemon {
         parts.manager.ready(status: await coordinator.statusLine)
         parts.changeLog.write(.daemonStarted)
 
-        await serve(coordinator, parts, until: happenings)
+        await serve(coordinator, parts, until: events)
         parts.changeLog.write(.daemonStopping)
         parts.manager.stopping()
         await parts.server.stopAccepting()
@@ -102,10 +104,10 @@ struct Daemon {
     private mutating func serve(
         _ coordinator: RefreshCoordinator,
         _ parts: Parts,
-        until happenings: AsyncStream<Happening>
+        until events: AsyncStream<DaemonEvent>
     ) async {
-        for await happening in happenings {
-            switch happening {
+        for await event in events {
+            switch event {
             case .signal(.hangUp): await reload(coordinator, parts)
             case .signal(.terminate), .signal(.interrupt): return
             case .descriptors(let areLacking): await coordinator.descriptorsChanged(areLacking: areLacking)

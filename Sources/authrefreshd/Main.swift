@@ -12,12 +12,12 @@ enum Main {
         authrefresh_run_tasks_on_own_queue()
         Task { @concurrent in
             do {
-                try await AuthRefreshDaemon.parse().run()
+                try await DaemonCommand.parse().run()
                 await JournalLogHandler.drain()
                 exit(0)
             } catch {
                 await JournalLogHandler.drain()
-                AuthRefreshDaemon.end(with: error)
+                DaemonCommand.end(with: error)
             }
         }
         SignalWatch.run()

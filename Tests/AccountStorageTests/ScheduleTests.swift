@@ -98,7 +98,7 @@ struct ScheduleTests {
         _ = try store.add([Sample.scheduled("x", due: 7, issuer: "https://x.example")])
         let closed = try #require(try store.record(named: Sample.name("a0"))?.issuerID)
         #expect(try names(store.due(at: at(6), online: true, excluding: [closed], limit: 9)) == [])
-        #expect(store.barren?.end == store.onSchedule(at(6)))
+        #expect(store.nothingDue?.end == store.onSchedule(at(6)))
         #expect(try names(store.due(at: at(7), online: true, excluding: [closed], limit: 9)) == ["x"])
         #expect(try store.due(at: at(6), online: true, limit: 9).count == 9)
     }

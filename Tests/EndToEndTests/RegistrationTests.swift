@@ -315,7 +315,7 @@ struct RegistrationTests {
             for await outcome in group { outcomes.append(outcome) }
             return outcomes
         }
-        #expect(outcomes[0].contains(LimitExceededError.name) && outcomes[0].contains("errands"), "\(outcomes[0])")
+        #expect(outcomes[0].contains(LimitExceededError.name) && outcomes[0].contains("serverCalls"), "\(outcomes[0])")
         #expect(outcomes.dropFirst().allSatisfy { $0.contains("ClientNotRegistered") }, "\(outcomes)")
         #expect(await Self.registering(33, at: url, stage).contains("ClientNotRegistered"))
         #expect(try await daemon.terminate() == .exited(0))

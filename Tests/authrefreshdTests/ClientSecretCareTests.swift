@@ -145,7 +145,7 @@ struct ClientSecretCareTests {
                 coordinator.registrations.beginRenewal(account.registration, of: other)
             }
             coordinator.tendClientSecret(of: account.id)
-            #expect(coordinator.errands.areFree)
+            #expect(coordinator.serverCalls.areFree)
             let soon = coordinator.timebase.now().wall + .seconds(61)
             #expect(coordinator.registrations.nextLook(at: account.id).map { $0 < soon } == true)
             for other in [AccountID(71), AccountID(72)] { coordinator.registrations.endRenewal(of: other) }
@@ -165,7 +165,7 @@ struct ClientSecretCareTests {
             coordinator.isStopping = true
             coordinator.tendClientSecret(of: account.id)
             coordinator.isStopping = false
-            #expect(!coordinator.registrations.hasRenewals && coordinator.errands.areFree)
+            #expect(!coordinator.registrations.hasRenewals && coordinator.serverCalls.areFree)
             #expect(coordinator.registrations.nextLook(at: account.id) == nil)
         }
         await rig.stop()

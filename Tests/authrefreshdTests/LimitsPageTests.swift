@@ -56,7 +56,7 @@ struct LimitsPageTests {
             "drainLimit": text(JournalLogHandler.drainLimit),
             "derivedAccountsMax": text(CallerLimits.derivedAccountsMax),
             "derivationsMax": text(CallerLimits.derivationsMax),
-            "errandsMax": text(CallerLimits.errandsMax),
+            "serverCallsMax": text(CallerLimits.serverCallsMax),
             "subscribersMax": text(CoordinatorSettings().maxSubscribers),
             "tokenSetsMax": text(TokenSet.maximum),
             "tokenSetBytesMax": text(TokenSet.longestText),

@@ -29,7 +29,7 @@ struct AuthenticatedPost: Sendable {
     var isSentOnce = false
     /// Whether what is posted says who the client is, so that one that proves nothing need not be named (RFC 7521 §4.1).
     var namesClient = false
-    /// Needed by the methods that sign assertions or show a certificate; nil for a rehearsal of the others.
+    /// Needed by the methods that sign assertions or show a certificate; nil for a probe of the others.
     var metadata: AuthorizationServerMetadata?
 
     /// What came of it.

@@ -10,7 +10,7 @@ import Synchronization
 struct HTTPExchange: Sendable {
     let clients: HTTPClients
     private let configuration: OAuthClientConfiguration
-    private let names = NameGate()
+    private let names = NameResolution()
 
     init(clients: HTTPClients, configuration: OAuthClientConfiguration) {
         self.clients = clients

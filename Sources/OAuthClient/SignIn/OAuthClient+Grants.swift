@@ -18,16 +18,16 @@ extension OAuthClient {
             let metadata = try await metadata(for: client)
             let check = IDTokenCheck(client, binding, metadata, cache: keySets)
             try await check.prepare()
-            let rehearsed = await CredentialRehearsal(exchange: exchange, cache: cache, configuration: configuration)
+            let probed = await BasicEncodingProbe(exchange: exchange, cache: cache, configuration: configuration)
                 .run(atTokenEndpointOf: metadata, as: client, redirectURI: request.redirectURI)
             let grant = GrantRequest(
                 fields: request.fields,
                 secrets: [request.code, request.codeVerifier],
                 isSentOnce: true,
-                encoding: rehearsed
+                encoding: probed
             )
             let outcome = await obtain(grant, as: client, metadata, check)
-            let encoding = outcome.basicCredentialEncoding ?? rehearsed
+            let encoding = outcome.basicCredentialEncoding ?? probed
             var known = client
             known.basicCredentialEncoding = client.basicCredentialEncoding ?? encoding
             return GrantOutcome(

@@ -82,7 +82,7 @@ extension RefreshCoordinator {
             registrations.leaveToPerson(account, until: end, at: now.wall)
             return announce(.clientSecretEnding(nil), of: record, at: now)
         }
-        guard registrations.hasRoom(for: account, at: now.wall), beginErrand() else { return }
+        guard registrations.hasRoom(for: account, at: now.wall), beginServerCall() else { return }
         registrations.beginRenewal(record.account.registration, of: account)
         let client = requestingClient(of: record.account, correlationID: Self.newCorrelationID())
         Task {
@@ -91,7 +91,7 @@ extension RefreshCoordinator {
             }
             if let renewal { take(renewal, for: account, correlationID: client.correlationID) }
             registrations.endRenewal(of: account)
-            errandEnded()
+            serverCallEnded()
         }
     }
 

@@ -47,7 +47,7 @@ struct MachineCheck: Sendable {
     }
 
     private var descriptorFindings: [Finding] {
-        guard condition.overview.lacks.descriptors else { return [] }
+        guard condition.overview.degradation.descriptors else { return [] }
         return [
             .error(
                 .socket,

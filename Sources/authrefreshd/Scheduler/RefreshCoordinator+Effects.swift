@@ -57,7 +57,7 @@ extension RefreshCoordinator {
         guard !isStopping, decision.event.isIssuance, let tokens = decision.arrivedTokens(for: nil),
             tokens.refreshToken != nil, let token = tokens.accessToken,
             let times = decision.record.state.accessToken, [.notStated, .unreadable].contains(times.basis),
-            settings.profile(for: decision.record.account)?.introspectionEndpoint != nil, beginErrand()
+            settings.profile(for: decision.record.account)?.introspectionEndpoint != nil, beginServerCall()
         else { return }
         let (account, correlationID) = (decision.record.account, decision.arrival.correlationID)
         let requesting = requestingClient(of: account, correlationID: correlationID ?? Self.newCorrelationID())
@@ -65,7 +65,7 @@ extension RefreshCoordinator {
             if let lifetime = await client.introspectedLifetime(of: token, as: requesting) {
                 self.submit(.lifetimeLearned(lifetime, issuedAt: times.issuedAt), for: account.id)
             }
-            self.errandEnded()
+            self.serverCallEnded()
         }
     }
 

@@ -11,12 +11,12 @@ extension RefreshCoordinator {
         var nextDeadline: Timestamp?
         var isOnline: Bool
         var trouble: StoreError?
-        var lacks: Lacks
+        var degradation: Degradation
         /// Issuers whose accounts ask for more than they may be asked, and since when.
         var behind: [(issuer: Issuer, since: Moment)]
 
         /// In one sentence; nil if all is well.
-        var troubleText: String? { trouble?.description ?? lacks.texts.first }
+        var troubleText: String? { trouble?.description ?? degradation.texts.first }
         var accounts: Int { counts.total }
         var damaged: Int { counts.setAside }
         var interactionRequired: Int { counts.interactionRequired }
@@ -28,7 +28,7 @@ extension RefreshCoordinator {
             nextDeadline: try store.nextDeadline(after: Timestamp(microseconds: 0), online: host.isOnline),
             isOnline: host.isOnline,
             trouble: trouble?.error,
-            lacks: lacks,
+            degradation: degradation,
             behind: gates.behind
         )
     }
@@ -40,7 +40,7 @@ extension RefreshCoordinator {
         guard let overview = try? overview() else { return "the store cannot be read" }
         if let trouble = overview.trouble { return "trouble: \(trouble)" }
         var parts = isConfigurationRejected ? [Self.rejectedConfiguration] : []
-        parts += overview.lacks.texts
+        parts += overview.degradation.texts
         parts += [overview.accounts == 1 ? "1 account" : "\(overview.accounts) accounts"]
         let counts = overview.counts
         if counts.interactionRequired > 0 { parts.append("\(counts.interactionRequired) need a person") }
@@ -85,13 +85,13 @@ extension RefreshCoordinator {
     }
 
     /// Notes the beginning of an errand; false if there are as many as may be.
-    func beginErrand() -> Bool {
-        errands.take()
+    func beginServerCall() -> Bool {
+        serverCalls.take()
     }
 
     /// Notes the end of an errand, which the end of the daemon may have waited for.
-    func errandEnded() {
-        errands.giveBack()
+    func serverCallEnded() {
+        serverCalls.giveBack()
         wake()
     }
 
@@ -101,7 +101,7 @@ extension RefreshCoordinator {
     /// long that may take is for the service manager to say (`TimeoutStopSec=`).
     func finishStopping() {
         guard isStopping, exchanges.isEmpty, signIns.isEmpty, unstored.isEmpty, registrations.areStored,
-            backups.underWay == nil, errands.areFree, !hasArrivals, let continuation = stopped
+            backups.underWay == nil, serverCalls.areFree, !hasArrivals, let continuation = stopped
         else { return }
         stopped = nil
         // Those at an issuer's gate.

@@ -42,7 +42,7 @@ actor RefreshCoordinator {
     /// Whether the last reload brought a configuration that cannot be used.
     var isConfigurationRejected = false
     /// Calls of which half would be worse than none: sign-outs, registrations, proofs of a grant. The end of the daemon waits for them.
-    var errands = Places(CallerLimits.errandsMax)
+    var serverCalls = Places(CallerLimits.serverCallsMax)
     var isStopping = false
     /// Whether the store is closed, and nothing can be answered any more.
     var isOver = false
@@ -65,7 +65,7 @@ actor RefreshCoordinator {
     /// What keeps the store from being written; nil if nothing does.
     var trouble: StoreTrouble?
     /// What the daemon works on without.
-    var lacks = Lacks()
+    var degradation = Degradation()
     /// Tell when one of the store's files is removed or comes back: the database and its log.
     var storeWatches: [PathWatch] = []
     /// Where the store's key is.

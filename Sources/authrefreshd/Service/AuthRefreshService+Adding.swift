@@ -60,8 +60,8 @@ extension AuthRefreshService {
             try checked(secret: text, field: "initialAccessToken")
         }
         let client = coordinator.registering(new)
-        guard coordinator.beginErrand() else {
-            throw VarlinkError(LimitExceededError(.errands, maximum: CallerLimits.errandsMax))
+        guard coordinator.beginServerCall() else {
+            throw VarlinkError(LimitExceededError(.serverCalls, maximum: CallerLimits.serverCallsMax))
         }
         Task { [coordinator = self.coordinator] in
             do throws(ServerOrStoreError) {
@@ -74,7 +74,7 @@ extension AuthRefreshService {
                 case .store(let error): responder.fail(VarlinkError(error))
                 }
             }
-            await coordinator.errandEnded()
+            await coordinator.serverCallEnded()
         }
     }
 

@@ -105,8 +105,8 @@ extension AuthRefreshService {
             return wait(for: snapshot, after: .refreshRequested, responder, on: coordinator, reply: reply)
         }
         try stored(coordinator.checkStoreIsWritable())
-        guard coordinator.beginErrand() else {
-            throw VarlinkError(LimitExceededError(.errands, maximum: CallerLimits.errandsMax))
+        guard coordinator.beginServerCall() else {
+            throw VarlinkError(LimitExceededError(.serverCalls, maximum: CallerLimits.serverCallsMax))
         }
         Task { [coordinator = self.coordinator] in
             do throws(ServerOrStoreError) {
@@ -121,7 +121,7 @@ extension AuthRefreshService {
                 case .store(let error): responder.fail(VarlinkError(error))
                 }
             }
-            await coordinator.errandEnded()
+            await coordinator.serverCallEnded()
         }
     }
 

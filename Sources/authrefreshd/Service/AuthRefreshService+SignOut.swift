@@ -22,12 +22,12 @@ extension AuthRefreshService {
             forgets: asked.forget ?? false
         )
         // It goes on if the caller leaves: half of a sign-out is none.
-        guard coordinator.beginErrand() else {
-            throw VarlinkError(LimitExceededError(.errands, maximum: CallerLimits.errandsMax))
+        guard coordinator.beginServerCall() else {
+            throw VarlinkError(LimitExceededError(.serverCalls, maximum: CallerLimits.serverCallsMax))
         }
         Task { [coordinator = self.coordinator] in
             responder.reply(SignOut.Reply(await coordinator.signOut(request, of: snapshot)))
-            await coordinator.errandEnded()
+            await coordinator.serverCallEnded()
         }
     }
 }

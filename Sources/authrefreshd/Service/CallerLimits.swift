@@ -69,7 +69,7 @@ enum CallerLimits {
 
     /// Registrations and sign-outs under way at once: each may wait for a server for a minute. `authctl logout --all` does one after the
     /// other.
-    static let errandsMax = 32
+    static let serverCallsMax = 32
 
     /// Diagnoses under way at once: each asks up to eight servers at a time.
     static let diagnosesMax = 4

@@ -160,7 +160,7 @@ extension StoreError {
 }
 
 /// What the daemon lacks, and works on without.
-struct Lacks: Sendable {
+struct Degradation: Sendable {
     /// Descriptors for callers, who are let in one at a time.
     var descriptors = false
     /// Why the next daemon would not find the store's key; nil if it would.
@@ -178,7 +178,7 @@ struct Lacks: Sendable {
 extension RefreshCoordinator {
     /// Notes whether there are descriptors for callers.
     func descriptorsChanged(areLacking: Bool) {
-        lacks.descriptors = areLacking
+        degradation.descriptors = areLacking
         onStatusChange()
     }
 
@@ -193,8 +193,8 @@ extension RefreshCoordinator {
         switch place {
         case .success: keyFound()
         case .failure(let error) where !error.isPassing:
-            if lacks.key == nil { changeLog.write(.keyGone, [JournalKey.error: "\(error.description)"]) }
-            lacks.key = error
+            if degradation.key == nil { changeLog.write(.keyGone, [JournalKey.error: "\(error.description)"]) }
+            degradation.key = error
         case nil, .failure: return
         }
         onStatusChange()
@@ -202,8 +202,8 @@ extension RefreshCoordinator {
 
     /// Notes that the key is where it is looked for.
     func keyFound() {
-        guard lacks.key != nil else { return }
-        lacks.key = nil
+        guard degradation.key != nil else { return }
+        degradation.key = nil
         changeLog.write(.keyReturned)
     }
 }

@@ -79,7 +79,7 @@ enum VarlinkParameters {
 
     /// The hot path reads no call otherwise than the coordinator does.
     private static func checkTokenQuestion(_ call: VarlinkCall, _ parameters: AcquireToken.Parameters?) {
-        guard let question = TokenQuestion(call) else { return }
+        guard let question = PlainAcquireToken(call) else { return }
         guard let parameters else { return require(false, "the hot path takes no call that is refused elsewhere") }
         require(question.account == parameters.account, "the hot path asks for the same account")
         require(

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Something that belongs to one context, on its way to another: whoever takes it first has it.
-final class Handover<Value>: Sendable {
+final class Disconnected<Value>: Sendable {
     private let value: Mutex<Value?>
 
     init(_ value: sending Value) {

@@ -8,7 +8,7 @@ import Synchronization
 /// NIO looks names up one after the other, each as long as the resolver takes: one name whose name server is silent (that of a VPN
 /// that is down) would hold up the requests to every other host until their time is over. So it is asked only for names that have just
 /// been found, and those that hang, hang here, each on a thread of its own.
-final class NameGate: Sendable {
+final class NameResolution: Sendable {
     /// How long a name that was found is taken to have an answer: as long as one refresh, with its metadata, and those of other accounts
     /// beside it. A name server that falls silent within it can still hold up others, once.
     static let memory = Duration.seconds(5)
@@ -32,7 +32,7 @@ final class NameGate: Sendable {
     private let limits = DispatchQueue(label: "authrefreshd.name-limits")
 
     /// - Parameter isFound: whether a name has an address; blocks for as long as that takes.
-    init(isFound: @escaping @Sendable (String) -> Bool = NameGate.hasAddress) {
+    init(isFound: @escaping @Sendable (String) -> Bool = NameResolution.hasAddress) {
         self.isFound = isFound
     }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import OAuthClient
 
 /// Look-ups of names that hang, and of others beside them.
-struct NameGateTests {
+struct NameResolutionTests {
     /// A resolver whose look-ups of `hangs…` end when they are let go.
     private final class Resolver: Sendable {
         private let asked = Mutex<[String]>([])
@@ -27,7 +27,7 @@ struct NameGateTests {
     private static let soon = Duration.milliseconds(200)
     private static let late = Duration.seconds(60)
 
-    private func failure(_ gate: NameGate, _ host: String, within limit: Duration) async -> TransportCause? {
+    private func failure(_ gate: NameResolution, _ host: String, within limit: Duration) async -> TransportCause? {
         do {
             try await gate.pass(host, before: .now + limit)
             return nil
@@ -39,7 +39,7 @@ struct NameGateTests {
 
     @Test func `a name that hangs holds up no other, and is given up in time`() async {
         let resolver = Resolver()
-        let gate = NameGate(isFound: resolver.find)
+        let gate = NameResolution(isFound: resolver.find)
         #expect(await failure(gate, "hangs.example", within: Self.soon) == .timeLimit)
         #expect(await failure(gate, "quick.example", within: Self.late) == nil)
         // The first look-up is waited for again, and none is begun beside it.
@@ -51,7 +51,7 @@ struct NameGateTests {
 
     @Test func `whoever gives up goes at once, and leaves nothing behind at a name that hangs`() async {
         let resolver = Resolver()
-        let gate = NameGate(isFound: resolver.find)
+        let gate = NameResolution(isFound: resolver.find)
         let task = Task { await failure(gate, "hangs.example", within: Self.late) }
         task.cancel()
         #expect(await task.value == .timeLimit)
@@ -63,7 +63,7 @@ struct NameGateTests {
 
     @Test func `a name that was found is not looked up again until it is forgotten`() async {
         let resolver = Resolver()
-        let gate = NameGate(isFound: resolver.find)
+        let gate = NameResolution(isFound: resolver.find)
         for _ in 1...3 { #expect(await failure(gate, "a.example", within: Self.late) == nil) }
         #expect(resolver.names.count == 1)
         gate.forget("a.example")
@@ -73,18 +73,18 @@ struct NameGateTests {
 
     @Test func `a name that does not exist is told, and looked up each time`() async {
         let resolver = Resolver()
-        let gate = NameGate(isFound: resolver.find)
+        let gate = NameResolution(isFound: resolver.find)
         for _ in 1...2 { #expect(await failure(gate, "missing.example", within: Self.late) == .nameResolution) }
         #expect(resolver.names.count == 2)
     }
 
     @Test func `so many look-ups may hang, and the next waits until one ends`() async {
         let resolver = Resolver()
-        let gate = NameGate(isFound: resolver.find)
-        let hanging = (0..<NameGate.lookUpsMax).map { number in
+        let gate = NameResolution(isFound: resolver.find)
+        let hanging = (0..<NameResolution.lookUpsMax).map { number in
             Task { await failure(gate, "hangs\(number).example", within: Self.late) }
         }
-        while resolver.names.count < NameGate.lookUpsMax { await Task.yield() }
+        while resolver.names.count < NameResolution.lookUpsMax { await Task.yield() }
         #expect(await failure(gate, "quick.example", within: Self.soon) == .timeLimit)
         resolver.letGo()
         for task in hanging { #expect(await task.value == nil) }

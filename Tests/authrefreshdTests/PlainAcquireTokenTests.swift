@@ -8,7 +8,7 @@ import Testing
 @testable import Varlink
 @testable import authrefreshd
 
-struct TokenQuestionTests {
+struct PlainAcquireTokenTests {
     private let folder = try? TemporaryFolder()
     private static let issued = Moment(
         wall: Timestamp(microseconds: 1_000_000_000),
@@ -51,7 +51,9 @@ struct TokenQuestionTests {
             wall: Self.issued.wall + after,
             boot: BootTime(bootID: 1, microseconds: Self.issued.boot.microseconds + after.microseconds)
         )
-        return TokenQuestion(call)?.answer(from: store.tokenReader, at: now).map { String(decoding: $0, as: UTF8.self) }
+        return PlainAcquireToken(call)?.answer(from: store.tokenReader, at: now).map {
+            String(decoding: $0, as: UTF8.self)
+        }
     }
 
     @Test(arguments: [("at/1~-._+=", "Bearer"), ("a/b", "bearer"), ("x", "DPoP")])

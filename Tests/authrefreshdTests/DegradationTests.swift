@@ -6,7 +6,7 @@ import Testing
 @testable import authrefreshd
 
 /// What the daemon finds it lacks.
-struct LacksTests {
+struct DegradationTests {
     /// Looks for the key of a store where it is not.
     ///
     /// - Parameter meanwhile: done on the coordinator's queue while it waits for what the keyring says.
@@ -30,7 +30,7 @@ struct LacksTests {
         )
         await rig.inside { $0.keyring = keyring }
         await coordinator.checkKey()
-        let isMissing = await rig.inside { $0.lacks.key != nil }
+        let isMissing = await rig.inside { $0.degradation.key != nil }
         await rig.stop()
         return isMissing
     }

@@ -6,7 +6,7 @@ internal import RefreshCore
 /// (RFC 6749 §3.2.1). glewlwyd 2.7.5 takes only the raw form and spends the refresh token *before* it looks at the client:
 /// there that try ends the grant (seen). A made-up token at the revocation endpoint costs nothing, for a server that accepts
 /// the client answers 200 to a token it does not know (RFC 7009 §2.2).
-struct CredentialRehearsal: Sendable {
+struct BasicEncodingProbe: Sendable {
     let exchange: HTTPExchange
     let cache: MetadataCache
     let configuration: OAuthClientConfiguration

@@ -6,7 +6,7 @@ internal import Varlink
 
 /// The plainest call of `AcquireToken`, which mail clients make all day: it is answered on the socket's thread, straight from the
 /// store. Any other call, and any other answer, is the coordinator's.
-struct TokenQuestion {
+struct PlainAcquireToken {
     let account: String
     let minimumValidity: Duration?
 

@@ -3,7 +3,7 @@ internal import AuthRefreshInterface
 internal import Glibc
 
 /// `authrefreshd`: build, run, report.
-struct AuthRefreshDaemon: AsyncParsableCommand {
+struct DaemonCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "authrefreshd",
         abstract: "Keeps OAuth 2.0 access tokens fresh, and says when a person is needed.",

@@ -7,7 +7,7 @@ internal import Systemd
 internal import Varlink
 
 /// Where calls come in: on to the service, or back with the news that the store is locked. Lives on the coordinator's queue.
-actor ServiceGate {
+actor CallRouter {
     private enum State {
         case locked(StoreKeyError)
         case open(AuthRefreshService)
@@ -60,7 +60,7 @@ actor ServiceGate {
     }
 
     private nonisolated func answerAtOnce(_ call: VarlinkCall) -> [UInt8]? {
-        guard let question = TokenQuestion(call), let shortcut = shortcut.withLock(\.self) else { return nil }
+        guard let question = PlainAcquireToken(call), let shortcut = shortcut.withLock(\.self) else { return nil }
         return question.answer(from: shortcut.tokens, at: shortcut.timebase.now())
     }
 

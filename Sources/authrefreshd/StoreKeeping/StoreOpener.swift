@@ -6,8 +6,8 @@ internal import SecretService
 /// That is when the Secret Service says that something has changed, when it comes or goes, when a caller asks, and when the
 /// configuration was read anew; there is no polling, and nobody is prompted. Lives on the coordinator's queue and asks on another: a bus
 /// that says nothing keeps neither callers nor signals from being heard.
-actor KeyWait {
-    typealias Answer = Result<Handover<AccountStore>, StoreOpeningError>
+actor StoreOpener {
+    typealias Answer = Result<Disconnected<AccountStore>, StoreOpeningError>
 
     nonisolated let executor: DispatchQueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -71,7 +71,7 @@ actor KeyWait {
         Task {
             answered(
                 await BlockingCall.result { () throws(StoreOpeningError) in
-                    Handover(try keyring.openStore(at: path))
+                    Disconnected(try keyring.openStore(at: path))
                 }
             )
         }

@@ -8,10 +8,10 @@ import Testing
 @testable import authrefreshd
 
 /// Opening the store while a keyring comes, goes and changes its mind.
-struct KeyWaitTests {
+struct StoreOpenerTests {
     private let folder: TemporaryFolder
     private let service = StubbornKeyring()
-    private let answers = EventLog<KeyWait.Answer>()
+    private let answers = EventLog<StoreOpener.Answer>()
 
     init() throws {
         folder = try TemporaryFolder()
@@ -29,8 +29,8 @@ struct KeyWaitTests {
         )
     }
 
-    private func makeWait() -> KeyWait {
-        KeyWait(
+    private func makeWait() -> StoreOpener {
+        StoreOpener(
             executor: DispatchQueueExecutor(label: "test"),
             path: folder.path + "/accounts.sqlite",
             keyring: keyring(),
@@ -43,7 +43,7 @@ struct KeyWaitTests {
         try keyring().openStore(at: folder.path + "/accounts.sqlite").close()
     }
 
-    private func answer(_ number: Int) async throws -> KeyWait.Answer {
+    private func answer(_ number: Int) async throws -> StoreOpener.Answer {
         try await answers.nth(number)
     }
 
@@ -138,7 +138,7 @@ struct KeyWaitTests {
     }
 }
 
-extension KeyWait.Answer {
+extension StoreOpener.Answer {
     fileprivate var refusal: StoreOpeningError? {
         switch self {
         case .success: nil
