@@ -98,6 +98,7 @@ let package = Package(
                 "BlockingWork",
                 "JOSE",
                 "RefreshCore",
+                "StrictJSON",
                 "TextEncodings",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -72,6 +72,16 @@ package struct JSONValue: Sendable {
         }
     }
 
+    /// The same for a string that need not be valid Unicode: U+FFFD stands for what is not. Nil for anything else, and for an escape that
+    /// means nothing.
+    package var repairedString: String? {
+        switch node.kind {
+        case .string: String(decoding: raw, as: UTF8.self)
+        case .escapedString: JSONEscapes.decode(raw, repairing: true)
+        case .object, .array, .number, .true, .false, .null: nil
+        }
+    }
+
     /// The digits of a number; nil for anything else.
     package var numberText: String? {
         node.kind == .number ? String(decoding: raw, as: UTF8.self) : nil

@@ -2,7 +2,9 @@
 enum JSONEscapes {
     /// The text that `raw`, the bytes between two quotes, stands for; nil for an unknown escape, half a surrogate pair or
     /// bytes that are not UTF-8.
-    static func decode(_ raw: ArraySlice<UInt8>) -> String? {
+    ///
+    /// - Parameter repairing: whether such a half and such bytes become U+FFFD instead.
+    static func decode(_ raw: ArraySlice<UInt8>, repairing: Bool = false) -> String? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(raw.count)
         var rest = raw
@@ -13,14 +15,14 @@ enum JSONEscapes {
             }
             guard let escaped = rest.popFirst() else { return nil }
             if escaped == UInt8(ascii: "u") {
-                guard let scalar = scalar(in: &rest) else { return nil }
+                guard let scalar = scalar(in: &rest, repairing) else { return nil }
                 decoded.append(contentsOf: String(Character(scalar)).utf8)
             } else {
                 guard let plain = plain(escaped) else { return nil }
                 decoded.append(plain)
             }
         }
-        return String(validating: decoded, as: UTF8.self)
+        return repairing ? String(decoding: decoded, as: UTF8.self) : String(validating: decoded, as: UTF8.self)
     }
 
     private static func plain(_ escaped: UInt8) -> UInt8? {
@@ -36,13 +38,17 @@ enum JSONEscapes {
     }
 
     /// The scalar of a `\u` escape whose `\u` is already taken, with its second half if it is a surrogate.
-    private static func scalar(in rest: inout ArraySlice<UInt8>) -> Unicode.Scalar? {
+    private static func scalar(in rest: inout ArraySlice<UInt8>, _ repairing: Bool) -> Unicode.Scalar? {
         guard let first = unit(in: &rest) else { return nil }
-        guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) }
-        guard rest.popFirst() == UInt8(ascii: "\\"), rest.popFirst() == UInt8(ascii: "u"),
-            let second = unit(in: &rest), UTF16.isTrailSurrogate(second)
-        else { return nil }
-        return Unicode.Scalar(0x10000 + (UInt32(first - 0xD800) << 10) + UInt32(second - 0xDC00))
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        var ahead = rest
+        if UTF16.isLeadSurrogate(first), ahead.popFirst() == UInt8(ascii: "\\"), ahead.popFirst() == UInt8(ascii: "u"),
+            let second = unit(in: &ahead), UTF16.isTrailSurrogate(second)
+        {
+            rest = ahead
+            return Unicode.Scalar(0x10000 + (UInt32(first - 0xD800) << 10) + UInt32(second - 0xDC00))
+        }
+        return repairing ? "\u{FFFD}" : nil
     }
 
     private static func unit(in rest: inout ArraySlice<UInt8>) -> UInt16? {

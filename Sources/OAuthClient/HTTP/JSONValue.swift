@@ -1,0 +1,131 @@
+import FoundationEssentials
+internal import StrictJSON
+
+/// Any JSON value, for answers whose fields come in more than one type.
+enum JSONValue: Equatable, Sendable {
+    case null
+    case boolean(Bool)
+    /// JSON numbers are IEEE 754 doubles for most servers; whole numbers are exact up to 2⁵³.
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    /// Deeper nesting is refused: token answers have two levels at most, metadata three.
+    static let depthLimit = 32
+
+    /// The object that `bytes` holds; nil if they are no JSON, another JSON value, or nested deeper than `depthLimit`.
+    ///
+    /// A name that comes twice keeps its first value. What a server may get wrong without being misunderstood is let pass, for an answer
+    /// that is refused may take the only valid refresh token with it: bytes that are no UTF-8 and halves of surrogate pairs become U+FFFD.
+    /// Foundation's decoder throws there, and takes ten times as long: it makes a container for each guess at a value's type.
+    static func object(in bytes: [UInt8]) -> [String: JSONValue]? {
+        guard let document = try? JSONDocument(bytes, nestingMax: depthLimit, valuesMax: .max),
+            case .object(let fields)? = JSONValue(document.root)
+        else { return nil }
+        return fields
+    }
+
+    /// Nil if a string in it has an escape that means nothing. A number beyond a double says nothing, and is null.
+    init?(_ value: StrictJSON.JSONValue) {
+        if value.isNull {
+            self = .null
+        } else if let flag = value.bool {
+            self = .boolean(flag)
+        } else if let digits = value.numberText {
+            guard let number = Double(digits) else { return nil }
+            self = number.isFinite ? .number(number) : .null
+        } else if let elements = value.elements {
+            var list: [JSONValue] = []
+            list.reserveCapacity(elements.count)
+            for element in elements {
+                guard let element = JSONValue(element) else { return nil }
+                list.append(element)
+            }
+            self = .array(list)
+        } else if value.isObject {
+            var fields: [String: JSONValue] = [:]
+            for (key, value) in value.fields {
+                guard let name = key.repairedString, let value = JSONValue(value) else { return nil }
+                if fields[name] == nil { fields[name] = value }
+            }
+            self = .object(fields)
+        } else {
+            guard let text = value.repairedString else { return nil }
+            self = .string(text)
+        }
+    }
+
+    var text: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+
+    var fields: [String: JSONValue]? {
+        if case .object(let fields) = self { fields } else { nil }
+    }
+
+    /// What stands under a name in an object, or in a place of an array, the first being 0.
+    func member(_ step: String) -> JSONValue? {
+        switch self {
+        case .object(let fields): fields[step]
+        case .array(let elements): Int(step).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
+        case .null, .boolean, .number, .string: nil
+        }
+    }
+
+    /// Text, a whole number or a truth value, as text.
+    var word: String? {
+        switch self {
+        case .string(let text): text
+        case .number(let number) where abs(number) < 1e15 && number == number.rounded(): String(Int64(number))
+        case .boolean(let flag): String(flag)
+        case .number, .null, .array, .object: nil
+        }
+    }
+
+    /// A number of seconds, as number or as text: PayPal and others write numbers as strings, some with a fraction. Nil if it is
+    /// not finite.
+    var seconds: Double? {
+        switch self {
+        case .number(let number):
+            return number.isFinite ? number : nil
+        case .string(let text):
+            let word = text.filter { !$0.isWhitespace }
+            guard word.utf8.allSatisfy({ "0123456789.eE+-".utf8.contains($0) }), let number = Double(word),
+                number.isFinite
+            else { return nil }
+            return number
+        case .null, .boolean, .array, .object:
+            return nil
+        }
+    }
+
+    /// The strings of an array; nil if this is no array or holds anything else.
+    var texts: [String]? {
+        guard case .array(let elements) = self else { return nil }
+        let texts = elements.compactMap(\.text)
+        return texts.count == elements.count ? texts : nil
+    }
+}
+
+extension JSONValue: Encodable {
+    /// As a JSON document, names in alphabetical order.
+    var bytes: [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Only a number that is no number could fail, and JSON that was read holds none.
+        return (try? encoder.encode(self)).map { Array($0) } ?? []
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .boolean(let flag): try container.encode(flag)
+        case .number(let number): try container.encode(number)
+        case .string(let text): try container.encode(text)
+        case .array(let elements): try container.encode(elements)
+        case .object(let fields): try container.encode(fields)
+        }
+    }
+}
