@@ -12,7 +12,7 @@ struct LiveStatus {
     }
 
     /// What a wait ended with.
-    private enum Happening {
+    private enum WaitResult {
         /// The time was over, or there is something to read.
         case nothing
         /// The terminal has another size, or is ours again.
@@ -46,13 +46,13 @@ struct LiveStatus {
             try screen.draw(text(accounts, feed.info, time), footer: footer(isAnswered: feed.isAnswered))
             let next = min(time.untilWordsChange(accounts.flatMap(\.shownInstants)), Self.longestWait)
             // Changes are left in the socket for the first moment: they are drawn together.
-            var happening = try wait(for: screen.keyDescriptors, Self.pace, &screen, signals)
-            if case .nothing = happening, try !feed.takeChanges() {
+            var result = try wait(for: screen.keyDescriptors, Self.pace, &screen, signals)
+            if case .nothing = result, try !feed.takeChanges() {
                 let descriptors = screen.keyDescriptors + feed.pollDescriptors
-                happening = try wait(for: descriptors, next - Self.pace, &screen, signals)
+                result = try wait(for: descriptors, next - Self.pace, &screen, signals)
                 try feed.takeChanges()
             }
-            if case .ending(let ending) = happening { return ending }
+            if case .ending(let ending) = result { return ending }
         }
     }
 
@@ -62,7 +62,7 @@ struct LiveStatus {
         _ microseconds: Int64,
         _ screen: inout TerminalScreen,
         _ signals: borrowing CaughtSignals
-    ) throws(AuthctlError) -> Happening {
+    ) throws(AuthctlError) -> WaitResult {
         let ready = signals.wait(for: descriptors, microseconds: max(0, microseconds))
         if ready.contains(STDIN_FILENO) {
             // A terminal that hangs up sends SIGHUP, if it can.

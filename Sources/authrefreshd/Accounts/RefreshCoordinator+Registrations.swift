@@ -164,9 +164,9 @@ extension RefreshCoordinator {
     ///
     /// - Throws: `StoreError` if the store cannot be written; what is not stored is kept.
     func storeRegistrations(at now: Moment) throws(StoreError) {
-        for (account, unsaved) in registrations.owed {
+        for (account, owed) in registrations.owed {
             do throws(StoreError) {
-                try store(unsaved, of: account, at: now)
+                try store(owed, of: account, at: now)
             } catch {
                 // Where it would be is what is damaged, or gone.
                 guard error.damagedAccount != nil || error.contradictedAccount != nil else { throw error }
@@ -177,16 +177,16 @@ extension RefreshCoordinator {
     }
 
     /// What a decision that is kept has of the account may be older than what the store has: its settings are read there.
-    private func store(_ unsaved: UnstoredRegistration, of id: AccountID, at now: Moment) throws(StoreError) {
+    private func store(_ owed: UnstoredRegistration, of id: AccountID, at now: Moment) throws(StoreError) {
         guard var record = try store.entry(id)?.record() else { return }
         let before = record.account.registration
-        let after = unsaved.applied(to: before)
+        let after = owed.applied(to: before)
         guard after != before else { return }
         record.account.registration = after
         try store.update(record.account)
         // What was refused for the old secret's sake goes on with the new one.
         if after.clientSecret != before.clientSecret { submit(.accountUpdated, for: id) }
-        guard unsaved.isRenewal, after.clientSecretExpiresAt == unsaved.renewed.clientSecretExpiresAt else { return }
-        announce(.clientSecretRenewed, of: record, at: now, correlationID: unsaved.correlationID)
+        guard owed.isRenewal, after.clientSecretExpiresAt == owed.renewed.clientSecretExpiresAt else { return }
+        announce(.clientSecretRenewed, of: record, at: now, correlationID: owed.correlationID)
     }
 }
