@@ -14,7 +14,7 @@ package enum Limit: String, CaseIterable, Sendable {
     case derivedAccounts
     /// Calls of `Diagnose` under way at once.
     case diagnoses
-    /// Registrations and sign-outs under way at once.
+    /// Registrations, sign-outs and proofs of imported grants under way at once.
     case serverCalls
     /// Bytes of one call.
     case messageBytes

@@ -1,8 +1,8 @@
 /// A JSON text that has been checked once, with an index of its values.
 ///
 /// The index is flat: a container is followed by its children, keys included, and knows where it ends. It is ours, and not
-/// Foundation's, for two reasons: a call's parameters must be told apart from keys nobody asked for, and the envelope of
-/// every call is read on the one thread that serves all peers.
+/// Foundation's, for three reasons: a call's parameters must be told apart from keys nobody asked for, the envelope of every call is
+/// read on the one thread that serves all peers, and servers' answers are read even if their text is broken (`repairedString`).
 package final class JSONDocument: Sendable {
     enum Kind: UInt8 {
         case object, array, string, escapedString, number, `true`, `false`, null

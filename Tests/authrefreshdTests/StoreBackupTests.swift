@@ -62,6 +62,23 @@ struct StoreBackupTests {
         }
     }
 
+    @Test func `a caller that goes leaves the next one's backup alone`() async throws {
+        try await withFreshAccount { rig, _, _ in
+            let outcomes = EventLog<Outcome>()
+            try await rig.inside { coordinator in
+                for _ in 1...3 { coordinator.backups.batchSize.fit(to: .seconds(1)) }
+                let first = try coordinator.backUp { _ in Issue.record("it is told though it has gone") }
+                // The next is copied in one batch, as soon as it begins, and is being checked then.
+                for _ in 1...9 { coordinator.backups.batchSize.fit(to: .zero) }
+                let second = try coordinator.backUp { outcomes.append($0) }
+                coordinator.forgetBackupCaller(first)
+                #expect(coordinator.backups.underWay == second)
+            }
+            let outcome = try await outcomes.first("the second backup") { _ in true }
+            #expect(throws: Never.self) { try outcome.get() }
+        }
+    }
+
     @Test func `a copy is checked while the coordinator does something else`() async throws {
         try await withFreshAccount { rig, _, _ in
             let copy = await rig.inside { $0.store.path } + ".outgoing-1"

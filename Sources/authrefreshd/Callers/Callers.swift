@@ -2,7 +2,7 @@ internal import RefreshCore
 
 /// Those who wait for what becomes of an account, and what servers said last of token sets that they gave no token for.
 ///
-/// At most one waits for each call under way, and so no more than there are connections.
+/// At most one waits for each call under way, and one for each derived account whose request needs another account's token.
 struct Callers {
     private var waiters: [AccountID: [Waiter]] = [:]
     private var lastNumber = 0

@@ -50,6 +50,8 @@ struct HostState {
     }
 
     /// Has the machine wait with a sleep for the answers that are under way.
+    ///
+    /// It may hear of a sleep while it asks, which is told at once: so it changes nothing here.
     func delaySleep() {
         sleepWatch?.delaySleep("a token is being refreshed")
     }

@@ -15,8 +15,8 @@ struct Exchange {
     var task: Task<Void, Never>?
 }
 
-/// The requests that are under way: at most one for each account that holds its present lease, and those whose account has another grant
-/// meanwhile.
+/// The requests that are under way, at most one for each account. Of one whose account has another grant meanwhile only the identifier is
+/// kept, for its slot.
 struct Exchanges {
     private var exchanges: [AccountID: Exchange] = [:]
     /// Those that have not passed their time limit, each with a slot at its issuer's gate, by correlation identifier.

@@ -84,12 +84,12 @@ extension RefreshCoordinator {
         }
     }
 
-    /// Notes the beginning of an errand; false if there are as many as may be.
+    /// Notes the beginning of a server call; false if there are as many as may be.
     func beginServerCall() -> Bool {
         serverCalls.take()
     }
 
-    /// Notes the end of an errand, which the end of the daemon may have waited for.
+    /// Notes the end of a server call, which the end of the daemon may have waited for.
     func serverCallEnded() {
         serverCalls.giveBack()
         wake()

@@ -75,11 +75,11 @@ extension AuthRefreshService {
         on coordinator: isolated RefreshCoordinator
     ) {
         if case .stopping = outcome { return responder.hangUp() }
-        // Without an outcome, it still stands somewhere, if it stands at all.
-        guard let after = outcome.snapshot ?? (try? account(name, on: coordinator)) else {
-            return refuse(outcome, name, responder)
-        }
         do throws(StoreError) {
+            var after = outcome.snapshot
+            // Without an outcome, it still stands somewhere, if it stands at all.
+            if after == nil, case .whole(let now)? = try coordinator.account(named: name) { after = now }
+            guard let after else { return refuse(outcome, name, responder) }
             let held = try coordinator.tokenSet(call.set, of: after.account.id)
             let isNew = held?.times.issuedAt != before?.times.issuedAt
             if isNew || !call.isForced, try hand(over: held, of: after, responder, on: coordinator) { return }

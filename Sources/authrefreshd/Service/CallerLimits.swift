@@ -67,8 +67,8 @@ enum CallerLimits {
     /// Sign-ins under way at once: each has two listening sockets and waits for one person, who can do one thing at a time.
     static let signInsMax = 32
 
-    /// Registrations and sign-outs under way at once: each may wait for a server for a minute. `authctl logout --all` does one after the
-    /// other.
+    /// Registrations, sign-outs and proofs of imported grants under way at once: each may wait for a server for a minute. `authctl logout
+    /// --all` does one after the other. Renewals of client secrets and questions about a token's life take places here, too.
     static let serverCallsMax = 32
 
     /// Diagnoses under way at once: each asks up to eight servers at a time.

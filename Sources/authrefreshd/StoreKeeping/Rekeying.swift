@@ -43,6 +43,7 @@ struct Rekeying: Sendable {
     /// When the followers were told last.
     private var toldAt: Moment?
 
+    /// - Parameter tell: must not call back into the coordinator.
     /// - Returns: the follower's number, to forget it by.
     mutating func follow(_ tell: @escaping @Sendable (News) -> Void) -> Int {
         lastFollower += 1

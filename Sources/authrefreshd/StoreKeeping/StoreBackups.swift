@@ -56,6 +56,7 @@ struct StoreBackups {
     /// The number of the backup that is being made; nil if none is.
     var underWay: Int? { making?.number }
 
+    /// - Parameter tell: must not call back into the coordinator.
     /// - Returns: the caller's number, to forget it by.
     mutating func enqueue(_ tell: @escaping @Sendable (Result<Copy, Failure>) -> Void) -> Int {
         lastNumber += 1
