@@ -32,6 +32,12 @@ struct HeldEndpoint {
     func answer(_ connection: Int32, isLast: Bool = true) {
         let text = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         _ = unsafe write(connection, text, text.utf8.count)
+        // A connection that is closed with something unread in it is reset, and its answer may be lost with it.
+        shutdown(connection, Int32(SHUT_WR))
+        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        unsafe setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var rest = [UInt8](repeating: 0, count: 4096)
+        while unsafe read(connection, &rest, rest.count) > 0 {}
         close(connection)
         if isLast { close(listener) }
     }
