@@ -113,6 +113,7 @@ let package = Package(
         .target(
             name: "AccountStorage",
             dependencies: [
+                "AuthRefreshInterface",
                 "RefreshCore",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -17,6 +17,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case notAStore(path: String)
     /// The file was written by a newer version; `found` and `known` are numbers of the schema.
     case newerSchema(path: String, found: Int, known: Int)
+    /// The file was written by a development version that is too old; `found` and `oldest` are numbers of the schema.
+    case olderSchema(path: String, found: Int, oldest: Int)
     /// The secrets were sealed with another key; both are named by their identifiers.
     case wrongKey(path: String, expected: String, given: String)
     /// The path leads to another file than the open one, or to none: what was written now would go with it.
@@ -65,6 +67,8 @@ extension StoreError: CustomStringConvertible {
         case .notAStore(let path): "'\(path)' is the database of another program"
         case .newerSchema(let path, let found, let known):
             "the store '\(path)' has schema \(found), this version knows schemas up to \(known)"
+        case .olderSchema(let path, let found, let oldest):
+            "the store '\(path)' has schema \(found), this version reads schemas from \(oldest) on"
         case .wrongKey(let path, let expected, let given):
             "the store '\(path)' was sealed with key \(expected), the key given is \(given)"
         case .gone(let path): "the store '\(path)' was removed or replaced while it was open"
@@ -106,6 +110,9 @@ extension StoreError: CustomStringConvertible {
         case .newerSchema(let path, _, _):
             "install the version of authrefreshd that wrote it, or go back to the copy made before the upgrade, which lacks what"
                 + " was stored since: authctl store restore '\(path)\(UpgradeCopy.suffix)'"
+        case .olderSchema(let path, _, _):
+            "start the last version with schema \(Schema.oldest) once, which brings the store up to it; or move '\(path)' away, and add"
+                + " the accounts again"
         case .wrongKey(_, let expected, _):
             "put the key \(expected) back, as the credential or the file 'store-key', or start the keyring that has it; no other key opens this store"
         case .gone(let path):
@@ -128,6 +135,8 @@ extension StoreError: CustomStringConvertible {
                 + " the daemon and copy the store's file with the '-wal' beside it"
         case .notRestorable(_, .newerSchema):
             "the store is as it was; install the version of authrefreshd that wrote this file"
+        case .notRestorable(_, .olderSchema(_, _, let oldest)):
+            "the store is as it was; have the last version with schema \(oldest) restore this file first"
         case .notRestorable(_, .wrongKey(_, let expected, _)):
             "the store is as it was; put the key \(expected) back first, as the credential or the file 'store-key'"
         case .notRestorable: "the store is as it was; name another file"

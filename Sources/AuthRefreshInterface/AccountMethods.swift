@@ -29,98 +29,54 @@ package enum ListAccounts {
 
 /// The wire types of `UpdateAccount`.
 package enum UpdateAccount {
-    /// What it is called with.
+    /// What it is called with. The settings that are said anew stand beside the other members.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
         package var clear: [String]?
-        package var issuer: String?
-        package var provider: String?
-        package var variables: [String: String]?
-        package var providerSettings: [String: String]?
-        package var clientId: String?
-        package var clientAuthentication: String?
+        /// What is said anew; what is nil stays. Its name is the account's, which does not change.
+        package var settings: AccountSettings
         package var clientSecret: String?
         package var clientKey: String?
-        package var clientKeyId: String?
-        package var teamId: String?
-        package var assertionSubject: String?
-        package var assertionAudience: String?
-        package var assertionLifetimeSec: Int64?
-        package var scopes: [String]?
-        package var refreshParameters: [String: String]?
-        package var authorizationParameters: [String: String]?
-        package var authorizationDetails: String?
-        package var redirectUri: String?
-        package var redirectPort: Int64?
-        package var redirectScheme: String?
-        package var postLogoutRedirectUri: String?
-        package var leadTimeSec: Int64?
-        package var rotationGraceSec: Int64?
-        package var refreshTokenLifetimeSec: Int64?
-        package var allowedUnits: [String]?
-        package var allowedExecutables: [String]?
         package var refreshToken: String?
 
         package init(
             account: String,
             clear: [String]? = nil,
-            issuer: String? = nil,
-            provider: String? = nil,
-            variables: [String: String]? = nil,
-            providerSettings: [String: String]? = nil,
-            clientId: String? = nil,
-            clientAuthentication: String? = nil,
             clientSecret: String? = nil,
             clientKey: String? = nil,
-            clientKeyId: String? = nil,
-            teamId: String? = nil,
-            assertionSubject: String? = nil,
-            assertionAudience: String? = nil,
-            assertionLifetimeSec: Int64? = nil,
-            scopes: [String]? = nil,
-            refreshParameters: [String: String]? = nil,
-            authorizationParameters: [String: String]? = nil,
-            authorizationDetails: String? = nil,
-            redirectUri: String? = nil,
-            redirectPort: Int64? = nil,
-            redirectScheme: String? = nil,
-            postLogoutRedirectUri: String? = nil,
-            leadTimeSec: Int64? = nil,
-            rotationGraceSec: Int64? = nil,
-            refreshTokenLifetimeSec: Int64? = nil,
-            allowedUnits: [String]? = nil,
-            allowedExecutables: [String]? = nil,
-            refreshToken: String? = nil
+            refreshToken: String? = nil,
+            _ settings: (inout AccountSettings) -> Void = { _ in }
         ) {
             self.account = account
             self.clear = clear
-            self.issuer = issuer
-            self.provider = provider
-            self.variables = variables
-            self.providerSettings = providerSettings
-            self.clientId = clientId
-            self.clientAuthentication = clientAuthentication
             self.clientSecret = clientSecret
             self.clientKey = clientKey
-            self.clientKeyId = clientKeyId
-            self.teamId = teamId
-            self.assertionSubject = assertionSubject
-            self.assertionAudience = assertionAudience
-            self.assertionLifetimeSec = assertionLifetimeSec
-            self.scopes = scopes
-            self.refreshParameters = refreshParameters
-            self.authorizationParameters = authorizationParameters
-            self.authorizationDetails = authorizationDetails
-            self.redirectUri = redirectUri
-            self.redirectPort = redirectPort
-            self.redirectScheme = redirectScheme
-            self.postLogoutRedirectUri = postLogoutRedirectUri
-            self.leadTimeSec = leadTimeSec
-            self.rotationGraceSec = rotationGraceSec
-            self.refreshTokenLifetimeSec = refreshTokenLifetimeSec
-            self.allowedUnits = allowedUnits
-            self.allowedExecutables = allowedExecutables
             self.refreshToken = refreshToken
+            self.settings = AccountSettings(name: account, settings)
+        }
+
+        private enum CodingKeys: CodingKey {
+            case account, clear, clientSecret, clientKey, refreshToken
+        }
+
+        package init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: CodingKeys.self)
+            account = try members.decode(String.self, forKey: .account)
+            clear = try members.decodeIfPresent([String].self, forKey: .clear)
+            clientSecret = try members.decodeIfPresent(String.self, forKey: .clientSecret)
+            clientKey = try members.decodeIfPresent(String.self, forKey: .clientKey)
+            refreshToken = try members.decodeIfPresent(String.self, forKey: .refreshToken)
+            settings = try AccountSettings(Setting.changeable, of: account, from: decoder)
+        }
+
+        package func encode(to encoder: any Encoder) throws {
+            var members = encoder.container(keyedBy: CodingKeys.self)
+            try members.encode(account, forKey: .account)
+            try members.encodeIfPresent(clear, forKey: .clear)
+            try members.encodeIfPresent(clientSecret, forKey: .clientSecret)
+            try members.encodeIfPresent(clientKey, forKey: .clientKey)
+            try members.encodeIfPresent(refreshToken, forKey: .refreshToken)
+            try settings.encode(Setting.changeable, to: encoder)
         }
     }
 

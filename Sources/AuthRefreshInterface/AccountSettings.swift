@@ -1,11 +1,15 @@
-/// What an account is made of, without its secrets. The fields are described in `io.authrefresh.varlink`.
-package struct AccountSettings: Codable, Hashable, Sendable {
+/// What an owner says of an account, without its secrets: the one definition of its settings.
+///
+/// The wire, the store, exports, `authctl`'s options and what it shows all go by this type and `Setting.all` below. The fields are
+/// described in `io.authrefresh.varlink`. Nil: not said.
+package struct AccountSettings: Hashable, Sendable {
     package var name: String
     package var issuer: String?
     package var provider: String?
     package var variables: [String: String]?
     package var providerSettings: [String: String]?
-    package var clientId: String
+    /// On the wire it is empty where it is not said.
+    package var clientId: String?
     package var clientAuthentication: String?
     package var clientKeyId: String?
     package var teamId: String?
@@ -33,71 +37,395 @@ package struct AccountSettings: Codable, Hashable, Sendable {
     package var allowedUnits: [String]?
     package var allowedExecutables: [String]?
 
+    /// The settings that most accounts have; `others` says the rest.
     package init(
         name: String,
         issuer: String? = nil,
         provider: String? = nil,
-        variables: [String: String]? = nil,
-        providerSettings: [String: String]? = nil,
-        clientId: String,
-        clientAuthentication: String? = nil,
-        clientKeyId: String? = nil,
-        teamId: String? = nil,
-        dpop: Bool? = nil,
-        grantType: String? = nil,
-        assertionSubject: String? = nil,
-        assertionAudience: String? = nil,
-        assertionLifetimeSec: Int64? = nil,
-        subjectAccount: String? = nil,
-        subjectTokenType: String? = nil,
-        actorAccount: String? = nil,
-        actorTokenType: String? = nil,
-        requestedTokenType: String? = nil,
-        scopes: [String]? = nil,
-        refreshParameters: [String: String]? = nil,
-        authorizationParameters: [String: String]? = nil,
-        authorizationDetails: String? = nil,
-        redirectUri: String? = nil,
-        redirectPort: Int64? = nil,
-        redirectScheme: String? = nil,
-        postLogoutRedirectUri: String? = nil,
-        leadTimeSec: Int64? = nil,
-        rotationGraceSec: Int64? = nil,
-        refreshTokenLifetimeSec: Int64? = nil,
-        allowedUnits: [String]? = nil,
-        allowedExecutables: [String]? = nil
+        clientId: String? = nil,
+        _ others: (inout AccountSettings) -> Void = { _ in }
     ) {
         self.name = name
         self.issuer = issuer
         self.provider = provider
-        self.variables = variables
-        self.providerSettings = providerSettings
         self.clientId = clientId
-        self.clientAuthentication = clientAuthentication
-        self.clientKeyId = clientKeyId
-        self.teamId = teamId
-        self.dpop = dpop
-        self.grantType = grantType
-        self.assertionSubject = assertionSubject
-        self.assertionAudience = assertionAudience
-        self.assertionLifetimeSec = assertionLifetimeSec
-        self.subjectAccount = subjectAccount
-        self.subjectTokenType = subjectTokenType
-        self.actorAccount = actorAccount
-        self.actorTokenType = actorTokenType
-        self.requestedTokenType = requestedTokenType
-        self.scopes = scopes
-        self.refreshParameters = refreshParameters
-        self.authorizationParameters = authorizationParameters
-        self.authorizationDetails = authorizationDetails
-        self.redirectUri = redirectUri
-        self.redirectPort = redirectPort
-        self.redirectScheme = redirectScheme
-        self.postLogoutRedirectUri = postLogoutRedirectUri
-        self.leadTimeSec = leadTimeSec
-        self.rotationGraceSec = rotationGraceSec
-        self.refreshTokenLifetimeSec = refreshTokenLifetimeSec
-        self.allowedUnits = allowedUnits
-        self.allowedExecutables = allowedExecutables
+        others(&self)
     }
+}
+
+/// One setting of an account: its value, and what it is called.
+package struct Setting: Sendable {
+    /// The name on the wire, in the store and in exports.
+    package let name: String
+    /// The option that sets it, without its dashes.
+    package let option: String
+    /// The setting as a sentence's subject.
+    package let words: String
+    /// What stands before its value where an account is shown.
+    package let label: String
+    fileprivate let field: Field
+    /// What `UpdateAccount` may do with it.
+    package let change: Change
+
+    package enum Change: Sendable {
+        /// It can be said anew, and emptied.
+        case any
+        case sayOnly
+        /// It is said when the account is added, and stays.
+        case none
+    }
+
+    fileprivate typealias Member<Value> = any WritableKeyPath<AccountSettings, Value?> & Sendable
+
+    /// Where an account's settings have it.
+    fileprivate enum Field: Sendable {
+        case text(Member<String>)
+        case list(Member<[String]>)
+        case map(Member<[String: String]>)
+        case flag(Member<Bool>)
+        case number(Member<Int64>)
+        case seconds(Member<Int64>)
+    }
+
+    private init(
+        _ name: String,
+        _ field: Field,
+        option: String,
+        words: String,
+        label: String,
+        change: Change = .any
+    ) {
+        self.name = name
+        self.field = field
+        self.option = option
+        self.words = words
+        self.label = label
+        self.change = change
+    }
+
+    /// Every setting but the account's name, in the order in which they are shown.
+    package static let all: [Setting] = [
+        Setting("issuer", .text(\.issuer), option: "issuer", words: "the issuer", label: "issuer"),
+        Setting("provider", .text(\.provider), option: "provider", words: "the provider", label: "provider"),
+        Setting(
+            "variables",
+            .map(\.variables),
+            option: "set",
+            words: "a variable of the provider",
+            label: "set",
+            change: .sayOnly
+        ),
+        Setting(
+            "providerSettings",
+            .map(\.providerSettings),
+            option: "provider-setting",
+            words: "a setting of the provider",
+            label: "setting"
+        ),
+        Setting(
+            "clientId",
+            .text(\.clientId),
+            option: "client-id",
+            words: "the client id",
+            label: "client id",
+            change: .sayOnly
+        ),
+        Setting(
+            "clientAuthentication",
+            .text(\.clientAuthentication),
+            option: "client-auth",
+            words: "the client's way of authentication",
+            label: "client auth"
+        ),
+        Setting(
+            "clientKeyId",
+            .text(\.clientKeyId),
+            option: "client-key-id",
+            words: "the key's name",
+            label: "client key"
+        ),
+        Setting("teamId", .text(\.teamId), option: "team-id", words: "the team's identifier", label: "team"),
+        Setting("dpop", .flag(\.dpop), option: "dpop", words: "the account's key", label: "dpop", change: .none),
+        Setting("grantType", .text(\.grantType), option: "grant", words: "the grant", label: "grant", change: .none),
+        Setting(
+            "assertionSubject",
+            .text(\.assertionSubject),
+            option: "assertion-subject",
+            words: "the assertion's subject",
+            label: "assertion for"
+        ),
+        Setting(
+            "assertionAudience",
+            .text(\.assertionAudience),
+            option: "assertion-audience",
+            words: "the assertion's audience",
+            label: "assertion to"
+        ),
+        Setting(
+            "assertionLifetimeSec",
+            .seconds(\.assertionLifetimeSec),
+            option: "assertion-lifetime",
+            words: "the assertion's lifetime",
+            label: "assertion ends"
+        ),
+        Setting(
+            "subjectAccount",
+            .text(\.subjectAccount),
+            option: "subject-account",
+            words: "the account to derive from",
+            label: "derived from",
+            change: .none
+        ),
+        Setting(
+            "subjectTokenType",
+            .text(\.subjectTokenType),
+            option: "subject-token-type",
+            words: "the type of token",
+            label: "its token",
+            change: .none
+        ),
+        Setting(
+            "actorAccount",
+            .text(\.actorAccount),
+            option: "actor-account",
+            words: "the account to derive from",
+            label: "acting for it",
+            change: .none
+        ),
+        Setting(
+            "actorTokenType",
+            .text(\.actorTokenType),
+            option: "actor-token-type",
+            words: "the type of token",
+            label: "its token",
+            change: .none
+        ),
+        Setting(
+            "requestedTokenType",
+            .text(\.requestedTokenType),
+            option: "requested-token-type",
+            words: "the type of token",
+            label: "token type",
+            change: .none
+        ),
+        Setting("scopes", .list(\.scopes), option: "scope", words: "the scope", label: "scope"),
+        Setting(
+            "refreshParameters",
+            .map(\.refreshParameters),
+            option: "param",
+            words: "a parameter",
+            label: "param"
+        ),
+        Setting(
+            "authorizationParameters",
+            .map(\.authorizationParameters),
+            option: "authorization-parameter",
+            words: "a parameter of the authorization request",
+            label: "asks"
+        ),
+        Setting(
+            "authorizationDetails",
+            .text(\.authorizationDetails),
+            option: "authorization-details",
+            words: "what is asked for in detail",
+            label: "asks in detail"
+        ),
+        Setting(
+            "redirectUri",
+            .text(\.redirectUri),
+            option: "redirect-uri",
+            words: "the redirect URI",
+            label: "redirect uri"
+        ),
+        Setting(
+            "redirectPort",
+            .number(\.redirectPort),
+            option: "redirect-port",
+            words: "the redirect port",
+            label: "redirect port"
+        ),
+        Setting(
+            "redirectScheme",
+            .text(\.redirectScheme),
+            option: "redirect-scheme",
+            words: "the redirect scheme",
+            label: "redirect scheme"
+        ),
+        Setting(
+            "postLogoutRedirectUri",
+            .text(\.postLogoutRedirectUri),
+            option: "post-logout-redirect-uri",
+            words: "the redirect URI of the sign-out",
+            label: "after logout"
+        ),
+        Setting(
+            "leadTimeSec",
+            .seconds(\.leadTimeSec),
+            option: "lead-time",
+            words: "the lead time",
+            label: "lead time"
+        ),
+        Setting(
+            "rotationGraceSec",
+            .seconds(\.rotationGraceSec),
+            option: "rotation-grace",
+            words: "the rotation grace",
+            label: "rotation grace"
+        ),
+        Setting(
+            "refreshTokenLifetimeSec",
+            .seconds(\.refreshTokenLifetimeSec),
+            option: "refresh-token-lifetime",
+            words: "the refresh token's lifetime",
+            label: "refresh token"
+        ),
+        Setting(
+            "allowedUnits",
+            .list(\.allowedUnits),
+            option: "allow-unit",
+            words: "an allowed unit",
+            label: "allowed unit"
+        ),
+        Setting(
+            "allowedExecutables",
+            .list(\.allowedExecutables),
+            option: "allow-executable",
+            words: "an allowed executable",
+            label: "allowed program"
+        ),
+    ]
+
+    /// The setting of this name; nil if there is none.
+    package static func named(_ name: String) -> Setting? {
+        all.first { $0.name == name }
+    }
+}
+
+/// The value of a setting.
+package enum SettingValue: Hashable, Sendable {
+    case text(String)
+    case list([String])
+    case map([String: String])
+    case flag(Bool)
+    case number(Int64)
+    case seconds(Int64)
+
+    /// What its texts take, in bytes; an empty one counts too, or a list could have any number of them.
+    package var byteCount: Int {
+        let texts: [String] =
+            switch self {
+            case .text(let text): [text]
+            case .list(let texts): texts
+            case .map(let members): members.flatMap { [$0.key, $0.value] }
+            case .flag, .number, .seconds: []
+            }
+        return texts.reduce(0) { $0 + $1.utf8.count + 1 }
+    }
+}
+
+extension AccountSettings {
+    /// Nil: not said. Only a value of the setting's own kind is taken.
+    package subscript(setting: Setting) -> SettingValue? {
+        get {
+            switch setting.field {
+            case .text(let path): self[keyPath: path].map(SettingValue.text)
+            case .list(let path): self[keyPath: path].map(SettingValue.list)
+            case .map(let path): self[keyPath: path].map(SettingValue.map)
+            case .flag(let path): self[keyPath: path].map(SettingValue.flag)
+            case .number(let path): self[keyPath: path].map(SettingValue.number)
+            case .seconds(let path): self[keyPath: path].map(SettingValue.seconds)
+            }
+        }
+    }
+
+    /// Takes the value that `other` has; nil empties it.
+    package mutating func copy(_ setting: Setting, from other: AccountSettings) {
+        switch setting.field {
+        case .text(let path): self[keyPath: path] = other[keyPath: path]
+        case .list(let path): self[keyPath: path] = other[keyPath: path]
+        case .map(let path): self[keyPath: path] = other[keyPath: path]
+        case .flag(let path): self[keyPath: path] = other[keyPath: path]
+        case .number(let path), .seconds(let path): self[keyPath: path] = other[keyPath: path]
+        }
+    }
+
+    package mutating func clear(_ setting: Setting) {
+        copy(setting, from: AccountSettings(name: name))
+    }
+
+    /// What all its texts take, in bytes.
+    package var byteCount: Int {
+        Setting.all.reduce(name.utf8.count + 1) { $0 + (self[$1]?.byteCount ?? 0) }
+    }
+}
+
+/// The settings as members of one object.
+extension AccountSettings: Codable {
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(_ name: String) { stringValue = name }
+        init?(stringValue: String) { self.init(stringValue) }
+        init?(intValue: Int) { nil }
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        self.init(name: try members.decode(String.self, forKey: Key("name")))
+        _ = try members.decode(String.self, forKey: Key("clientId"))
+        try read(Setting.all, from: members)
+    }
+
+    /// Those of `settings` that are members of `decoder`'s object, whatever else is.
+    package init(_ settings: [Setting], of name: String = "", from decoder: any Decoder) throws {
+        self.init(name: name)
+        try read(settings, from: decoder.container(keyedBy: Key.self))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Key.self)
+        try members.encode(name, forKey: Key("name"))
+        if clientId == nil { try members.encode("", forKey: Key("clientId")) }
+        try write(Setting.all, to: &members)
+    }
+
+    /// Those of `settings` that are said, as members of `encoder`'s object.
+    package func encode(_ settings: [Setting], to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Key.self)
+        try write(settings, to: &members)
+    }
+
+    private mutating func read(_ settings: [Setting], from members: KeyedDecodingContainer<Key>) throws {
+        for setting in settings {
+            let key = Key(setting.name)
+            switch setting.field {
+            case .text(let path): self[keyPath: path] = try members.decodeIfPresent(String.self, forKey: key)
+            case .list(let path): self[keyPath: path] = try members.decodeIfPresent([String].self, forKey: key)
+            case .map(let path): self[keyPath: path] = try members.decodeIfPresent([String: String].self, forKey: key)
+            case .flag(let path): self[keyPath: path] = try members.decodeIfPresent(Bool.self, forKey: key)
+            case .number(let path), .seconds(let path):
+                self[keyPath: path] = try members.decodeIfPresent(Int64.self, forKey: key)
+            }
+        }
+    }
+
+    private func write(_ settings: [Setting], to members: inout KeyedEncodingContainer<Key>) throws {
+        for setting in settings {
+            let key = Key(setting.name)
+            switch self[setting] {
+            case .text(let text): try members.encode(text, forKey: key)
+            case .list(let texts): try members.encode(texts, forKey: key)
+            case .map(let map): try members.encode(map, forKey: key)
+            case .flag(let flag): try members.encode(flag, forKey: key)
+            case .number(let number), .seconds(let number): try members.encode(number, forKey: key)
+            case nil: break
+            }
+        }
+    }
+}
+
+extension Setting {
+    /// Those that `UpdateAccount` takes.
+    package static let changeable = all.filter { $0.change != .none }
 }

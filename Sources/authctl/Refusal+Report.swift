@@ -105,7 +105,7 @@ extension Refusal {
     private static func invalidSettings(_ error: InvalidSettingsError) -> Report {
         Report(
             status: .badData,
-            message: "\(SettingName.words(for: error.field)) cannot be used: \(error.reason)",
+            message: "\(words(forField: error.field)) cannot be used: \(error.reason)",
             hints: error.hint.map { [$0] } ?? []
         )
     }
@@ -235,6 +235,25 @@ extension Refusal {
             message: "the daemon's limit '\(error.limit)' is reached (\(error.maximum))",
             hints: ["try again when less is going on"]
         )
+    }
+
+    /// What `InvalidSettings` is about, as a sentence's subject.
+    private static func words(forField field: String) -> String {
+        if let setting = Setting.named(field) { return setting.words }
+        return switch field {
+        case "clientSecret": "the client secret"
+        case "clientKey": "the client's key"
+        case "register": "a new client"
+        case "registration": "the client's registration"
+        case "resources": "a resource"
+        case "redirect": "the redirected address"
+        case "audience": "the audience"
+        case "challenge": "the challenge"
+        case "refreshToken": "the refresh token"
+        case "url": "the URL"
+        case "name", "newName": "the account's name"
+        default: "the setting '\(field)'"
+        }
     }
 
     /// The rule of `AccountSettings.name`.

@@ -26,7 +26,7 @@ struct AccountStoreTests {
             ),
             policy: RefreshPolicy(
                 leadTime: .seconds(30),
-                rotationGrace: .milliseconds(1500),
+                rotationGrace: .seconds(2),
                 refreshTokenLifetime: .seconds(86_400)
             ),
             createdAt: Sample.start

@@ -25,6 +25,11 @@ struct DamageTests {
         }
     }
 
+    /// An assignment to one of the settings.
+    private static func said(_ setting: String, _ value: String) -> String {
+        "settings = json_set(settings, '$.\(setting)', \(value))"
+    }
+
     private func expectDamage(_ column: String, _ flaw: ColumnFlaw, name: String = "b") throws {
         let page = try store.entries(after: nil, limit: 9)
         #expect(page.map(\.name).sorted() == ["a", name, "c"].sorted())
@@ -39,11 +44,17 @@ struct DamageTests {
 
     @Test(arguments: [
         ("phase = 'dreaming'", "phase", ColumnFlaw.unknownWord),
-        ("authentication = 'by heart'", "authentication", .unknownWord),
+        (said("clientAuthentication", "'by heart'"), "settings.clientAuthentication", .unknownWord),
+        (said("grantType", "'by heart'"), "settings.grantType", .unknownWord),
         ("basic_encoding = 'morse'", "basic_encoding", .unknownWord),
         ("failure_class = 'bad luck', failure_detail = '{}'", "failure_class", .unknownWord),
-        ("refresh_parameters = '{\"a\": '", "refresh_parameters", .notJSON),
-        ("refresh_parameters = '{\"a\": 1}'", "refresh_parameters", .notJSON),
+        ("settings = '{\"clientId\": '", "settings", .notJSON),
+        ("settings = '[]'", "settings", .notJSON),
+        (said("refreshParameters", "json('{\"a\": 1}')"), "settings", .notJSON),
+        ("settings = '{}'", "settings.clientId", .missing),
+        (said("redirectPort", "70000"), "settings.redirectPort", .outOfRange),
+        (said("leadTimeSec", "9223372036854775807"), "settings.leadTimeSec", .outOfRange),
+        ("deriver = 'oops'", "deriver", .notJSON),
         ("failure_class = 'unreachable', failure_detail = 'oops'", "failure_detail", .notJSON),
         ("failure_class = 'unreachable', failure_detail = NULL", "failure_detail", .missing),
         ("phase = 'refreshing', lease_generation = NULL", "lease_generation", .missing),

@@ -56,7 +56,7 @@ struct DiskTests {
         }
     }
 
-    @Test(arguments: [1, 3, 6, 12, 24, 48])
+    @Test(arguments: [1, 3, 6, 12, 24, 32])
     func `a store that could be made by half is made whole when there is room`(pages: Int) async throws {
         try await withTemporaryMount(at: mounted, size: "1m") {
             let filler = URL(fileURLWithPath: "\(mounted)/filler")

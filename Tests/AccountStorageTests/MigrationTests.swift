@@ -5,20 +5,22 @@ import Testing
 
 @testable import AccountStorage
 
-/// Databases of earlier schemas, as their versions wrote them.
+/// A database of the schema before, as its version wrote it.
 ///
-/// `Fixtures/v1.sqlite` was written through `AccountStore` when the first migration was the only one, with `Sample.key()`. It
-/// holds `work` (a client secret; `StateSamples.full`, reached by rotating generation 2 to 3) and `idle` (signed out, loopback).
+/// `Fixtures/v21.sqlite` was written through `AccountStore`, with `Sample.key()`. It holds `work` (a client secret;
+/// `StateSamples.full`, reached by rotating generation 2 to 3), `idle` (signed out, loopback), `full` (something in every setting),
+/// the service accounts `robot` (jwt-bearer), `machine` (client credentials) and `wiki` (derived from `work`, acting as `idle`), and
+/// `damaged` (its parameters are no JSON). The account that was added last was removed.
 struct MigrationTests {
     private let folder: TemporaryFolder
 
     init() throws {
         folder = try TemporaryFolder()
-        let fixture = try #require(Bundle.module.path(forResource: "v1", ofType: "sqlite", inDirectory: "Fixtures"))
-        try FileManager.default.copyItem(atPath: fixture, toPath: folder.store)
+        try folder.putFixture()
     }
 
-    @Test func `a store of the first schema opens with everything in it`() throws {
+    @Test func `a store of the schema before opens with the tokens, the states and the counts that were in it`() throws
+    {
         let store = try folder.open()
         let work = try #require(try store.record(named: Sample.name("work")))
         #expect(work.state == StateSamples.full)
@@ -29,79 +31,132 @@ struct MigrationTests {
         #expect(try store.accessToken(of: work.account.id) == Sample.accessToken("access"))
         #expect(try store.idToken(of: work.account.id) == Secret("id"))
         #expect(try store.record(named: Sample.name("idle"))?.state == RefreshState())
-        #expect(try store.counts() == StateSamples.counts(of: [StateSamples.full, RefreshState()]))
-        #expect(work.account.registration.redirect == RegisteredRedirect())
-        #expect(work.account.registration.management == nil)
-        #expect(work.account.providerVariables == [:])
-        #expect(work.account.providerSettings == [:])
-        #expect(work.account.registration.serviceGrant == nil)
-        let derived = try store.inDatabase { db in
-            try Int.fetchOne(
-                db,
-                sql: "SELECT count(*) FROM account WHERE coalesce(subject_account, grant_terms) IS NOT NULL"
-            )
-        }
-        #expect(derived == 0)
+        #expect(
+            try store.counts()
+                == StateSamples.counts(of: [StateSamples.full] + Array(repeating: RefreshState(), count: 6))
+        )
         let version = try store.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") }
         #expect(version == Schema.latest)
     }
 
-    @Test func `a token of an earlier schema is found, and comes to hand with the next one`() throws {
-        let store = try folder.open()
-        let atHand = {
-            try store.inDatabase { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM token_at_hand") }
-        }
-        let work = try #require(try store.record(named: Sample.name("work")))
-        #expect(store.tokenReader.token(of: "work")?.token == Sample.accessToken("access"))
-        #expect(try atHand() == 0)
-        let tokens = TokenWrite.store(StoredTokens(accessToken: Sample.accessToken("next")))
-        let base = work.state.generation
-        try store.commit([StateWrite(account: work.account.id, base: base, state: work.state, tokens: tokens)])
-        #expect(store.tokenReader.token(of: "work")?.token == Sample.accessToken("next"))
-        #expect(try atHand() == 1)
+    @Test func `every setting of an account comes over`() throws {
+        let account = try #require(try folder.open().record(named: Sample.name("full"))).account
+        var expected = Account(
+            id: account.id,
+            name: try Sample.name("full"),
+            issuer: try Issuer(url: Sample.issuerURL),
+            provider: "keycloak",
+            providerVariables: ["host": "sso.example.org", "realm": "staff"],
+            providerSettings: ["scope_separator": ","],
+            registration: ClientRegistration(clientID: "app \"1\"")
+        )
+        expected.registration.authentication = .privateKeyJWT
+        expected.registration.clientSecret = Secret("client secret of full")
+        expected.registration.clientSecretExpiresAt = Sample.start + .seconds(86_400)
+        expected.registration.clientKey = Secret("client key of full")
+        expected.registration.clientKeyID = "k1"
+        expected.registration.teamID = "T1"
+        expected.registration.dpopKey = Secret(repeatElement(5, count: 32))
+        expected.registration.scopes = ["openid", "a\\nb", "q\"x"]
+        expected.registration.refreshParameters = ["resource": "https://api.example"]
+        expected.registration.authorizationParameters = ["display": "popup"]
+        expected.registration.authorizationDetails = #"[{"type":"payment"}]"#
+        expected.registration.redirect = RegisteredRedirect(
+            uri: "https://app.example/back",
+            port: 8400,
+            scheme: "org.example.mail",
+            postLogoutURI: "https://app.example/bye"
+        )
+        expected.registration.management = RegistrationManagement(
+            uri: "https://as.example/c/1",
+            accessToken: Secret("management")
+        )
+        expected.policy = RefreshPolicy(
+            leadTime: .seconds(300),
+            rotationGrace: .seconds(30),
+            refreshTokenLifetime: .seconds(7_776_000)
+        )
+        expected.allowedCallers = AllowedCallers(units: ["mbsync.service"], executables: ["/usr/bin/mbsync"])
+        expected.grantFacts = GrantFacts(subject: "alice", keptFields: ["realmId": "7"])
+        expected.basicCredentialEncoding = .raw
+        #expect(account == expected)
     }
 
-    @Test func `derived accounts stay with the accounts that have their sources' names when the store is upgraded`()
-        throws
-    {
+    @Test func `service accounts keep their terms, and whom they are derived from`() throws {
+        let store = try folder.open()
+        let grant = { (name: String) in
+            try store.record(named: Sample.name(name))?.account.registration.serviceGrant
+        }
+        let terms = AssertionTerms(subject: "you@example.org", audience: "https://aud.example", lifetime: .seconds(600))
+        #expect(try grant("robot") == .jwtBearer(terms))
+        #expect(try grant("machine") == .clientCredentials)
+        #expect(try grant("work") == nil)
+        let work = try #require(try store.record(named: Sample.name("work"))).account
+        let idle = try #require(try store.record(named: Sample.name("idle"))).account
+        var exchange = ExchangeTerms(
+            subject: SourceToken(account: work.name, id: work.id, type: .accessToken),
+            actor: SourceToken(account: idle.name, id: idle.id, type: .idToken),
+            requestedType: .accessToken
+        )
+        exchange.deriver = SeenProgram(unit: "wiki.service", executable: "/usr/bin/wiki")
+        #expect(try grant("wiki") == .tokenExchange(exchange))
+        #expect(try store.derived(from: work.id, limit: 9).count == 1)
+    }
+
+    @Test func `an account that was damaged before is damaged after, and no other`() throws {
+        let page = try folder.open().entries(after: nil, limit: 9)
+        #expect(page.count == 7)
+        let damaged = page.filter { (try? $0.record()) == nil }
+        let account = try #require(damaged.first)
+        #expect(damaged.count == 1 && account.name == "damaged")
+        #expect(throws: StoreError.damagedRow(account.id, column: "settings", .notJSON)) { try account.record() }
+    }
+
+    @Test func `the number of an account that was removed is not given again`() throws {
+        let before = try DatabaseQueue(path: folder.store)
+        let last = try before.read { db in
+            try #require(try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'account'"))
+        }
+        try before.close()
+        let added = try folder.open().add(Sample.account("new"))
+        #expect(added.account.id == AccountID(last + 1))
+    }
+
+    @Test func `a token of the schema before is at hand`() throws {
+        let store = try folder.open()
+        #expect(store.tokenReader.token(of: "work")?.token == Sample.accessToken("access"))
+    }
+
+    @Test(arguments: [1, 20])
+    func `a store of an earlier schema is named and left as it is`(version: Int) throws {
         let queue = try DatabaseQueue(path: folder.store)
-        try Schema.migrator.migrate(queue, upTo: "provider settings")
-        try queue.write { db in
-            try db.execute(
-                sql: """
-                    UPDATE account SET service_grant = 'urn:ietf:params:oauth:grant-type:token-exchange',
-                        grant_terms = '{"subjectTokenType":"urn:ietf:params:oauth:token-type:access_token"}', subject_account = 'work'
-                    WHERE name = 'idle'
-                    """
-            )
+        try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA user_version = \(version); PRAGMA wal_checkpoint(TRUNCATE)")
         }
         try queue.close()
-        let store = try folder.open()
-        let work = try #require(try store.record(named: Sample.name("work"))).account.id
-        let exchange = try store.record(named: Sample.name("idle"))?.account.registration.serviceGrant?.exchange
-        #expect(exchange?.subject.id == work && exchange?.deriver == nil)
-        #expect(try store.derived(from: work, limit: 9).count == 1)
+        let before = try rawFiles(of: folder.store)
+        let refusal = StoreError.olderSchema(path: folder.store, found: version, oldest: Schema.oldest)
+        #expect(throws: refusal) { try folder.open() }
+        #expect(refusal.hint?.contains("schema \(Schema.oldest) once") == true)
+        #expect(try rawFiles(of: folder.store) == before)
     }
 
-    @Test func `the first migration still makes what it made`() throws {
-        let first = try #require(Schema.migrator.migrations.first)
-        let fresh = try DatabaseQueue()
-        try Schema.migrator.migrate(fresh, upTo: first)
-        let released = try DatabaseQueue(path: folder.store)
-        #expect(try schema(of: fresh) == schema(of: released))
+    @Test func `a new store and one that was brought up to date have the same tables`() throws {
+        let (old, new) = (try folder.open(), try TemporaryFolder().open())
+        #expect(try schema(of: old) == schema(of: new))
     }
 
-    @Test func `the last migration leaves the latest version number`() throws {
-        let fresh = try DatabaseQueue()
-        try Schema.migrator.migrate(fresh)
-        let version = try fresh.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") }
-        #expect(version == Schema.latest)
-        #expect(Schema.migrator.migrations.count == Schema.latest)
-    }
-
-    private func schema(of queue: DatabaseQueue) throws -> [String] {
-        try queue.read { db in
+    private func schema(of store: AccountStore) throws -> [String] {
+        try store.read { db in
             try String.fetchAll(db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
         }
+    }
+}
+
+extension TemporaryFolder {
+    /// Puts the store of the schema before where the store is to be.
+    func putFixture(at path: String? = nil) throws {
+        let fixture = try #require(Bundle.module.path(forResource: "v21", ofType: "sqlite", inDirectory: "Fixtures"))
+        try FileManager.default.copyItem(atPath: fixture, toPath: path ?? store)
     }
 }

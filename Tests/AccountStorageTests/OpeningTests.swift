@@ -175,6 +175,7 @@ struct OpeningTests {
     private let errors: [StoreError] = [
         .inUse(path: "/s", pid: 1), .inUse(path: "/s", pid: nil), .corrupt(path: "/s"), .notADatabase(path: "/s"),
         .notAStore(path: "/s"), .newerSchema(path: "/s", found: 2, known: 1),
+        .olderSchema(path: "/s", found: 1, oldest: 2),
         .wrongKey(path: "/s", expected: "a", given: "b"), .readOnly(path: "/s"), .diskFull(path: "/s"),
         .inputOutput(path: "/s", code: 266), .cannotOpen(path: "/s", code: 2), .notOurs(path: "/s", owner: 1),
         .refused(path: "/s", code: 1), .backupExists(path: "/s"), .backupDamaged(path: "/s"),

@@ -119,17 +119,16 @@ struct StoreRestoreTests {
     }
 
     @Test func `a store of an earlier version is copied before it is changed, and the copy goes with its key`() throws {
-        let fixture = try #require(Bundle.module.path(forResource: "v1", ofType: "sqlite", inDirectory: "Fixtures"))
-        try FileManager.default.copyItem(atPath: fixture, toPath: folder.store)
+        try folder.putFixture()
         let store = try folder.open()
         let copy = folder.store + ".before-upgrade"
         let attributes = try FileManager.default.attributesOfItem(atPath: copy)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         let version = try DatabaseQueue(path: copy).read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
-        #expect(version == 1)
+        #expect(version == Schema.oldest)
         try store.close()
         // It takes the store's place like any backup. The store of the present version needs no other copy.
-        #expect(try restore(copy).accounts == 2)
+        #expect(try restore(copy).accounts == 7)
         try FileManager.default.removeItem(atPath: copy)
         let again = try folder.open()
         #expect(!FileManager.default.fileExists(atPath: copy))

@@ -48,6 +48,12 @@ import Testing
         }
     }
 
+    @Test func `every setting is in the one list of them, in the order of the description`() {
+        let fields = Mirror(reflecting: AccountSettings(name: "a")).children.compactMap(\.label)
+        #expect(fields == ["name"] + Setting.all.map(\.name))
+        #expect(Set(Setting.all.map(\.option)).count == Setting.all.count)
+    }
+
     @Test(arguments: Method.allCases)
     func `a method agrees with its wire types`(method: Method) throws {
         let member = try #require(

@@ -288,13 +288,10 @@ struct DerivedAccountTests {
     @Test func `one derived account too many is told the limit`() async throws {
         try await withStage { stage, _, url, _ in
             let add = { (number: Int) in
-                let settings = AccountSettings(
-                    name: "derived-\(number)",
-                    issuer: url,
-                    clientId: "app",
-                    grantType: "urn:ietf:params:oauth:grant-type:token-exchange",
-                    subjectAccount: "work"
-                )
+                let settings = AccountSettings(name: "derived-\(number)", issuer: url, clientId: "app") {
+                    $0.grantType = "urn:ietf:params:oauth:grant-type:token-exchange"
+                    $0.subjectAccount = "work"
+                }
                 _ = try await stage.ask(
                     .addAccount,
                     AddAccount.Parameters(settings: settings),

@@ -12,12 +12,9 @@ extension DaemonStage {
         refreshToken: String? = nil,
         rotationGraceSec: Int64? = nil
     ) async throws -> AccountStatus {
-        let settings = AccountSettings(
-            name: name,
-            issuer: issuer,
-            clientId: "app",
-            rotationGraceSec: rotationGraceSec
-        )
+        let settings = AccountSettings(name: name, issuer: issuer, clientId: "app") {
+            $0.rotationGraceSec = rotationGraceSec
+        }
         let parameters = AddAccount.Parameters(settings: settings, refreshToken: grant?.refreshToken ?? refreshToken)
         return try await ask(.addAccount, parameters, for: AddAccount.Reply.self).status
     }

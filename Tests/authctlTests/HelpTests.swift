@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuthRefreshInterface
 import Testing
 
 @testable import authctl
@@ -27,11 +28,13 @@ import Testing
         #expect(Self.commands[index].helpMessage(columns: 80).utf8.allSatisfy { $0 < 0x80 })
     }
 
-    @Test func `the help of account edit lists all that can be cleared`() throws {
-        let discussion = AccountEditCommand.configuration.discussion.replacing("\n", with: " ")
-        let list = try #require(discussion.firstMatch(of: /--clear empties a setting: ([^.]+)\./)).1
-        let listed = list.split(separator: ",").map { $0.trimmingPrefix(" ") }.map(String.init)
-        #expect(listed.sorted() == AccountEditCommand.clearable.sorted())
+    @Test(arguments: Setting.all.map(\.name)) func `every setting has its option`(name: String) throws {
+        let setting = try #require(Setting.named(name))
+        let adding = AccountAddCommand.helpMessage(columns: 80)
+        let editing = AccountEditCommand.helpMessage(columns: 80)
+        #expect(adding.contains("--\(setting.option)"))
+        #expect(editing.contains("  --\(setting.option) ") == (setting.change != .none))
+        #expect(AccountEditCommand.clearable.contains(setting.option) == (setting.change == .any))
     }
 
     @Test func `every command takes --socket`() {

@@ -17,15 +17,12 @@ struct ClientKeySettingsTests {
         """#
 
     private func settings(_ method: String? = nil, teamID: String? = nil, dpop: Bool? = nil) -> AccountSettings {
-        AccountSettings(
-            name: "a",
-            issuer: "https://a.example",
-            clientId: "app",
-            clientAuthentication: method,
-            clientKeyId: "k1",
-            teamId: teamID,
-            dpop: dpop
-        )
+        AccountSettings(name: "a", issuer: "https://a.example", clientId: "app") {
+            $0.clientAuthentication = method
+            $0.clientKeyId = "k1"
+            $0.teamId = teamID
+            $0.dpop = dpop
+        }
     }
 
     @Test(arguments: [nil, "private_key_jwt"] as [String?]) func `a client may have a key`(method: String?) throws {
@@ -67,7 +64,7 @@ struct ClientKeySettingsTests {
             issuer: draft.issuer,
             registration: draft.registration
         )
-        let change = UpdateAccount.Parameters(account: "a", scopes: ["mail"])
+        let change = UpdateAccount.Parameters(account: "a") { $0.scopes = ["mail"] }
         #expect(try reader.account(account, changedBy: change).registration.dpopKey == key)
         #expect(AccountSettings(account).dpop == true)
     }
@@ -80,11 +77,11 @@ struct ClientKeySettingsTests {
             issuer: draft.issuer,
             registration: draft.registration
         )
-        let renamed = UpdateAccount.Parameters(account: "a", clientKeyId: "k2")
+        let renamed = UpdateAccount.Parameters(account: "a") { $0.clientKeyId = "k2" }
         let kept = try reader.account(account, changedBy: renamed).registration
         #expect(kept.clientKey == Secret(Self.key))
         #expect(kept.clientKeyID == "k2")
-        let moved = UpdateAccount.Parameters(account: "a", issuer: "https://b.example")
+        let moved = UpdateAccount.Parameters(account: "a") { $0.issuer = "https://b.example" }
         #expect(try reader.account(account, changedBy: moved).registration.clientKey == nil)
         let cleared = UpdateAccount.Parameters(account: "a", clear: ["clientKey", "clientKeyId"])
         let bare = try reader.account(account, changedBy: cleared).registration

@@ -33,13 +33,9 @@ struct ProviderSettingsTests {
 
     private func settings(_ own: [String: String], provider: String? = "p") -> AccountSettings {
         let issuer = "https://as.example.org"
-        return AccountSettings(
-            name: "work",
-            issuer: issuer,
-            provider: provider,
-            providerSettings: own,
-            clientId: "app"
-        )
+        return AccountSettings(name: "work", issuer: issuer, provider: provider, clientId: "app") {
+            $0.providerSettings = own
+        }
     }
 
     /// The profile that requests of an account with these settings go by.
@@ -125,10 +121,10 @@ struct ProviderSettingsTests {
     }
 
     @Test(arguments: [
-        UpdateAccount.Parameters(account: "work", provider: "q"),
-        UpdateAccount.Parameters(account: "work", issuer: "https://other.example"),
+        UpdateAccount.Parameters(account: "work") { $0.provider = "q" },
+        UpdateAccount.Parameters(account: "work") { $0.issuer = "https://other.example" },
         UpdateAccount.Parameters(account: "work", clear: ["provider"]),
-        UpdateAccount.Parameters(account: "work", clear: ["provider"], issuer: "https://other.example"),
+        UpdateAccount.Parameters(account: "work", clear: ["provider"]) { $0.issuer = "https://other.example" },
     ])
     func `settings said for one server are not kept for another`(change: UpdateAccount.Parameters) throws {
         let folder = try TemporaryFolder()
@@ -137,16 +133,19 @@ struct ProviderSettingsTests {
         let account = try account(["token_endpoint": "https://as.example/token", "pkce": "none"])
         #expect(try reader.account(account, changedBy: change).providerSettings.isEmpty)
         var renewed = change
-        renewed.providerSettings = ["pkce": "none"]
+        renewed.settings.providerSettings = ["pkce": "none"]
         #expect(try reader.account(account, changedBy: renewed).providerSettings == ["pkce": "none"])
-        let same = UpdateAccount.Parameters(account: "work", issuer: "https://as.example.org", leadTimeSec: 60)
+        let same = UpdateAccount.Parameters(account: "work") {
+            $0.issuer = "https://as.example.org"
+            $0.leadTimeSec = 60
+        }
         #expect(try reader.account(account, changedBy: same).providerSettings == account.providerSettings)
     }
 
     @Test func `settings are measured before they are read`() throws {
         let reader = SettingsReader(profiles: try profiles("name: p\n"))
         let long = "[" + String(repeating: "a", count: CallerLimits.settingsBytesMax) + "[["
-        let change = UpdateAccount.Parameters(account: "work", providerSettings: ["scopes": long])
+        let change = UpdateAccount.Parameters(account: "work") { $0.providerSettings = ["scopes": long] }
         let account = try account([:])
         let edited = #expect(throws: VarlinkError.self) { try reader.account(account, changedBy: change) }
         #expect(edited?.name == LimitExceededError.name)
@@ -170,7 +169,7 @@ struct ProviderSettingsTests {
         let reader = SettingsReader(profiles: try profiles("name: p\n"))
         let account = try account(["pkce": "none"])
         let secret = { (own: [String: String]) in
-            let change = UpdateAccount.Parameters(account: "work", providerSettings: own)
+            let change = UpdateAccount.Parameters(account: "work") { $0.providerSettings = own }
             return try reader.account(account, changedBy: change).registration.clientSecret
         }
         #expect(try secret(["scope_separator": ","]) == Secret("s"))

@@ -11,20 +11,17 @@ struct SettingsReaderTests {
     private let reader = SettingsReader(profiles: ProviderProfiles())
 
     @Test func `settings become an account's, and come back as they were`() throws {
-        let settings = AccountSettings(
-            name: "work",
-            issuer: "https://login.example/",
-            clientId: "app",
-            clientAuthentication: "client_secret_post",
-            grantType: "client_credentials",
-            scopes: ["mail"],
-            refreshParameters: ["resource": "https://api.example"],
-            leadTimeSec: 300,
-            rotationGraceSec: 30,
-            refreshTokenLifetimeSec: 86_400,
-            allowedUnits: ["mbsync@work.service", "session-2.scope"],
-            allowedExecutables: ["/usr/bin/mbsync"]
-        )
+        let settings = AccountSettings(name: "work", issuer: "https://login.example/", clientId: "app") {
+            $0.clientAuthentication = "client_secret_post"
+            $0.grantType = "client_credentials"
+            $0.scopes = ["mail"]
+            $0.refreshParameters = ["resource": "https://api.example"]
+            $0.leadTimeSec = 300
+            $0.rotationGraceSec = 30
+            $0.refreshTokenLifetimeSec = 86_400
+            $0.allowedUnits = ["mbsync@work.service", "session-2.scope"]
+            $0.allowedExecutables = ["/usr/bin/mbsync"]
+        }
         let draft = try reader.draft(settings, clientSecret: "s")
         let account = Account(
             id: AccountID(1),
@@ -51,7 +48,7 @@ struct SettingsReaderTests {
             basicCredentialEncoding: .raw,
             grantFacts: GrantFacts(subject: "alice", keptFields: ["realmId": "7"])
         )
-        let change = UpdateAccount.Parameters(account: "work", leadTimeSec: 300)
+        let change = UpdateAccount.Parameters(account: "work") { $0.leadTimeSec = 300 }
         let changed = try reader.account(account, changedBy: change)
         #expect(changed.policy.leadTime == .seconds(300))
         #expect(changed.grantFacts == account.grantFacts)
@@ -66,13 +63,10 @@ struct SettingsReaderTests {
         method: String?,
         secret: String?
     ) throws {
-        let settings = AccountSettings(
-            name: "ci",
-            issuer: "https://login.example/",
-            clientId: "ci",
-            clientAuthentication: method,
-            grantType: grantType
-        )
+        let settings = AccountSettings(name: "ci", issuer: "https://login.example/", clientId: "ci") {
+            $0.clientAuthentication = method
+            $0.grantType = grantType
+        }
         let error = #expect(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: secret) }
         #expect(error.map { String(decoding: $0.parameters, as: UTF8.self).contains("grantType") } == true)
     }
@@ -87,28 +81,27 @@ struct SettingsReaderTests {
         (AccountSettings(name: "a", issuer: "https://a.example", provider: "none", clientId: "app"), "provider"),
         (AccountSettings(name: "a", issuer: "https://a.example", clientId: ""), "clientId"),
         (
-            AccountSettings(name: "a", issuer: "https://a.example", clientId: "app", clientAuthentication: "magic"),
+            AccountSettings(name: "a", issuer: "https://a.example", clientId: "app") {
+                $0.clientAuthentication = "magic"
+            },
             "clientAuthentication"
         ),
         (
-            AccountSettings(
-                name: "a",
-                issuer: "https://a.example",
-                clientId: "app",
-                clientAuthentication: "client_secret_basic"
-            ), "clientAuthentication"
+            AccountSettings(name: "a", issuer: "https://a.example", clientId: "app") {
+                $0.clientAuthentication = "client_secret_basic"
+            }, "clientAuthentication"
         ),
         (
-            AccountSettings(
-                name: "a",
-                issuer: "https://a.example",
-                clientId: "app",
-                refreshParameters: ["refresh_token": "x"]
-            ), "refreshParameters"
+            AccountSettings(name: "a", issuer: "https://a.example", clientId: "app") {
+                $0.refreshParameters = ["refresh_token": "x"]
+            }, "refreshParameters"
         ),
-        (AccountSettings(name: "a", issuer: "https://a.example", clientId: "app", leadTimeSec: 0), "leadTimeSec"),
         (
-            AccountSettings(name: "a", issuer: "https://a.example", clientId: "app", rotationGraceSec: -1),
+            AccountSettings(name: "a", issuer: "https://a.example", clientId: "app") { $0.leadTimeSec = 0 },
+            "leadTimeSec"
+        ),
+        (
+            AccountSettings(name: "a", issuer: "https://a.example", clientId: "app") { $0.rotationGraceSec = -1 },
             "rotationGraceSec"
         ),
     ])
@@ -122,25 +115,24 @@ struct SettingsReaderTests {
 
     @Test(arguments: ["mbsync", ".service", "a b.service", "ü.service", "x*.service", "user.slice", "a.service/x", ""])
     func `what is no unit with processes is refused`(unit: String) throws {
-        let settings = AccountSettings(name: "a", issuer: "https://a.example", clientId: "app", allowedUnits: [unit])
+        let settings = AccountSettings(name: "a", issuer: "https://a.example", clientId: "app") {
+            $0.allowedUnits = [unit]
+        }
         let error = #expect(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: nil) }
         #expect(error.map { String(decoding: $0.parameters, as: UTF8.self).contains("allowedUnits") } == true)
     }
 
     @Test(arguments: ["mbsync", "bin/mbsync", "", "/a\nb", "/" + String(repeating: "a", count: 4096)])
     func `what is no absolute path is refused`(path: String) throws {
-        let settings = AccountSettings(
-            name: "a",
-            issuer: "https://a.example",
-            clientId: "app",
-            allowedExecutables: [path]
-        )
+        let settings = AccountSettings(name: "a", issuer: "https://a.example", clientId: "app") {
+            $0.allowedExecutables = [path]
+        }
         let error = #expect(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: nil) }
         #expect(error.map { String(decoding: $0.parameters, as: UTF8.self).contains("allowedExecutables") } == true)
     }
 
     @Test func `a list of callers has a limit, and an empty one is none`() throws {
-        var settings = AccountSettings(name: "a", issuer: "https://a.example", clientId: "app", allowedUnits: [])
+        var settings = AccountSettings(name: "a", issuer: "https://a.example", clientId: "app") { $0.allowedUnits = [] }
         #expect(try reader.draft(settings, clientSecret: nil).allowedCallers == nil)
         settings.allowedUnits = (1...CallerLimits.allowedCallersMax).map { "a\($0).service" }
         #expect(try reader.draft(settings, clientSecret: nil).allowedCallers?.units.count == 64)

@@ -81,7 +81,7 @@ struct StoreOpening {
         return configuration
     }
 
-    /// Refuses the files of other programs, and of newer versions of this one.
+    /// Refuses the files of other programs, of newer versions of this one, and of versions that are too old.
     ///
     /// - Returns: the number of the store's schema; nil if the file is empty, or was left before anything was in it.
     private func checkOrigin(_ db: Database) throws -> Int? {
@@ -91,6 +91,9 @@ struct StoreOpening {
             let isEmpty = try Bool.fetchOne(db, sql: "SELECT NOT EXISTS (SELECT 1 FROM sqlite_master)") ?? false
             guard applicationID == 0, isEmpty else { throw StoreError.notAStore(path: path) }
             return nil
+        }
+        guard version == 0 || version >= Schema.oldest else {
+            throw StoreError.olderSchema(path: path, found: version, oldest: Schema.oldest)
         }
         guard version <= Schema.latest else {
             throw StoreError.newerSchema(path: path, found: version, known: Schema.latest)

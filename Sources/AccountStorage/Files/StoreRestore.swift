@@ -154,6 +154,7 @@ extension StoreError {
         case .notADatabase: cause = .notADatabase(path: backup)
         case .notAStore: cause = .notAStore(path: backup)
         case .newerSchema(_, let found, let known): cause = .newerSchema(path: backup, found: found, known: known)
+        case .olderSchema(_, let found, let oldest): cause = .olderSchema(path: backup, found: found, oldest: oldest)
         case .wrongKey(_, let expected, let given): cause = .wrongKey(path: backup, expected: expected, given: given)
         default: return self
         }

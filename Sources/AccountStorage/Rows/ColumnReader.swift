@@ -60,10 +60,6 @@ struct ColumnReader {
         return Int(count)
     }
 
-    mutating func port() throws(StoreError) -> Int? {
-        try integer(in: 1...65_535).map(Int.init)
-    }
-
     mutating func accountName() throws(StoreError) -> AccountName? {
         let column = index
         guard let text = text() else { return nil }

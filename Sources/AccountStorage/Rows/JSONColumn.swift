@@ -38,59 +38,17 @@ struct StoredCallers: Codable {
     var callers: AllowedCallers? { AllowedCallers(units: units, executables: executables) }
 }
 
-/// The terms of a `ServiceGrant` as they stand in their column.
-struct StoredGrantTerms: Codable {
-    private var assertionSubject: String?
-    private var assertionAudience: String?
-    private var assertionLifetimeUSec: Int64?
-    private var subjectTokenType: String?
-    private var actorTokenType: String?
-    private var requestedTokenType: String?
-    private var deriver: StoredProgram?
-
-    /// Nil for a grant without terms.
-    init?(_ grant: ServiceGrant?) {
-        switch grant {
-        case .clientCredentials, nil: return nil
-        case .jwtBearer(let terms):
-            assertionSubject = terms.subject
-            assertionAudience = terms.audience
-            assertionLifetimeUSec = terms.lifetime?.microseconds
-        case .tokenExchange(let terms):
-            subjectTokenType = terms.subject.type.rawValue
-            actorTokenType = terms.actor?.type.rawValue
-            requestedTokenType = terms.requestedType?.rawValue
-            deriver = terms.deriver.map { StoredProgram(unit: $0.unit, executable: $0.executable) }
-        }
-    }
-
-    /// Nil if a type is not known.
-    func exchange(from subject: AccountName, _ actor: AccountName?) -> ExchangeTerms? {
-        guard let type = subjectTokenType.flatMap(TokenTypeIdentifier.init) else { return nil }
-        let requested = requestedTokenType.flatMap(TokenTypeIdentifier.init)
-        let actorType = actorTokenType.flatMap(TokenTypeIdentifier.init)
-        guard (requested == nil) == (requestedTokenType == nil), (actorType == nil) == (actor == nil) else {
-            return nil
-        }
-        var terms = ExchangeTerms(subject: SourceToken(account: subject, type: type), requestedType: requested)
-        if let actor, let actorType { terms.actor = SourceToken(account: actor, type: actorType) }
-        terms.deriver = deriver.map { SeenProgram(unit: $0.unit, executable: $0.executable) }
-        return terms
-    }
-
-    var assertion: AssertionTerms {
-        AssertionTerms(
-            subject: assertionSubject,
-            audience: assertionAudience,
-            lifetime: assertionLifetimeUSec.map { .microseconds($0) }
-        )
-    }
-}
-
 /// A `SeenProgram` as it stands in its column.
-private struct StoredProgram: Codable {
-    var unit: String?
-    var executable: String?
+struct StoredProgram: Codable {
+    private let unit: String?
+    private let executable: String?
+
+    init(_ program: SeenProgram) {
+        unit = program.unit
+        executable = program.executable
+    }
+
+    var program: SeenProgram { SeenProgram(unit: unit, executable: executable) }
 }
 
 /// A `FailureDetail` as it stands in its column; the core's own type is not Codable, so that its names may change.

@@ -1,83 +1,56 @@
+import AuthRefreshInterface
 import GRDB
 
-/// The tables, and the steps by which they came to be.
-///
-/// A migration that has been released is never edited: a change is a new one at the end, and gets the next number.
+/// The tables, and how the store of the version before comes to have them.
 enum Schema {
     /// `application_id` of our files ("ARFR"): tells them from another program's.
     static let applicationID = 0x4152_4652
-    /// `user_version` after the last migration.
-    static var latest: Int { steps.count }
+    /// `user_version` of a store that has these tables.
+    static let latest = 22
+    /// `user_version` of the only earlier store that is brought up to them. The ones before were development versions'.
+    static let oldest = 21
 
+    /// Makes the tables in an empty database, and brings the tables of an earlier store up to them.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        for (number, step) in steps.enumerated() {
-            migrator.registerMigration(step.name) { db in
-                try db.execute(sql: step.statements.joined(separator: "\n"))
-                try db.execute(sql: "PRAGMA user_version = \(number + 1)")
+        migrator.registerMigration("settings as one value") { db in
+            if try db.tableExists("account") {
+                try SettingsMigration.run(in: db)
+            } else {
+                try db.execute(
+                    sql: [others, account, derived, "PRAGMA application_id = \(applicationID)"].joined(separator: "\n")
+                )
             }
+            try db.execute(sql: "PRAGMA user_version = \(latest)")
         }
         return migrator
     }
 
-    private static let steps: [(name: String, statements: [String])] = [
-        ("accounts, tokens, schedule", [tables, indexes, tally, "PRAGMA application_id = \(applicationID)"]),
-        ("accounts set aside", [setAside]),
-        // A JSON object; NULL is every process of this user.
-        ("allowed callers", ["ALTER TABLE account ADD COLUMN allowed_callers TEXT"]),
-        ("token sets", [tokenSets]),
-        ("sign-in", [signIn]),
-        ("client keys", [clientKeys]),
-        ("client registration", [clientRegistration]),
-        ("tokens at hand", [TokenAtHand.first]),
-        ("requests under way are not tallied", [settledTally]),
-        // A JSON object.
-        ("provider variables", ["ALTER TABLE account ADD COLUMN provider_variables TEXT NOT NULL DEFAULT '{}'"]),
-        // NULL: a person gives the grant.
-        ("service accounts", ["ALTER TABLE account ADD COLUMN service_grant TEXT"]),
-        // A JSON object; NULL for a grant without terms.
-        ("terms of grants", ["ALTER TABLE account ADD COLUMN grant_terms TEXT"]),
-        ("tokens at hand by name", [TokenAtHand.schema]),
-        ("derived accounts", [derivedAccounts]),
-        ("authorization requests and ends of secrets", [authorizationRequests]),
-        // A JSON object.
-        ("provider settings", ["ALTER TABLE account ADD COLUMN provider_settings TEXT NOT NULL DEFAULT '{}'"]),
-        ("server metadata", [serverMetadata]),
-        ("sources by number", [sourcesByNumber]),
-        ("refusals without a reason", [bareRefusals]),
-        // What the lifetime rests on; NULL of a token that an earlier version stored.
-        ("ends that are assumed", ["ALTER TABLE account ADD COLUMN access_lifetime_basis TEXT"]),
-        // NULL until the server's answers have shown it.
-        ("servers that rotate", ["ALTER TABLE account ADD COLUMN is_rotating INTEGER"]),
-    ]
-
     /// Times are µs since 1970; of a `Moment` there are three: `_wall_usec`, `_boot_id`, `_boot_usec`.
-    private static let tables = """
-        CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
-
-        CREATE TABLE issuer (
-            id INTEGER PRIMARY KEY,
-            url TEXT NOT NULL UNIQUE,
-            needs_route INTEGER NOT NULL,          -- 0 for loopback addresses
-            clock_skew_usec INTEGER                -- server minus ours; NULL until a Date header was seen
-        ) STRICT;
-
+    static let account = """
         CREATE TABLE account (
             id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given twice: sealed values are bound to it
             name TEXT NOT NULL UNIQUE,
             issuer_id INTEGER NOT NULL REFERENCES issuer (id),
             needs_route INTEGER NOT NULL,          -- the issuer's, for the partial index
-            provider TEXT,
-            client_id TEXT NOT NULL,
-            authentication TEXT,
-            client_secret BLOB,                    -- sealed
-            scopes TEXT NOT NULL,                  -- one a line
-            refresh_parameters TEXT NOT NULL,      -- a JSON object
-            basic_encoding TEXT,
-            lead_time_usec INTEGER,
-            rotation_grace_usec INTEGER,
-            refresh_token_lifetime_usec INTEGER,
             created_usec INTEGER NOT NULL,
+
+            settings TEXT NOT NULL,                -- a JSON object: StoredSettings
+            subject_account TEXT,                  -- whose token a derived account's is exchanged for (RFC 8693), by its name
+            subject_id INTEGER,                    -- and by its number; NULL: removed
+            actor_account TEXT,
+            actor_id INTEGER,
+            deriver TEXT,                          -- a JSON object: StoredProgram
+            allowed_callers TEXT,                  -- a JSON object: StoredCallers; NULL is every process of this user
+            client_secret BLOB,                    -- sealed
+            client_secret_expires_usec INTEGER,    -- NULL: never, or unknown
+            client_key BLOB,                       -- sealed
+            dpop_key BLOB,                         -- sealed
+            registration_uri TEXT,                 -- where a client that registered itself is managed (RFC 7592)
+            registration_token BLOB,               -- sealed
+            basic_encoding TEXT,                   -- NULL until it was found out
+            subject TEXT,                          -- "sub" of the ID token
+            kept_fields TEXT NOT NULL,             -- a JSON object
 
             generation INTEGER NOT NULL,
             phase TEXT NOT NULL,
@@ -92,11 +65,16 @@ enum Schema {
             failure_class TEXT,
             failure_retry_after_usec INTEGER,
             failure_detail TEXT,                   -- a JSON object
+            called_wall_usec INTEGER,              -- of a lease that leaves a person called: since when
+            attempt_wall_usec INTEGER,             -- of the last attempt while a person is called
+            attempt_boot_id INTEGER,
+            attempt_boot_usec INTEGER,
             access_wall_usec INTEGER,
             access_boot_id INTEGER,
             access_boot_usec INTEGER,
             access_lifetime_usec INTEGER,
             access_refresh_after_usec INTEGER,
+            access_lifetime_basis TEXT,            -- NULL of a token whose version did not tell
             refresh_wall_usec INTEGER,
             refresh_boot_id INTEGER,
             refresh_boot_usec INTEGER,
@@ -111,10 +89,33 @@ enum Schema {
             failures INTEGER NOT NULL,
             refusals INTEGER NOT NULL,
             has_refreshed INTEGER NOT NULL,
+            is_refreshable INTEGER NOT NULL,
+            refusal TEXT,                          -- what tells a refusal without a reason from another
+            refusal_wall_usec INTEGER,
+            refusal_boot_id INTEGER,
+            refusal_boot_usec INTEGER,
+            is_rotating INTEGER,                   -- NULL until the server's answers have shown it
             tally TEXT NOT NULL AS (
                 CASE WHEN phase = 'backingOff' AND (back_off_kind = 'misconfigured' OR failure_class = 'misconfigured')
                 THEN 'misconfigured' ELSE phase END
             ) VIRTUAL
+        ) STRICT;
+        """
+
+    /// What belongs to `account`, and goes with it if it is made anew: its indexes and its triggers.
+    static let derived = [indexes, tally, TokenAtHand.accountTriggers].joined(separator: "\n")
+
+    /// The tables beside `account`, with their triggers.
+    private static let others = [tables, TokenAtHand.table].joined(separator: "\n")
+
+    private static let tables = """
+        CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE issuer (
+            id INTEGER PRIMARY KEY,
+            url TEXT NOT NULL UNIQUE,
+            needs_route INTEGER NOT NULL,          -- 0 for loopback addresses
+            clock_skew_usec INTEGER                -- server minus ours; NULL until a Date header was seen
         ) STRICT;
 
         CREATE TABLE token (
@@ -126,18 +127,14 @@ enum Schema {
             sealed BLOB NOT NULL,
             PRIMARY KEY (account_id, kind, target, generation)
         ) STRICT;
-        """
 
-    /// Accounts that cannot be read, out of the schedule; `deadline_usec` is what they get back when they can be.
-    private static let setAside = """
+        -- Accounts that cannot be read, out of the schedule; the deadline is what they get back when they can be.
         CREATE TABLE set_aside (
             account_id INTEGER PRIMARY KEY REFERENCES account (id) ON DELETE CASCADE,
             deadline_usec INTEGER
         ) STRICT;
-        """
 
-    /// The sealed token of a set stands in `token`, under its `target`, and goes with it.
-    private static let tokenSets = """
+        -- The sealed token of a set stands in `token`, under its `target`, and goes with it.
         CREATE TABLE token_set (
             account_id INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
             target TEXT NOT NULL,                  -- its scopes, resources and audience; as in token
@@ -152,63 +149,8 @@ enum Schema {
         CREATE TRIGGER token_set_erased AFTER DELETE ON token_set BEGIN
             DELETE FROM token WHERE account_id = old.account_id AND kind = 'access' AND target = old.target;
         END;
-        """
 
-    /// What a sign-in tells. Grants of earlier versions all have a refresh token.
-    private static let signIn = """
-        ALTER TABLE account ADD COLUMN subject TEXT;                            -- "sub" of the ID token
-        ALTER TABLE account ADD COLUMN kept_fields TEXT NOT NULL DEFAULT '{}';  -- a JSON object
-        ALTER TABLE account ADD COLUMN is_refreshable INTEGER NOT NULL DEFAULT 1;
-        """
-
-    /// Clients that sign for themselves, and tokens that are bound to a key (RFC 9449).
-    private static let clientKeys = """
-        ALTER TABLE account ADD COLUMN client_key BLOB;      -- sealed
-        ALTER TABLE account ADD COLUMN client_key_id TEXT;
-        ALTER TABLE account ADD COLUMN team_id TEXT;
-        ALTER TABLE account ADD COLUMN dpop_key BLOB;        -- sealed
-        """
-
-    /// Clients that registered themselves (RFC 7591), and what redirect URIs clients are registered with.
-    private static let clientRegistration = """
-        ALTER TABLE account ADD COLUMN registration_uri TEXT;
-        ALTER TABLE account ADD COLUMN registration_token BLOB;  -- sealed
-        ALTER TABLE account ADD COLUMN redirect_uri TEXT;
-        ALTER TABLE account ADD COLUMN redirect_port INTEGER;
-        ALTER TABLE account ADD COLUMN redirect_scheme TEXT;
-        """
-
-    /// Accounts whose token is derived from others' (RFC 8693), which are named as in `name`.
-    private static let derivedAccounts = """
-        ALTER TABLE account ADD COLUMN subject_account TEXT;
-        ALTER TABLE account ADD COLUMN actor_account TEXT;
-        CREATE INDEX account_subject ON account (subject_account) WHERE subject_account IS NOT NULL;
-        CREATE INDEX account_actor ON account (actor_account) WHERE actor_account IS NOT NULL;
-        """
-
-    /// A derived account stays with the accounts that it was derived from, whatever is added under their names later. NULL: removed.
-    private static let sourcesByNumber = """
-        ALTER TABLE account ADD COLUMN subject_id INTEGER;
-        ALTER TABLE account ADD COLUMN actor_id INTEGER;
-        UPDATE account SET subject_id = (SELECT id FROM account AS source WHERE source.name = account.subject_account),
-            actor_id = (SELECT id FROM account AS source WHERE source.name = account.actor_account)
-            WHERE subject_account IS NOT NULL;
-        DROP INDEX account_subject;
-        DROP INDEX account_actor;
-        CREATE INDEX account_subject ON account (subject_id) WHERE subject_id IS NOT NULL;
-        CREATE INDEX account_actor ON account (actor_id) WHERE actor_id IS NOT NULL;
-        """
-
-    /// What authorization requests ask for beyond scopes, and what else registrations say.
-    private static let authorizationRequests = """
-        ALTER TABLE account ADD COLUMN authorization_parameters TEXT NOT NULL DEFAULT '{}';  -- a JSON object
-        ALTER TABLE account ADD COLUMN authorization_details TEXT;                           -- a JSON array (RFC 9396)
-        ALTER TABLE account ADD COLUMN client_secret_expires_usec INTEGER;                   -- NULL: never, or unknown
-        ALTER TABLE account ADD COLUMN post_logout_uri TEXT;
-        """
-
-    /// What authorization servers published last, as they sent it.
-    private static let serverMetadata = """
+        -- What authorization servers published last, as they sent it.
         CREATE TABLE server_metadata (
             issuer_id INTEGER NOT NULL REFERENCES issuer (id) ON DELETE CASCADE,
             ca_file TEXT NOT NULL,                 -- '' for the authorities that all servers are trusted by
@@ -217,24 +159,12 @@ enum Schema {
             fetched_usec INTEGER NOT NULL,
             PRIMARY KEY (issuer_id, ca_file)
         ) STRICT;
+
+        -- Counting a million rows takes too long for a status line, so the counts are kept by triggers, which no writer can forget.
+        CREATE TABLE phase_count (tally TEXT PRIMARY KEY, accounts INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         """
 
-    /// Refusals that are not believed at once, and attempts while a person is called. A lease that leaves one called says since when.
-    private static let bareRefusals = """
-        ALTER TABLE account ADD COLUMN called_wall_usec INTEGER;
-        ALTER TABLE account ADD COLUMN attempt_wall_usec INTEGER;
-        ALTER TABLE account ADD COLUMN attempt_boot_id INTEGER;
-        ALTER TABLE account ADD COLUMN attempt_boot_usec INTEGER;
-        ALTER TABLE account ADD COLUMN refusal TEXT;            -- what tells it from another
-        ALTER TABLE account ADD COLUMN refusal_wall_usec INTEGER;
-        ALTER TABLE account ADD COLUMN refusal_boot_id INTEGER;
-        ALTER TABLE account ADD COLUMN refusal_boot_usec INTEGER;
-        -- Earlier versions took such a refusal for final.
-        UPDATE account SET deadline_usec = phase_wall_usec
-            WHERE phase = 'interactionRequired' AND interaction_reason = 'rejectedWithoutReason';
-        """
-
-    /// One for each question of the schedule; `StoreStatement` asks them, and a test reads its plans.
+    /// One for each question of the schedule and of derivation; `StoreStatement` asks them, and a test reads its plans.
     private static let indexes = """
         CREATE INDEX account_deadline ON account (deadline_usec, issuer_id) WHERE deadline_usec IS NOT NULL;
         CREATE INDEX account_local_deadline ON account (deadline_usec, issuer_id)
@@ -243,33 +173,13 @@ enum Schema {
         CREATE INDEX account_leased ON account (id) WHERE phase = 'refreshing' AND deadline_usec IS NOT NULL;
         CREATE INDEX account_awaiting_connectivity ON account (id)
             WHERE back_off_kind IN ('transient', 'misconfigured') AND deadline_usec IS NOT NULL;
-        """
-
-    /// Counting a million rows takes too long for a status line, so the counts are kept by triggers, which no writer can forget.
-    private static let tally = """
-        CREATE TABLE phase_count (tally TEXT PRIMARY KEY, accounts INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-        CREATE TRIGGER account_counted AFTER INSERT ON account BEGIN
-            INSERT INTO phase_count VALUES (new.tally, 1) ON CONFLICT DO UPDATE SET accounts = accounts + 1;
-        END;
-        CREATE TRIGGER account_recounted AFTER UPDATE OF phase, back_off_kind, failure_class ON account
-        WHEN new.tally <> old.tally BEGIN
-            UPDATE phase_count SET accounts = accounts - 1 WHERE tally = old.tally;
-            INSERT INTO phase_count VALUES (new.tally, 1) ON CONFLICT DO UPDATE SET accounts = accounts + 1;
-        END;
-        CREATE TRIGGER account_discounted AFTER DELETE ON account BEGIN
-            UPDATE phase_count SET accounts = accounts - 1 WHERE tally = old.tally;
-        END;
+        CREATE INDEX account_subject ON account (subject_id) WHERE subject_id IS NOT NULL;
+        CREATE INDEX account_actor ON account (actor_id) WHERE actor_id IS NOT NULL;
         """
 
     /// An account that is being refreshed counts as scheduled: a refresh then changes no count, neither when it begins nor when it
     /// ends. How many are under way, the index of leases tells.
-    private static let settledTally = """
-        DROP TRIGGER account_counted;
-        DROP TRIGGER account_recounted;
-        DROP TRIGGER account_discounted;
-        INSERT INTO phase_count SELECT 'scheduled', accounts FROM phase_count WHERE tally = 'refreshing'
-            ON CONFLICT DO UPDATE SET accounts = accounts + excluded.accounts;
-        DELETE FROM phase_count WHERE tally = 'refreshing';
+    private static let tally = """
         CREATE TRIGGER account_counted AFTER INSERT ON account BEGIN
             INSERT INTO phase_count VALUES (replace(new.tally, 'refreshing', 'scheduled'), 1)
             ON CONFLICT DO UPDATE SET accounts = accounts + 1;
@@ -284,4 +194,97 @@ enum Schema {
             UPDATE phase_count SET accounts = accounts - 1 WHERE tally = replace(old.tally, 'refreshing', 'scheduled');
         END;
         """
+}
+
+/// Brings the tables of schema 21 up to those of 22: what had a column for each setting gets one JSON value.
+private enum SettingsMigration {
+    /// What stays as it is.
+    private static let kept =
+        ([
+            "id", "name", "issuer_id", "needs_route", "created_usec", "subject_account", "subject_id", "actor_account",
+            "actor_id",
+            "allowed_callers", "client_secret", "client_secret_expires_usec", "client_key", "dpop_key",
+            "registration_uri",
+            "registration_token", "basic_encoding", "subject", "kept_fields",
+        ] + StateColumns.names).joined(separator: ", ")
+
+    /// What the settings were.
+    private static let columns = [
+        "client_id", "provider", "provider_variables", "provider_settings", "authentication", "client_key_id",
+        "team_id", "service_grant", "grant_terms", "scopes", "refresh_parameters", "authorization_parameters",
+        "authorization_details", "redirect_uri", "redirect_port", "redirect_scheme", "post_logout_uri",
+        "lead_time_usec", "rotation_grace_usec", "refresh_token_lifetime_usec",
+    ]
+
+    static func run(in db: Database) throws {
+        let function = DatabaseFunction("settings_of", argumentCount: columns.count, pure: true, function: settings)
+        db.add(function: function)
+        defer { db.remove(function: function) }
+        // Whatever else names the table goes on naming it: it is about to be there again.
+        try db.execute(sql: "PRAGMA legacy_alter_table = ON")
+        defer { try? db.execute(sql: "PRAGMA legacy_alter_table = OFF") }
+        try db.execute(
+            sql: """
+                ALTER TABLE account RENAME TO account_before;
+                \(Schema.account)
+                INSERT INTO account (\(kept), settings, deriver)
+                    SELECT \(kept), settings_of(\(columns.joined(separator: ", "))),
+                        CASE WHEN json_valid(grant_terms) THEN json_extract(grant_terms, '$.deriver') END
+                    FROM account_before;
+                DELETE FROM sqlite_sequence WHERE name = 'account';
+                UPDATE sqlite_sequence SET name = 'account' WHERE name = 'account_before';
+                DROP TABLE account_before;
+                \(Schema.derived)
+                """
+        )
+    }
+
+    /// The settings that stood in `columns`. What is damaged among them is damaged afterwards, and takes no other account down.
+    private static func settings(_ values: [DatabaseValue]) throws -> String {
+        let row = Dictionary(uniqueKeysWithValues: zip(columns, values))
+        let text = { (column: String) in row[column].flatMap(String.fromDatabaseValue) }
+        let seconds = { (column: String) in row[column].flatMap(Int64.fromDatabaseValue).map { $0 / 1_000_000 } }
+        var settings = AccountSettings(name: "", provider: text("provider"), clientId: text("client_id"))
+        for (column, path) in [
+            ("provider_variables", \AccountSettings.variables), ("provider_settings", \.providerSettings),
+            ("refresh_parameters", \.refreshParameters), ("authorization_parameters", \.authorizationParameters),
+        ] {
+            let stored = text(column) ?? ""
+            guard let map = JSONColumn.map(from: stored) else { return stored }
+            settings[keyPath: path] = map.isEmpty ? nil : map
+        }
+        settings.clientAuthentication = text("authentication")
+        settings.clientKeyId = text("client_key_id")
+        settings.teamId = text("team_id")
+        settings.grantType = text("service_grant")
+        if let stored = text("grant_terms") {
+            guard let terms = JSONColumn.value(GrantTerms.self, from: stored) else { return stored }
+            settings.assertionSubject = terms.assertionSubject
+            settings.assertionAudience = terms.assertionAudience
+            settings.assertionLifetimeSec = terms.assertionLifetimeUSec.map { $0 / 1_000_000 }
+            settings.subjectTokenType = terms.subjectTokenType
+            settings.actorTokenType = terms.actorTokenType
+            settings.requestedTokenType = terms.requestedTokenType
+        }
+        settings.scopes = text("scopes")?.split(separator: "\n").map(String.init)
+        settings.authorizationDetails = text("authorization_details")
+        settings.redirectUri = text("redirect_uri")
+        settings.redirectPort = row["redirect_port"].flatMap(Int64.fromDatabaseValue)
+        settings.redirectScheme = text("redirect_scheme")
+        settings.postLogoutRedirectUri = text("post_logout_uri")
+        settings.leadTimeSec = seconds("lead_time_usec")
+        settings.rotationGraceSec = seconds("rotation_grace_usec")
+        settings.refreshTokenLifetimeSec = seconds("refresh_token_lifetime_usec")
+        return try JSONColumn.text(of: StoredSettings(settings))
+    }
+
+    /// What stood in `grant_terms`, beside the program that is now in `deriver`.
+    private struct GrantTerms: Decodable {
+        var assertionSubject: String?
+        var assertionAudience: String?
+        var assertionLifetimeUSec: Int64?
+        var subjectTokenType: String?
+        var actorTokenType: String?
+        var requestedTokenType: String?
+    }
 }

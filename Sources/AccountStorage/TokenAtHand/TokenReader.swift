@@ -69,14 +69,8 @@ enum TokenAtHand {
         arguments.first.flatMap(String.fromDatabaseValue).map { place(of: $0.utf8) }
     }
 
-    /// What takes the place of `first`.
-    static let schema = """
-        DROP TRIGGER token_at_hand_inserted;
-        DROP TRIGGER token_at_hand_updated;
-        DROP TRIGGER token_at_hand_erased;
-        DROP TRIGGER token_at_hand_outdated;
-        DROP TRIGGER token_at_hand_aside;
-        DROP TABLE token_at_hand;
+    /// The table, and the triggers of the tables that it is copied from, but for those of `account`.
+    static let table = """
         CREATE TABLE token_at_hand (
             place INTEGER PRIMARY KEY,             -- name_place(name)
             name TEXT NOT NULL,
@@ -92,6 +86,12 @@ enum TokenAtHand {
         CREATE TRIGGER token_at_hand_erased AFTER DELETE ON token \(isDefaultAccessToken("old")) BEGIN
             \(erase(placeOf("old.account_id")))
         END;
+        CREATE TRIGGER token_at_hand_aside AFTER INSERT ON set_aside BEGIN
+            \(erase(placeOf("new.account_id")))
+        END;
+        """
+
+    static let accountTriggers = """
         CREATE TRIGGER token_at_hand_outdated AFTER UPDATE OF \(outdating) ON account \(isOutdated) BEGIN
             \(erase("name_place(old.name)"))
         END;
@@ -100,9 +100,6 @@ enum TokenAtHand {
         END;
         CREATE TRIGGER token_at_hand_orphaned AFTER DELETE ON account BEGIN
             \(erase("name_place(old.name)"))
-        END;
-        CREATE TRIGGER token_at_hand_aside AFTER INSERT ON set_aside BEGIN
-            \(erase(placeOf("new.account_id")))
         END;
         """
 
@@ -121,39 +118,7 @@ enum TokenAtHand {
     }
 }
 
-/// The first form of the table, by the account's number: two ways through two trees, and a page more.
-extension TokenAtHand {
-    static let first = """
-        CREATE TABLE token_at_hand (
-            account_id INTEGER PRIMARY KEY,
-            \(copied)
-        ) STRICT;
-        CREATE TRIGGER token_at_hand_inserted AFTER INSERT ON token \(isDefaultAccessToken("new")) BEGIN
-            \(firstCopy)
-        END;
-        CREATE TRIGGER token_at_hand_updated AFTER UPDATE ON token \(isDefaultAccessToken("new")) BEGIN
-            \(firstCopy)
-        END;
-        CREATE TRIGGER token_at_hand_erased AFTER DELETE ON token \(isDefaultAccessToken("old")) BEGIN
-            DELETE FROM token_at_hand WHERE account_id = old.account_id;
-        END;
-        CREATE TRIGGER token_at_hand_outdated AFTER UPDATE OF \(outdating) ON account \(isOutdated) BEGIN
-            DELETE FROM token_at_hand WHERE account_id = new.id;
-        END;
-        CREATE TRIGGER token_at_hand_aside AFTER INSERT ON set_aside BEGIN
-            DELETE FROM token_at_hand WHERE account_id = new.account_id;
-        END;
-        """
-
-    private static let firstCopy = """
-        DELETE FROM token_at_hand WHERE account_id = new.account_id;
-            INSERT INTO token_at_hand
-            SELECT id, new.generation, new.type, new.sealed, \(times) FROM account
-            \(isForAll)
-        """
-}
-
-/// What both forms have in common.
+/// The parts of which the statements are made.
 extension TokenAtHand {
     private static let copied = """
         generation INTEGER NOT NULL,

@@ -136,48 +136,26 @@ struct AccountAddCommand: ParsableCommand {
         var asked = try AccountQuestions(name: name, options: options, hasNoClientId: register || keyNamesClient)
         try asked.demand()
         // All that can be wrong with the arguments is found before anybody is asked anything.
-        let refreshParameters = try options.refreshParameters()
-        let providerSettings = try options.providerSettings()
+        var settings = AccountSettings(name: "")
+        try options.say(in: &settings)
         let secret = try options.clientSecret(account: name ?? Self.unnamed)
         let key = try options.clientKey()
         let refreshToken = try refreshToken()
         let initialAccessToken = try initialAccessToken()
         var daemon = try connection.connect()
         try asked.complete(&daemon)
-        let settings = AccountSettings(
-            name: asked.name ?? "",
-            issuer: asked.issuer,
-            provider: asked.provider,
-            variables: asked.variables.isEmpty ? nil : asked.variables,
-            providerSettings: providerSettings,
-            clientId: asked.clientId ?? "",
-            clientAuthentication: options.clientAuth,
-            clientKeyId: options.clientKeyId,
-            teamId: options.teamId,
-            dpop: dpop ? true : nil,
-            grantType: grant?.grantType,
-            assertionSubject: options.assertionSubject,
-            assertionAudience: options.assertionAudience,
-            assertionLifetimeSec: options.assertionLifetime?.seconds,
-            subjectAccount: subjectAccount,
-            subjectTokenType: subjectTokenType?.identifier,
-            actorAccount: actorAccount,
-            actorTokenType: actorTokenType?.identifier,
-            requestedTokenType: requestedTokenType?.identifier,
-            scopes: options.scopes,
-            refreshParameters: refreshParameters,
-            authorizationParameters: try options.authorizationParameters(),
-            authorizationDetails: try options.details(),
-            redirectUri: options.redirectUri,
-            redirectPort: options.redirectPort,
-            redirectScheme: options.redirectScheme,
-            postLogoutRedirectUri: options.postLogoutRedirectUri,
-            leadTimeSec: options.leadTime?.seconds,
-            rotationGraceSec: options.rotationGrace?.seconds,
-            refreshTokenLifetimeSec: options.refreshTokenLifetime?.seconds,
-            allowedUnits: options.allowedUnits,
-            allowedExecutables: options.allowedExecutables
-        )
+        settings.name = asked.name ?? ""
+        settings.issuer = asked.issuer
+        settings.provider = asked.provider
+        settings.variables = asked.variables.isEmpty ? nil : asked.variables
+        settings.clientId = asked.clientId
+        settings.dpop = dpop ? true : nil
+        settings.grantType = grant?.grantType
+        settings.subjectAccount = subjectAccount
+        settings.subjectTokenType = subjectTokenType?.identifier
+        settings.actorAccount = actorAccount
+        settings.actorTokenType = actorTokenType?.identifier
+        settings.requestedTokenType = requestedTokenType?.identifier
         let parameters = AddAccount.Parameters(
             settings: settings,
             clientSecret: (asked.clientSecret ?? secret)?.reveal(),

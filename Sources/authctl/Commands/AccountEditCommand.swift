@@ -8,8 +8,7 @@ struct AccountEditCommand: ParsableCommand {
         abstract: "Change an account's settings; what is not named stays.",
         discussion: """
             --scope, --param, --provider-setting, --allow-unit and --allow-executable replace all of their kind. --clear empties a \
-            setting: issuer, provider, provider-setting, client-secret, client-key, client-key-id, team-id, client-auth, assertion-subject, assertion-audience, assertion-lifetime, scope, \
-            param, authorization-parameter, authorization-details, redirect-uri, redirect-port, redirect-scheme, post-logout-redirect-uri, lead-time, rotation-grace, refresh-token-lifetime, allow-unit, allow-executable.
+            setting: \(clearable.joined(separator: ", ")).
 
             Provider settings are for one server: they are emptied if --issuer, --provider or --set leads to another one, unless \
             --provider-setting gives new ones.
@@ -43,36 +42,10 @@ struct AccountEditCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         let cleared = try cleared()
-        let parameters = UpdateAccount.Parameters(
-            account: account,
-            clear: cleared.isEmpty ? nil : cleared,
-            issuer: options.issuer,
-            provider: options.provider,
-            variables: try options.variables(),
-            providerSettings: try options.providerSettings(),
-            clientId: options.clientId,
-            clientAuthentication: options.clientAuth,
-            clientSecret: try options.clientSecret(account: account)?.reveal(),
-            clientKey: try options.clientKey()?.reveal(),
-            clientKeyId: options.clientKeyId,
-            teamId: options.teamId,
-            assertionSubject: options.assertionSubject,
-            assertionAudience: options.assertionAudience,
-            assertionLifetimeSec: options.assertionLifetime?.seconds,
-            scopes: options.scopes,
-            refreshParameters: try options.refreshParameters(),
-            authorizationParameters: try options.authorizationParameters(),
-            authorizationDetails: try options.details(),
-            redirectUri: options.redirectUri,
-            redirectPort: options.redirectPort,
-            redirectScheme: options.redirectScheme,
-            postLogoutRedirectUri: options.postLogoutRedirectUri,
-            leadTimeSec: options.leadTime?.seconds,
-            rotationGraceSec: options.rotationGrace?.seconds,
-            refreshTokenLifetimeSec: options.refreshTokenLifetime?.seconds,
-            allowedUnits: options.allowedUnits,
-            allowedExecutables: options.allowedExecutables
-        )
+        var parameters = UpdateAccount.Parameters(account: account, clear: cleared.isEmpty ? nil : cleared)
+        try options.say(in: &parameters.settings)
+        parameters.clientSecret = try options.clientSecret(account: account)?.reveal()
+        parameters.clientKey = try options.clientKey()?.reveal()
         guard parameters != UpdateAccount.Parameters(account: account) else {
             throw .usage(message: "there is nothing to change", hint: "see 'authctl account edit --help'")
         }
@@ -81,21 +54,23 @@ struct AccountEditCommand: ParsableCommand {
         try output.print(reply, or: SettingsView(settings: reply.settings, status: nil, time: .now).text)
     }
 
-    static let clearable = SettingName.allCases.filter { $0 != .clientId && $0 != .variables }.map(\.option)
+    /// The names on the wire of what can be emptied, by what `--clear` calls them.
+    private static let clearableFields: [(option: String, field: String)] =
+        Setting.changeable.filter { $0.change == .any }.map { ($0.option, $0.name) }
+        + [("client-secret", "clientSecret"), ("client-key", "clientKey")]
 
-    /// The names on the wire of what `--clear` names.
+    static let clearable = clearableFields.map(\.option)
+
     private func cleared() throws(AuthctlError) -> [String] {
         var fields: [String] = []
         for name in clear {
-            guard let setting = SettingName.allCases.first(where: { $0.option == name }),
-                Self.clearable.contains(name)
-            else {
+            guard let known = Self.clearableFields.first(where: { $0.option == name }) else {
                 throw .usage(
                     message: "'--clear' does not know this setting",
                     hint: "one of: \(Self.clearable.joined(separator: ", "))"
                 )
             }
-            fields.append(setting.rawValue)
+            fields.append(known.field)
         }
         return fields
     }

@@ -161,61 +161,19 @@ extension AccountDocument {
     /// Makes an existing account what the document says, settings that it leaves out included; but a list of allowed callers stays
     /// where the document has none, for nobody lifts one by the way.
     fileprivate var update: UpdateAccount.Parameters {
-        let absent: [(SettingName, Bool)] = [
-            (.issuer, settings.issuer == nil),
-            (.provider, settings.provider == nil),
-            (.providerSettings, settings.providerSettings == nil),
-            (.clientSecret, clientSecret == nil),
-            (.clientKey, clientKey == nil),
-            (.clientKeyId, settings.clientKeyId == nil),
-            (.teamId, settings.teamId == nil),
-            (.clientAuthentication, settings.clientAuthentication == nil),
-            (.scopes, settings.scopes == nil),
-            (.refreshParameters, settings.refreshParameters == nil),
-            (.assertionSubject, settings.grantType != nil && settings.assertionSubject == nil),
-            (.assertionAudience, settings.grantType != nil && settings.assertionAudience == nil),
-            (.assertionLifetimeSec, settings.grantType != nil && settings.assertionLifetimeSec == nil),
-            (.authorizationParameters, settings.authorizationParameters == nil),
-            (.authorizationDetails, settings.authorizationDetails == nil),
-            (.redirectUri, settings.redirectUri == nil),
-            (.redirectPort, settings.redirectPort == nil),
-            (.redirectScheme, settings.redirectScheme == nil),
-            (.postLogoutRedirectUri, settings.postLogoutRedirectUri == nil),
-            (.leadTimeSec, settings.leadTimeSec == nil),
-            (.rotationGraceSec, settings.rotationGraceSec == nil),
-            (.refreshTokenLifetimeSec, settings.refreshTokenLifetimeSec == nil),
-        ]
-        let cleared = absent.filter(\.1).map(\.0.rawValue)
-        return UpdateAccount.Parameters(
+        var absent = Setting.changeable.filter { $0.change == .any && settings[$0] == nil }.map(\.name)
+        absent.removeAll { ["allowedUnits", "allowedExecutables"].contains($0) }
+        if clientSecret == nil { absent.append("clientSecret") }
+        if clientKey == nil { absent.append("clientKey") }
+        var parameters = UpdateAccount.Parameters(
             account: settings.name,
-            clear: cleared.isEmpty ? nil : cleared,
-            issuer: settings.issuer,
-            provider: settings.provider,
-            variables: settings.provider == nil ? nil : settings.variables ?? [:],
-            providerSettings: settings.providerSettings,
-            clientId: settings.clientId,
-            clientAuthentication: settings.clientAuthentication,
+            clear: absent,
             clientSecret: clientSecret,
             clientKey: clientKey,
-            clientKeyId: settings.clientKeyId,
-            teamId: settings.teamId,
-            assertionSubject: settings.assertionSubject,
-            assertionAudience: settings.assertionAudience,
-            assertionLifetimeSec: settings.assertionLifetimeSec,
-            scopes: settings.scopes,
-            refreshParameters: settings.refreshParameters,
-            authorizationParameters: settings.authorizationParameters,
-            authorizationDetails: settings.authorizationDetails,
-            redirectUri: settings.redirectUri,
-            redirectPort: settings.redirectPort,
-            redirectScheme: settings.redirectScheme,
-            postLogoutRedirectUri: settings.postLogoutRedirectUri,
-            leadTimeSec: settings.leadTimeSec,
-            rotationGraceSec: settings.rotationGraceSec,
-            refreshTokenLifetimeSec: settings.refreshTokenLifetimeSec,
-            allowedUnits: settings.allowedUnits,
-            allowedExecutables: settings.allowedExecutables,
             refreshToken: refreshToken
         )
+        parameters.settings = settings
+        parameters.settings.variables = settings.provider == nil ? nil : settings.variables ?? [:]
+        return parameters
     }
 }

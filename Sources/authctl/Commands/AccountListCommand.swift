@@ -32,7 +32,7 @@ struct AccountListCommand: ParsableCommand {
             [
                 TextTable.Cell(text: PlainText.line(settings.name)),
                 TextTable.Cell(text: PlainText.line(settings.provider ?? settings.issuer ?? "-")),
-                TextTable.Cell(text: PlainText.line(settings.clientId)),
+                TextTable.Cell(text: PlainText.line(settings.clientId ?? "-")),
                 TextTable.Cell(text: PlainText.line(settings.scopes?.joined(separator: " ") ?? "-")),
             ]
         }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import AuthRefreshInterface
 
 /// The options that describe an account, for `add` and `edit`.
 struct SettingsOptions: ParsableArguments {
@@ -181,13 +182,38 @@ struct SettingsOptions: ParsableArguments {
     )
     var allowExecutable: [String] = []
 
-    /// Nil: none given.
-    var allowedUnits: [String]? { allowUnit.isEmpty ? nil : allowUnit }
-    /// Nil: none given.
-    var allowedExecutables: [String]? { allowExecutable.isEmpty ? nil : allowExecutable }
+    /// Says in `settings` what the options say, and nothing where they say nothing.
+    ///
+    /// - Throws: `usage`, `secretAsArgument`, `secretFile`.
+    func say(in settings: inout AccountSettings) throws(AuthctlError) {
+        settings.issuer = issuer
+        settings.provider = provider
+        settings.variables = try variables()
+        settings.providerSettings = try providerSettings()
+        settings.clientId = clientId
+        settings.clientAuthentication = clientAuth
+        settings.clientKeyId = clientKeyId
+        settings.teamId = teamId
+        settings.assertionSubject = assertionSubject
+        settings.assertionAudience = assertionAudience
+        settings.assertionLifetimeSec = assertionLifetime?.seconds
+        settings.scopes = scopes
+        settings.refreshParameters = try refreshParameters()
+        settings.authorizationParameters = try authorizationParameters()
+        settings.authorizationDetails = try details()
+        settings.redirectUri = redirectUri
+        settings.redirectPort = redirectPort
+        settings.redirectScheme = redirectScheme
+        settings.postLogoutRedirectUri = postLogoutRedirectUri
+        settings.leadTimeSec = leadTime?.seconds
+        settings.rotationGraceSec = rotationGrace?.seconds
+        settings.refreshTokenLifetimeSec = refreshTokenLifetime?.seconds
+        settings.allowedUnits = allowUnit.isEmpty ? nil : allowUnit
+        settings.allowedExecutables = allowExecutable.isEmpty ? nil : allowExecutable
+    }
 
     /// The scope tokens; one option may hold several, as scopes are often copied with their spaces. Nil: none given.
-    var scopes: [String]? {
+    private var scopes: [String]? {
         let tokens = scope.flatMap { $0.split(separator: " ").map(String.init) }
         return tokens.isEmpty ? nil : tokens
     }

@@ -9,42 +9,12 @@ struct SettingsView {
 
     /// The lines, each with its newline. What is not set is left out.
     var text: String {
-        var lines: [(name: String, value: String?)] = [
-            ("account", settings?.name ?? status?.account),
-            ("issuer", settings?.issuer ?? status.flatMap { $0.issuer.isEmpty ? nil : $0.issuer }),
-            ("provider", settings?.provider),
-        ]
-        lines += NamedLines.members("set", settings?.variables)
-        lines += NamedLines.members("setting", settings?.providerSettings)
-        lines += [
-            ("client id", settings?.clientId),
-            ("client auth", settings?.clientAuthentication),
-            ("client key", settings?.clientKeyId),
-            ("team", settings?.teamId),
-            ("dpop", settings?.dpop == true ? "tokens are bound to a key" : nil),
-            ("grant", settings?.grantType.map { GrantOption.words(for: $0) + ", without anybody" }),
-            ("derived from", source(settings?.subjectAccount, settings?.subjectTokenType)),
-            ("acting for it", source(settings?.actorAccount, settings?.actorTokenType)),
-            ("token type", settings?.requestedTokenType.map(TokenTypeOption.words)),
-            ("assertion for", settings?.assertionSubject.map(PlainText.line)),
-            ("assertion to", settings?.assertionAudience.map(PlainText.line)),
-            ("assertion ends", settings?.assertionLifetimeSec.map { "after \(LocalTime.length($0))" }),
-            ("scope", settings?.scopes.flatMap { $0.isEmpty ? nil : $0.joined(separator: " ") }),
-        ]
-        lines += NamedLines.members("param", settings?.refreshParameters)
-        lines += NamedLines.members("asks", settings?.authorizationParameters)
-        lines += [
-            ("asks in detail", settings?.authorizationDetails.map(PlainText.line)),
-            ("redirect uri", settings?.redirectUri),
-            ("redirect port", settings?.redirectPort.map { String($0) }),
-            ("redirect scheme", settings?.redirectScheme),
-            ("after logout", settings?.postLogoutRedirectUri.map(PlainText.line)),
-            ("lead time", settings?.leadTimeSec.map(LocalTime.length)),
-            ("rotation grace", settings?.rotationGraceSec.map(LocalTime.length)),
-            ("refresh token", settings?.refreshTokenLifetimeSec.map { "lives \(LocalTime.length($0)) unused" }),
-        ]
-        lines += (settings?.allowedUnits ?? []).map { ("allowed unit", $0) }
-        lines += (settings?.allowedExecutables ?? []).map { ("allowed program", $0) }
+        var lines: [(name: String, value: String?)] = [("account", settings?.name ?? status?.account)]
+        if let settings {
+            lines += Setting.all.flatMap { Self.lines(for: $0, of: settings) }
+        } else {
+            lines += [("issuer", status.flatMap { $0.issuer.isEmpty ? nil : $0.issuer })]
+        }
         if let status {
             lines += [
                 ("state", StatusSentence(status: status, time: time).description),
@@ -62,6 +32,37 @@ struct SettingsView {
         return NamedLines.text(lines)
     }
 
+    private static func lines(
+        for setting: Setting,
+        of settings: AccountSettings
+    ) -> [(name: String, value: String?)] {
+        let value = settings[setting]
+        switch (setting.name, value) {
+        // They stand with their account.
+        case (_, nil), ("subjectTokenType", _), ("actorTokenType", _): return []
+        case ("subjectAccount", .text(let account)):
+            return [(setting.label, source(account, settings.subjectTokenType))]
+        case ("actorAccount", .text(let account)):
+            return [(setting.label, source(account, settings.actorTokenType))]
+        case ("requestedTokenType", .text(let type)): return [(setting.label, TokenTypeOption.words(for: type))]
+        case ("grantType", .text(let grant)):
+            return [(setting.label, GrantOption.words(for: grant) + ", without anybody")]
+        case ("dpop", .flag(let isBound)): return isBound ? [(setting.label, "tokens are bound to a key")] : []
+        case ("assertionLifetimeSec", .seconds(let length)):
+            return [(setting.label, "after \(LocalTime.length(length))")]
+        case ("refreshTokenLifetimeSec", .seconds(let length)):
+            return [(setting.label, "lives \(LocalTime.length(length)) unused")]
+        case ("scopes", .list(let scopes)):
+            return scopes.isEmpty ? [] : [(setting.label, scopes.joined(separator: " "))]
+        case (_, .text(let text)): return [(setting.label, text)]
+        case (_, .number(let number)): return [(setting.label, String(number))]
+        case (_, .seconds(let length)): return [(setting.label, LocalTime.length(length))]
+        case (_, .flag(let flag)): return [(setting.label, flag ? "yes" : "no")]
+        case (_, .list(let texts)): return texts.map { (setting.label, $0) }
+        case (_, .map(let members)): return NamedLines.members(setting.label, members)
+        }
+    }
+
     /// Nil if the grant is as it was asked for, or the server does not say (RFC 9396 §7). Both texts are the daemon's, written alike.
     private func detailsNote(granted: String?) -> String? {
         guard let asked = settings?.authorizationDetails, let granted, granted != asked else { return nil }
@@ -69,8 +70,8 @@ struct SettingsView {
     }
 
     /// `work, by its access_token`.
-    private func source(_ account: String?, _ type: String?) -> String? {
-        account.map { PlainText.line($0) + (type.map { ", by its " + TokenTypeOption.words(for: $0) } ?? "") }
+    private static func source(_ account: String, _ type: String?) -> String {
+        account + (type.map { ", by its " + TokenTypeOption.words(for: $0) } ?? "")
     }
 
     /// `mail.read mail.send, for https://api.example until 15:02 (in 59 min)`.

@@ -71,7 +71,7 @@ extension AuthRefreshService {
         let asked = try call.decodeParameters(as: UpdateAccount.Parameters.self)
         guard let snapshot = try account(asked.account, for: caller, on: coordinator),
             try admit(caller, toSourcesOf: snapshot.account, on: coordinator),
-            try checkVisibility(of: asked.allowedExecutables, from: caller)
+            try checkVisibility(of: asked.settings.allowedExecutables, from: caller)
         else { return }
         if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
         if let key = asked.clientKey { _ = try checked(secret: key, field: "clientKey") }

@@ -1,3 +1,4 @@
+internal import AccountStorage
 internal import AuthRefreshInterface
 internal import OAuthClient
 internal import RefreshCore
@@ -16,44 +17,34 @@ extension SettingsReader {
         let clientID = try clientID(settings, key)
         let method = try authentication(settings, hasSecret: clientSecret != nil, key)
         let canProveItself = method != ClientAuthentication.none && (clientSecret != nil || key != nil)
-        let serviceGrant = try serviceGrant(settings, canProveItself, hasKey: key != nil)
-        let parameters = settings.refreshParameters ?? [:]
-        if let reserved = ReservedParameter.first(in: parameters) {
+        try checkGrant(settings, canProveItself, hasKey: key != nil)
+        if let reserved = ReservedParameter.first(in: settings.refreshParameters ?? [:]) {
             throw invalid("refreshParameters", "'\(reserved)' is a name that the request itself uses", nil)
         }
-        let authorizationParameters = settings.authorizationParameters ?? [:]
         if let name = ReservedParameter.first(
-            in: authorizationParameters,
+            in: settings.authorizationParameters ?? [:],
             among: ReservedParameter.authorizationNames
         ) {
             throw invalid("authorizationParameters", "'\(name)' is a name that the request itself uses", nil)
         }
-        return ClientRegistration(
-            clientID: clientID,
-            authentication: method,
-            clientSecret: clientSecret.map { Secret($0) },
-            clientKey: key,
-            clientKeyID: settings.clientKeyId,
-            teamID: settings.teamId,
-            dpopKey: dpopKey ?? (settings.dpop == true ? OAuthClient.newDPoPKey() : nil),
-            serviceGrant: serviceGrant,
-            scopes: settings.scopes ?? [],
-            refreshParameters: parameters,
-            authorizationParameters: authorizationParameters,
-            authorizationDetails: try authorizationDetails(settings.authorizationDetails),
-            redirect: try redirect(settings)
-        )
+        try checkRedirect(settings)
+        var registration = try meaning(try settings.registration())
+        registration.clientID = clientID
+        registration.clientSecret = clientSecret.map { Secret($0) }
+        registration.clientKey = key
+        registration.dpopKey = dpopKey ?? (settings.dpop == true ? OAuthClient.newDPoPKey() : nil)
+        registration.authorizationDetails = try authorizationDetails(settings.authorizationDetails)
+        return registration
     }
 
     /// The id that the settings have, or else the one that the key file of a service account names.
     private func clientID(_ settings: AccountSettings, _ key: Secret?) throws(VarlinkError) -> String {
+        let said = settings.clientId.flatMap { $0.isEmpty ? nil : $0 }
         guard !isRegistering else {
-            guard settings.clientId.isEmpty else {
-                throw invalid("clientId", "a server that registers a client gives it", nil)
-            }
+            guard said == nil else { throw invalid("clientId", "a server that registers a client gives it", nil) }
             return ""
         }
-        guard settings.clientId.isEmpty else { return settings.clientId }
+        if let said { return said }
         guard settings.grantType == ServiceGrant.Kind.jwtBearer.rawValue,
             let named = key.flatMap(OAuthClient.clientID(namedInClientKey:))
         else { throw invalid("clientId", "it is empty", nil) }
@@ -74,7 +65,7 @@ extension SettingsReader {
     }
 
     /// What the server knows of redirect URIs.
-    private func redirect(_ settings: AccountSettings) throws(VarlinkError) -> RegisteredRedirect {
+    private func checkRedirect(_ settings: AccountSettings) throws(VarlinkError) {
         if let uri = settings.redirectUri {
             // A page in the clear would show the code to the network; loopback never reaches it.
             let isSafe = !uri.lowercased().hasPrefix("http:") || LoopbackURI(uri) != nil
@@ -100,12 +91,6 @@ extension SettingsReader {
         if let uri = settings.postLogoutRedirectUri, !RegisteredRedirect.isURI(uri) {
             throw invalid("postLogoutRedirectUri", "'\(uri)' is no redirect URI", "https://…")
         }
-        return RegisteredRedirect(
-            uri: settings.redirectUri,
-            port: port,
-            scheme: settings.redirectScheme,
-            postLogoutURI: settings.postLogoutRedirectUri
-        )
     }
 
     /// The method that was chosen, if what it needs is there; nil leaves it to the client.

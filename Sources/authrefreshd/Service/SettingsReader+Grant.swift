@@ -4,17 +4,12 @@ internal import Varlink
 
 /// How an account obtains its tokens where no person gives the grant.
 extension SettingsReader {
-    /// Nil for an account of a person.
-    func serviceGrant(
-        _ settings: AccountSettings,
-        _ canProveItself: Bool,
-        hasKey: Bool
-    ) throws(VarlinkError) -> ServiceGrant? {
+    func checkGrant(_ settings: AccountSettings, _ canProveItself: Bool, hasKey: Bool) throws(VarlinkError) {
         let kind = try settings.grantType.map { name throws(VarlinkError) in try self.kind(named: name) }
         if kind != .jwtBearer { try refuseAssertionTerms(settings) }
         if kind != .tokenExchange { try refuseExchangeTerms(settings) }
         switch kind {
-        case nil: return nil
+        case nil: return
         case .clientCredentials:
             // RFC 6749 §4.4: for confidential clients only.
             guard canProveItself || isRegistering && settings.clientAuthentication != "none" else {
@@ -24,7 +19,6 @@ extension SettingsReader {
                     "--client-secret-file FILE, or --client-key-file FILE"
                 )
             }
-            return .clientCredentials
         case .jwtBearer:
             guard hasKey else {
                 throw invalid(
@@ -33,8 +27,8 @@ extension SettingsReader {
                     "--client-key-file FILE"
                 )
             }
-            return .jwtBearer(try assertionTerms(settings))
-        case .tokenExchange: return .tokenExchange(try exchangeTerms(settings))
+            try checkAssertion(settings)
+        case .tokenExchange: try checkExchange(settings)
         }
     }
 
@@ -44,7 +38,7 @@ extension SettingsReader {
         throw invalid("grantType", "'\(name)' is none that needs no person", "known: \(all)")
     }
 
-    private func assertionTerms(_ settings: AccountSettings) throws(VarlinkError) -> AssertionTerms {
+    private func checkAssertion(_ settings: AccountSettings) throws(VarlinkError) {
         for (field, text) in [
             ("assertionSubject", settings.assertionSubject), ("assertionAudience", settings.assertionAudience),
         ] where text?.isEmpty == true {
@@ -54,60 +48,40 @@ extension SettingsReader {
         guard lifetime.map(AssertionTerms.lifetimes.contains) ?? true else {
             throw invalid("assertionLifetimeSec", "it must be 10 s to an hour", nil)
         }
-        return AssertionTerms(
-            subject: settings.assertionSubject,
-            audience: settings.assertionAudience,
-            lifetime: lifetime
-        )
     }
 
-    private func exchangeTerms(_ settings: AccountSettings) throws(VarlinkError) -> ExchangeTerms {
-        guard
-            let subject = try sourceToken(
-                SourceFields(account: "subjectAccount", type: "subjectTokenType"),
-                settings.subjectAccount,
-                settings.subjectTokenType
-            )
-        else {
+    private func checkExchange(_ settings: AccountSettings) throws(VarlinkError) {
+        guard settings.subjectAccount != nil else {
             throw invalid("subjectAccount", "a derived account needs one to derive from", "--subject-account NAME")
         }
-        let actor = try sourceToken(
-            SourceFields(account: "actorAccount", type: "actorTokenType"),
-            settings.actorAccount,
-            settings.actorTokenType
-        )
+        try checkSource("subjectAccount", settings.subjectAccount, "subjectTokenType", settings.subjectTokenType)
+        try checkSource("actorAccount", settings.actorAccount, "actorTokenType", settings.actorTokenType)
         let requested = try settings.requestedTokenType.map { name throws(VarlinkError) in
             try tokenType(name, "requestedTokenType")
         }
         guard requested != .refreshToken else {
             throw invalid("requestedTokenType", "a derived account holds access tokens only", nil)
         }
-        return ExchangeTerms(subject: subject, actor: actor, requestedType: requested)
     }
 
-    /// What the two settings of a source are called on the wire.
-    private struct SourceFields {
-        let account: String
-        let type: String
-    }
-
-    private func sourceToken(
-        _ fields: SourceFields,
+    /// - Parameters:
+    ///   - field: What the source's name is called on the wire.
+    ///   - typeField: And the type of its token.
+    private func checkSource(
+        _ field: String,
         _ name: String?,
+        _ typeField: String,
         _ type: String?
-    ) throws(VarlinkError) -> SourceToken? {
+    ) throws(VarlinkError) {
         guard let name else {
-            guard type == nil else { throw invalid(fields.type, "it is no account's", "--actor-account NAME") }
-            return nil
+            guard type == nil else { throw invalid(typeField, "it is no account's", "--actor-account NAME") }
+            return
         }
-        guard let account = AccountName(name) else {
-            throw invalid(fields.account, "'\(name)' is no account name", nil)
-        }
-        let type = try type.map { name throws(VarlinkError) in try tokenType(name, fields.type) }
+        guard AccountName(name) != nil else { throw invalid(field, "'\(name)' is no account name", nil) }
+        let type = try type.map { name throws(VarlinkError) in try tokenType(name, typeField) }
         guard type != .saml1, type != .saml2 else {
-            throw invalid(fields.type, "no account here holds SAML assertions", nil)
+            throw invalid(typeField, "no account here holds SAML assertions", nil)
         }
-        return SourceToken(account: account, type: type ?? .accessToken)
     }
 
     private func tokenType(_ name: String, _ field: String) throws(VarlinkError) -> TokenTypeIdentifier {

@@ -51,7 +51,7 @@ struct SettingsReader {
             default: guard settings.clear(field) else { throw invalid("clear", "'\(field)' cannot be emptied", nil) }
             }
         }
-        settings.apply(change)
+        settings.apply(change.settings)
         try checkSize(of: settings)
         let isMoved = try choice(settings).isElsewhere(than: ProfileChoice(account))
         // The secret is known to the server it was made for; another one must not see it, nor what the key signs.
@@ -89,38 +89,28 @@ struct SettingsReader {
     }
 
     private func policy(_ settings: AccountSettings) throws(VarlinkError) -> RefreshPolicy {
-        RefreshPolicy(
-            leadTime: try seconds(settings.leadTimeSec, "leadTimeSec"),
-            rotationGrace: try seconds(settings.rotationGraceSec, "rotationGraceSec"),
-            refreshTokenLifetime: try seconds(settings.refreshTokenLifetimeSec, "refreshTokenLifetimeSec")
-        )
+        for (field, count) in [
+            ("leadTimeSec", settings.leadTimeSec), ("rotationGraceSec", settings.rotationGraceSec),
+            ("refreshTokenLifetimeSec", settings.refreshTokenLifetimeSec),
+        ] {
+            // A hundred years: what is longer is a mistake.
+            guard count.map({ (1...3_155_760_000).contains($0) }) ?? true else {
+                throw invalid(field, "it must be 1 s to 100 years", nil)
+            }
+        }
+        return try meaning(try settings.policy())
     }
 
-    private func seconds(_ count: Int64?, _ field: String) throws(VarlinkError) -> Duration? {
-        // A hundred years: what is longer is a mistake.
-        guard let count else { return nil }
-        guard (1...3_155_760_000).contains(count) else { throw invalid(field, "it must be 1 s to 100 years", nil) }
-        return .seconds(count)
+    /// What settings mean that were checked: whatever cannot be read all the same is refused by its name.
+    func meaning<Meaning>(_ read: @autoclosure () throws(SettingFault) -> Meaning) throws(VarlinkError) -> Meaning {
+        do {
+            return try read()
+        } catch {
+            throw invalid(error.setting, "it \(error.flaw)", nil)
+        }
     }
 
     func invalid(_ field: String, _ reason: String, _ hint: String?) -> VarlinkError {
         VarlinkError(InvalidSettingsError(field: field, reason: reason, hint: hint))
-    }
-}
-
-extension AccountSettings {
-    /// What its texts take, in bytes; an empty one counts too, or a list could have any number of them.
-    fileprivate var byteCount: Int {
-        let texts = [
-            name, issuer, provider, clientId, clientAuthentication, clientKeyId, teamId, grantType, assertionSubject,
-            assertionAudience, subjectAccount, subjectTokenType, actorAccount, actorTokenType, requestedTokenType,
-            redirectUri, redirectScheme, authorizationDetails, postLogoutRedirectUri,
-        ]
-        .compactMap { $0 }
-        let lists = (scopes ?? []) + (allowedUnits ?? []) + (allowedExecutables ?? [])
-        let parameters = [refreshParameters, authorizationParameters, variables, providerSettings].flatMap {
-            ($0 ?? [:]).flatMap { [$0.key, $0.value] }
-        }
-        return (texts + lists + parameters).reduce(0) { $0 + $1.utf8.count + 1 }
     }
 }

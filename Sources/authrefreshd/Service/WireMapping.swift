@@ -67,46 +67,6 @@ extension Failure {
     }
 }
 
-extension AccountSettings {
-    init(_ account: Account) {
-        self.init(
-            name: account.name.text,
-            issuer: account.issuer.url,
-            provider: account.provider,
-            variables: account.providerVariables.isEmpty ? nil : account.providerVariables,
-            providerSettings: account.providerSettings.isEmpty ? nil : account.providerSettings,
-            clientId: account.registration.clientID,
-            clientAuthentication: account.registration.authentication?.rawValue,
-            clientKeyId: account.registration.clientKeyID,
-            teamId: account.registration.teamID,
-            dpop: account.registration.dpopKey == nil ? nil : true,
-            grantType: account.registration.serviceGrant?.kind.rawValue,
-            assertionSubject: account.registration.serviceGrant?.assertion?.subject,
-            assertionAudience: account.registration.serviceGrant?.assertion?.audience,
-            assertionLifetimeSec: account.registration.serviceGrant?.assertion?.lifetime?.components.seconds,
-            subjectAccount: account.registration.serviceGrant?.exchange?.subject.account.text,
-            subjectTokenType: account.registration.serviceGrant?.exchange?.subject.type.rawValue,
-            actorAccount: account.registration.serviceGrant?.exchange?.actor?.account.text,
-            actorTokenType: account.registration.serviceGrant?.exchange?.actor?.type.rawValue,
-            requestedTokenType: account.registration.serviceGrant?.exchange?.requestedType?.rawValue,
-            scopes: account.registration.scopes,
-            refreshParameters: account.registration.refreshParameters,
-            authorizationParameters: account.registration.authorizationParameters.isEmpty
-                ? nil : account.registration.authorizationParameters,
-            authorizationDetails: account.registration.authorizationDetails,
-            redirectUri: account.registration.redirect.uri,
-            redirectPort: account.registration.redirect.port.map(Int64.init),
-            redirectScheme: account.registration.redirect.scheme,
-            postLogoutRedirectUri: account.registration.redirect.postLogoutURI,
-            leadTimeSec: account.policy.leadTime?.components.seconds,
-            rotationGraceSec: account.policy.rotationGrace?.components.seconds,
-            refreshTokenLifetimeSec: account.policy.refreshTokenLifetime?.components.seconds,
-            allowedUnits: account.allowedCallers.flatMap { $0.units.isEmpty ? nil : $0.units },
-            allowedExecutables: account.allowedCallers.flatMap { $0.executables.isEmpty ? nil : $0.executables }
-        )
-    }
-}
-
 extension VarlinkError {
     /// An error of our interface.
     init(_ error: some InterfaceError) {

@@ -198,7 +198,8 @@ extension StoreError {
     fileprivate var isDamage: Bool {
         switch self {
         case .corrupt, .inputOutput: true
-        case .inUse, .notADatabase, .notAStore, .newerSchema, .wrongKey, .gone, .readOnly, .diskFull, .cannotOpen,
+        case .inUse, .notADatabase, .notAStore, .newerSchema, .olderSchema, .wrongKey, .gone, .readOnly, .diskFull,
+            .cannotOpen,
             .notOurs,
             .refused, .sealBroken, .damagedRow, .staleGeneration, .refreshTokenMissing, .noSuchAccount, .nameTaken,
             .noSuchIssuer, .backupExists, .beingResealed, .backupDamaged,

@@ -1,0 +1,170 @@
+package import AuthRefreshInterface
+package import RefreshCore
+
+extension AccountSettings {
+    /// What the owner of `account` has said of it.
+    package init(_ account: Account) {
+        let registration = account.registration
+        self.init(
+            name: account.name.text,
+            issuer: account.issuer.url,
+            provider: account.provider,
+            clientId: registration.clientID
+        )
+        variables = account.providerVariables.isEmpty ? nil : account.providerVariables
+        providerSettings = account.providerSettings.isEmpty ? nil : account.providerSettings
+        clientAuthentication = registration.authentication?.rawValue
+        clientKeyId = registration.clientKeyID
+        teamId = registration.teamID
+        dpop = registration.dpopKey == nil ? nil : true
+        grantType = registration.serviceGrant?.kind.rawValue
+        assertionSubject = registration.serviceGrant?.assertion?.subject
+        assertionAudience = registration.serviceGrant?.assertion?.audience
+        assertionLifetimeSec = registration.serviceGrant?.assertion?.lifetime?.components.seconds
+        subjectAccount = registration.serviceGrant?.exchange?.subject.account.text
+        subjectTokenType = registration.serviceGrant?.exchange?.subject.type.rawValue
+        actorAccount = registration.serviceGrant?.exchange?.actor?.account.text
+        actorTokenType = registration.serviceGrant?.exchange?.actor?.type.rawValue
+        requestedTokenType = registration.serviceGrant?.exchange?.requestedType?.rawValue
+        scopes = registration.scopes
+        refreshParameters = registration.refreshParameters
+        authorizationParameters =
+            registration.authorizationParameters.isEmpty ? nil : registration.authorizationParameters
+        authorizationDetails = registration.authorizationDetails
+        redirectUri = registration.redirect.uri
+        redirectPort = registration.redirect.port.map(Int64.init)
+        redirectScheme = registration.redirect.scheme
+        postLogoutRedirectUri = registration.redirect.postLogoutURI
+        leadTimeSec = account.policy.leadTime?.components.seconds
+        rotationGraceSec = account.policy.rotationGrace?.components.seconds
+        refreshTokenLifetimeSec = account.policy.refreshTokenLifetime?.components.seconds
+        allowedUnits = account.allowedCallers.flatMap { $0.units.isEmpty ? nil : $0.units }
+        allowedExecutables = account.allowedCallers.flatMap { $0.executables.isEmpty ? nil : $0.executables }
+    }
+}
+
+/// An account's settings as they stand in their column: one JSON object, by the names of the wire.
+///
+/// What statements ask for, and what is sealed, has a column of its own and is not among them.
+struct StoredSettings: Codable {
+    private static let inColumns: Set = [
+        "issuer", "dpop", "subjectAccount", "actorAccount", "allowedUnits", "allowedExecutables",
+    ]
+    private static let members = Setting.all.filter { !inColumns.contains($0.name) }
+
+    let settings: AccountSettings
+
+    init(_ settings: AccountSettings) {
+        self.settings = settings
+    }
+
+    init(from decoder: any Decoder) throws {
+        settings = try AccountSettings(Self.members, from: decoder)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try settings.encode(Self.members, to: encoder)
+    }
+}
+
+/// A setting that cannot be read as what it means.
+package struct SettingFault: Error, Hashable {
+    /// Its name on the wire.
+    package let setting: String
+    package let flaw: ColumnFlaw
+}
+
+/// What the settings mean.
+extension AccountSettings {
+    /// The registration, without its secrets and without what is known of it beside the settings. Its client id is empty if none is said.
+    package func registration() throws(SettingFault) -> ClientRegistration {
+        ClientRegistration(
+            clientID: clientId ?? "",
+            authentication: try word(clientAuthentication, "clientAuthentication"),
+            clientKeyID: clientKeyId,
+            teamID: teamId,
+            serviceGrant: try serviceGrant(),
+            scopes: scopes ?? [],
+            refreshParameters: refreshParameters ?? [:],
+            authorizationParameters: authorizationParameters ?? [:],
+            authorizationDetails: authorizationDetails,
+            redirect: RegisteredRedirect(
+                uri: redirectUri,
+                port: try port(redirectPort, "redirectPort"),
+                scheme: redirectScheme,
+                postLogoutURI: postLogoutRedirectUri
+            )
+        )
+    }
+
+    package func policy() throws(SettingFault) -> RefreshPolicy {
+        RefreshPolicy(
+            leadTime: try length(leadTimeSec, "leadTimeSec"),
+            rotationGrace: try length(rotationGraceSec, "rotationGraceSec"),
+            refreshTokenLifetime: try length(refreshTokenLifetimeSec, "refreshTokenLifetimeSec")
+        )
+    }
+
+    /// Nil for an account of a person.
+    private func serviceGrant() throws(SettingFault) -> ServiceGrant? {
+        guard let kind: ServiceGrant.Kind = try word(grantType, "grantType") else { return nil }
+        switch kind {
+        case .clientCredentials: return .clientCredentials
+        case .jwtBearer:
+            return .jwtBearer(
+                AssertionTerms(
+                    subject: assertionSubject,
+                    audience: assertionAudience,
+                    lifetime: try length(assertionLifetimeSec, "assertionLifetimeSec")
+                )
+            )
+        case .tokenExchange:
+            guard let subject = try source(subjectAccount, "subjectAccount", subjectTokenType, "subjectTokenType")
+            else { throw SettingFault(setting: "subjectAccount", flaw: .missing) }
+            return .tokenExchange(
+                ExchangeTerms(
+                    subject: subject,
+                    actor: try source(actorAccount, "actorAccount", actorTokenType, "actorTokenType"),
+                    requestedType: try word(requestedTokenType, "requestedTokenType")
+                )
+            )
+        }
+    }
+
+    private func source(
+        _ name: String?,
+        _ nameSetting: String,
+        _ type: String?,
+        _ typeSetting: String
+    ) throws(SettingFault) -> SourceToken? {
+        guard let name else { return nil }
+        guard let account = AccountName(name) else { throw SettingFault(setting: nameSetting, flaw: .malformed) }
+        return SourceToken(account: account, type: try word(type, typeSetting) ?? .accessToken)
+    }
+
+    private func word<Word: RawRepresentable<String>>(
+        _ text: String?,
+        _ setting: String
+    ) throws(SettingFault) -> Word? {
+        guard let text else { return nil }
+        guard let word = Word(rawValue: text) else { throw SettingFault(setting: setting, flaw: .unknownWord) }
+        return word
+    }
+
+    private func length(_ seconds: Int64?, _ setting: String) throws(SettingFault) -> Duration? {
+        guard let seconds else { return nil }
+        let (count, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        guard !overflow, ColumnReader.isPlausible(count) else {
+            throw SettingFault(setting: setting, flaw: .outOfRange)
+        }
+        return .seconds(seconds)
+    }
+
+    private func port(_ number: Int64?, _ setting: String) throws(SettingFault) -> Int? {
+        guard let number else { return nil }
+        guard let port = Int(exactly: number), RegisteredRedirect.isPort(port) else {
+            throw SettingFault(setting: setting, flaw: .outOfRange)
+        }
+        return port
+    }
+}
