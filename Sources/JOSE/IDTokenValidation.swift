@@ -141,3 +141,92 @@ package struct IDTokenValidation: Sendable {
         else { throw .wrongAuthenticationContext(context) }
     }
 }
+
+extension IDTokenValidation {
+    /// What Entra writes into issuers where the tenant's id belongs.
+    private static let tenantPlace = "{tenantid}"
+
+    /// §3.1.3.7 rule 2: the issuer, byte for byte, or what its provider is known to write instead.
+    func checkIssuer(_ claims: IDToken, signedBy key: JSONWebKey?) throws(JOSEError) {
+        guard let issuerTemplate, !isOneTenant(of: issuerTemplate) else {
+            guard isConfigured(claims.issuer) else { throw .wrongIssuer(claims.issuer) }
+            return
+        }
+        // Entra's key set names for each key the issuers that it signs for; a key of one tenant must not speak for another.
+        if let signer = key?.issuer {
+            guard fill(signer, claims.tenant)?.isIdentical(to: claims.issuer) ?? false else {
+                throw .keyOfAnotherIssuer
+            }
+        }
+        let own = fill(issuerTemplate, claims.tenant)
+        guard isConfigured(claims.issuer) || own?.isIdentical(to: claims.issuer) ?? false else {
+            throw .wrongIssuer(claims.issuer)
+        }
+    }
+
+    private func isConfigured(_ found: String) -> Bool {
+        found.isIdentical(to: issuer.url) || issuerAliases.contains { found.isIdentical(to: $0) }
+    }
+
+    /// Whether the account's own issuer names a tenant by its id: then no other tenant will do.
+    private func isOneTenant(of template: String) -> Bool {
+        let ends = template.split(separator: Self.tenantPlace, omittingEmptySubsequences: false)
+        guard ends.count == 2, issuer.url.hasPrefix(ends[0]), issuer.url.hasSuffix(ends[1]) else { return false }
+        return Self.isTenantID(issuer.url.dropFirst(ends[0].count).dropLast(ends[1].count))
+    }
+
+    /// `template` for the tenant `tenant`; nil if that is no tenant's id, which might be half a URL.
+    private func fill(_ template: String, _ tenant: String?) -> String? {
+        guard template.contains(Self.tenantPlace) else { return template }
+        guard let tenant, Self.isTenantID(tenant) else { return nil }
+        return template.replacing(Self.tenantPlace, with: tenant)
+    }
+
+    /// A UUID in its usual form.
+    private static func isTenantID(_ text: some StringProtocol) -> Bool {
+        text.utf8.count == 36 && text.utf8.allSatisfy { "0123456789abcdefABCDEF-".utf8.contains($0) }
+    }
+}
+
+extension IDTokenValidation {
+    /// The claims of a token that came with a refresh, if it is about the same user at the same issuer, for this client (OpenID Connect
+    /// Core §12.2).
+    ///
+    /// The signature is not looked at: the token came from the token endpoint itself (§3.1.3.7 rule 6), and to fetch keys for it would keep
+    /// a rotated refresh token out of the store meanwhile.
+    package func continued(_ token: Secret, subject: String) throws(JOSEError) -> IDToken {
+        let claims = try IDToken(CompactJWS(token).payload)
+        try checkIssuer(claims, signedBy: nil)
+        guard claims.subject.isIdentical(to: subject) else { throw .changedOnRefresh(.subject) }
+        guard claims.audiences.contains(where: { $0.isIdentical(to: clientID) }) else { throw .wrongAudience }
+        return claims
+    }
+}
+
+extension IDTokenValidation {
+    /// What must not change while a grant lives (OpenID Connect Core §12.2).
+    func check(_ claims: IDToken, against previous: IDToken) throws(JOSEError) {
+        guard claims.issuer.isIdentical(to: previous.issuer) else { throw .changedOnRefresh(.issuer) }
+        guard claims.subject.isIdentical(to: previous.subject) else { throw .changedOnRefresh(.subject) }
+        let isKept = previous.audiences.allSatisfy { old in claims.audiences.contains { $0.isIdentical(to: old) } }
+        guard isKept else { throw .changedOnRefresh(.audience) }
+        guard Self.isSame(claims.authorizedParty, previous.authorizedParty) else {
+            throw .changedOnRefresh(.authorizedParty)
+        }
+        // The time of the sign-in, not of the refresh; a server may say it once only.
+        if let time = claims.authenticatedAt, let original = previous.authenticatedAt {
+            guard time == original else { throw .changedOnRefresh(.authenticationTime) }
+        }
+        if let nonce = claims.nonce, let original = previous.nonce {
+            guard nonce.isIdentical(to: original) else { throw .changedOnRefresh(.nonce) }
+        }
+    }
+
+    private static func isSame(_ one: String?, _ other: String?) -> Bool {
+        switch (one, other) {
+        case (nil, nil): true
+        case (let one?, let other?): one.isIdentical(to: other)
+        case (nil, _?), (_?, nil): false
+        }
+    }
+}

@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import FoundationEssentials
 package import RefreshCore
+import TextEncodings
 
 /// The key of a client, for `private_key_jwt`, Apple's client secret, request objects and assertion grants.
 package struct PrivateKey: Sendable {
@@ -97,5 +98,133 @@ package struct PrivateKey: Sendable {
     package func publicJWK(keyID: String?) -> String {
         let name = (keyID ?? self.keyID).map { [(name: "kid", value: JSONText.text($0))] } ?? []
         return JSONText.object(material.publicKey.members + name + [("use", .text("sig"))]).written
+    }
+}
+
+extension PrivateKey.Material {
+    /// Nil if `pem`, one block, is no private key of a kind that we know. Each kind's reader refuses the others' keys.
+    init?(pem: String) {
+        if let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) {
+            self = .p256(key)
+        } else if let key = try? P384.Signing.PrivateKey(pemRepresentation: pem) {
+            self = .p384(key)
+        } else if let key = try? P521.Signing.PrivateKey(pemRepresentation: pem) {
+            self = .p521(key)
+        } else if let key = try? Curve25519.Signing.PrivateKey(pemRepresentation: pem) {
+            self = .ed25519(key)
+        } else if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: pem) {
+            self = .rsa(key)
+        } else {
+            return nil
+        }
+    }
+
+    /// Nil if `jwk` has no private half (RFC 7518 §6.2.2, §6.3.2; RFC 8037 §2), or one that does not belong to the public half.
+    init?(jwk: JSONObject) {
+        let number = { (name: String) in jwk.text(name).flatMap { Base64URL.decode($0.utf8) } }
+        guard let secret = number("d") else { return nil }
+        switch (jwk.text("kty"), jwk.text("crv")) {
+        case ("EC", "P-256"?):
+            guard let key = try? P256.Signing.PrivateKey(rawRepresentation: secret) else { return nil }
+            self = .p256(key)
+        case ("EC", "P-384"?):
+            guard let key = try? P384.Signing.PrivateKey(rawRepresentation: secret) else { return nil }
+            self = .p384(key)
+        case ("EC", "P-521"?):
+            guard let key = try? P521.Signing.PrivateKey(rawRepresentation: secret) else { return nil }
+            self = .p521(key)
+        case ("OKP", "Ed25519"?):
+            guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: secret) else { return nil }
+            self = .ed25519(key)
+        case ("RSA", _):
+            guard let modulus = number("n"), let exponent = number("e"), let p = number("p"), let q = number("q"),
+                let key = try? _RSA.Signing.PrivateKey(n: modulus, e: exponent, d: secret, p: p, q: q)
+            else { return nil }
+            self = .rsa(key)
+        default:
+            return nil
+        }
+        // A public half that says something else would be published, and the server would refuse every signature.
+        guard let published = PublicKey(jwk: jwk), published.thumbprint == publicKey.thumbprint else { return nil }
+    }
+
+    var publicKey: PublicKey {
+        switch self {
+        case .rsa(let key): .rsa(key.publicKey)
+        case .p256(let key): .p256(key.publicKey)
+        case .p384(let key): .p384(key.publicKey)
+        case .p521(let key): .p521(key.publicKey)
+        case .ed25519(let key): .ed25519(key.publicKey)
+        }
+    }
+
+    /// The caller has seen that the key fits.
+    func signature(of input: [UInt8], by algorithm: SigningAlgorithm) throws -> [UInt8] {
+        switch self {
+        case .rsa(let key):
+            let padding: _RSA.Signing.Padding = algorithm.family == .rsaPSS ? .PSS : .insecurePKCS1v1_5
+            let signature =
+                switch algorithm.hash {
+                case .sha256: try key.signature(for: SHA256.hash(data: input), padding: padding)
+                case .sha384: try key.signature(for: SHA384.hash(data: input), padding: padding)
+                case .sha512: try key.signature(for: SHA512.hash(data: input), padding: padding)
+                }
+            return Array(signature.rawRepresentation)
+        case .p256(let key): return Array(try key.signature(for: SHA256.hash(data: input)).rawRepresentation)
+        case .p384(let key): return Array(try key.signature(for: SHA384.hash(data: input)).rawRepresentation)
+        case .p521(let key): return Array(try key.signature(for: SHA512.hash(data: input)).rawRepresentation)
+        case .ed25519(let key): return Array(try key.signature(for: input))
+        }
+    }
+}
+
+/// The blocks of a PEM file (RFC 7468), by label; text between them is skipped.
+struct PEMText {
+    private let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    /// Whether a private key in it needs a passphrase: PKCS #8's own form, or OpenSSL's old header (RFC 1421).
+    var isEncrypted: Bool {
+        text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") || text.contains("Proc-Type: 4,ENCRYPTED")
+    }
+
+    /// The first block of a private key, boundaries included, in lines of 64 characters: the library takes no others, and some tools
+    /// write all in one line. `openssl ecparam -genkey` writes a block of parameters before it.
+    var privateKey: String? {
+        block { $0.hasSuffix("PRIVATE KEY") }.map { block in
+            var lines: [Substring] = []
+            var rest = block.body.filter { !$0.isWhitespace }[...]
+            while !rest.isEmpty {
+                lines.append(rest.prefix(64))
+                rest = rest.dropFirst(64)
+            }
+            return "-----BEGIN \(block.label)-----\n" + lines.joined(separator: "\n")
+                + "\n-----END \(block.label)-----\n"
+        }
+    }
+
+    /// The first certificate, in DER.
+    var certificate: [UInt8]? {
+        block { $0 == "CERTIFICATE" }.flatMap { Data(base64Encoded: $0.body, options: .ignoreUnknownCharacters) }
+            .map(Array.init)
+    }
+
+    private func block(_ isWanted: (Substring) -> Bool) -> (label: Substring, body: String)? {
+        var label: Substring?
+        var body = ""
+        for line in text.split(whereSeparator: \.isNewline) {
+            if line.hasPrefix("-----BEGIN "), line.hasSuffix("-----") {
+                let found = line.dropFirst(11).dropLast(5)
+                label = isWanted(found) ? found : nil
+            } else if let label, line.hasPrefix("-----END ") {
+                return (label, body)
+            } else if label != nil {
+                body += line + "\n"
+            }
+        }
+        return nil
     }
 }

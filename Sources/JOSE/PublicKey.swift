@@ -104,3 +104,106 @@ enum PublicKey: Sendable {
         }
     }
 }
+
+extension PublicKey {
+    /// The members that make the key, and no others, in the order of their names: what RFC 7638 §3.2 hashes.
+    var members: [(name: String, value: JSONText)] {
+        switch self {
+        case .rsa(let key):
+            // Fails for no key that could be read.
+            guard let numbers = try? key.getKeyPrimitives() else { return [] }
+            let (e, n) = (Self.number(numbers.publicExponent), Self.number(numbers.modulus))
+            return [("e", .text(e)), ("kty", .text("RSA")), ("n", .text(n))]
+        case .p256(let key): return Self.point("P-256", Array(key.x963Representation))
+        case .p384(let key): return Self.point("P-384", Array(key.x963Representation))
+        case .p521(let key): return Self.point("P-521", Array(key.x963Representation))
+        case .ed25519(let key):
+            let x = Base64URL.encode(key.rawRepresentation)
+            return [("crv", .text("Ed25519")), ("kty", .text("OKP")), ("x", .text(x))]
+        }
+    }
+
+    /// RFC 7638, with SHA-256.
+    var thumbprint: String {
+        Base64URL.encode(SHA256.hash(data: Array(JSONText.object(members).written.utf8)))
+    }
+
+    /// Without leading zeros (RFC 7518 §2, Base64urlUInt).
+    private static func number(_ bytes: Data) -> String {
+        Base64URL.encode(bytes.drop { $0 == 0 })
+    }
+
+    private static func point(_ curve: String, _ point: [UInt8]) -> [(name: String, value: JSONText)] {
+        // 0x04, then both coordinates at the curve's full length.
+        let length = (point.count - 1) / 2
+        let (x, y) = (Base64URL.encode(point.dropFirst().prefix(length)), Base64URL.encode(point.suffix(length)))
+        return [("crv", .text(curve)), ("kty", .text("EC")), ("x", .text(x)), ("y", .text(y))]
+    }
+}
+
+/// The keys that a server publishes at its `jwks_uri` (RFC 7517 §5), as far as they check signatures that we know.
+package struct JWKSet: Sendable {
+    /// Longest text read, in bytes. Entra's set, with a certificate in each of its ten keys, has 20 KiB.
+    package static let sizeLimit = 256 << 10
+    /// Most keys taken. Real sets have two to ten; a token without `kid` costs one check for each.
+    package static let countLimit = 100
+
+    let keys: [JSONWebKey]
+
+    /// A set without keys: for tokens that are signed with the client secret.
+    package static let empty = JWKSet(keys: [])
+
+    private init(keys: [JSONWebKey]) {
+        self.keys = keys
+    }
+
+    /// Reads a key set. Keys of unknown kinds, for other uses, or damaged, are left out (RFC 7517 §5): they are for others.
+    ///
+    /// - Throws: `keySetMalformed`, `keySetTooLarge`, or `duplicateMember`.
+    package init(_ bytes: [UInt8]) throws(JOSEError) {
+        guard bytes.count <= Self.sizeLimit else { throw .keySetTooLarge }
+        let entries: [JSONObject]
+        do throws(JOSEError) {
+            guard let objects = try JSONObject(bytes).objects("keys") else { throw .keySetMalformed }
+            entries = objects
+        } catch .malformed {
+            throw .keySetMalformed
+        }
+        guard entries.count <= Self.countLimit else { throw .keySetTooLarge }
+        keys = entries.compactMap(JSONWebKey.init)
+    }
+
+    /// The keys that may have signed a token with this header; more than one only if it names none.
+    func candidates(keyID: String?, algorithm: SigningAlgorithm) -> [JSONWebKey] {
+        keys.filter { key in
+            guard key.key.fits(algorithm), key.algorithm == nil || key.algorithm == algorithm else { return false }
+            guard let keyID else { return true }
+            return key.keyID?.isIdentical(to: keyID) ?? false
+        }
+    }
+}
+
+/// One published key (RFC 7517 §4).
+struct JSONWebKey: Sendable {
+    let key: PublicKey
+    let keyID: String?
+    /// `alg`: the only algorithm that the key is for; nil for all that its kind allows.
+    let algorithm: SigningAlgorithm?
+    /// Entra's addition: whose tokens the key signs, with `{tenantid}` for all tenants.
+    let issuer: String?
+
+    /// Nil for a key that does not check signatures that we know.
+    init?(_ jwk: JSONObject) {
+        guard let key = PublicKey(jwk: jwk), jwk.text("use") ?? "sig" == "sig" else { return nil }
+        if let uses = jwk.texts("key_ops"), !uses.contains("verify") { return nil }
+        if let name = jwk.text("alg") {
+            guard let algorithm = SigningAlgorithm(rawValue: name), key.fits(algorithm) else { return nil }
+            self.algorithm = algorithm
+        } else {
+            algorithm = nil
+        }
+        self.key = key
+        keyID = jwk.text("kid")
+        issuer = jwk.text("issuer")
+    }
+}

@@ -1,3 +1,6 @@
+import FoundationEssentials
+package import NIOCore
+import NIOPosix
 package import RefreshCore
 
 /// Speaks to authorization servers. The only code that sends a refresh token.
@@ -225,4 +228,93 @@ extension RefreshFailure {
             retryAfter: answer?.retryAfter(now: now)
         )
     }
+}
+
+/// How the client speaks to authorization servers.
+package struct OAuthClientConfiguration: Sendable {
+    /// For one refresh or revocation with all it needs, metadata and repeated requests included.
+    package var totalTimeout: Duration = .seconds(30)
+    /// How long the answer to a refresh is waited for that may hold the only refresh token the server still takes.
+    ///
+    /// Below the core's lease, so that two requests for one generation never overlap.
+    package var answerTimeout: Duration = .seconds(300)
+    /// For name resolution, TCP and proxy of one connection; then as much again for its TLS handshake.
+    package var connectTimeout: Duration = .seconds(10)
+    /// For both metadata documents together.
+    package var discoveryTimeout: Duration = .seconds(15)
+    /// Longest answer read, in bytes. Real ones are a few KiB; metadata with embedded keys reach 100 KiB.
+    package var bodyLimit = 1 << 20
+    /// Age at which metadata is fetched again.
+    package var metadataLifetime: Duration = .seconds(86_400)
+    /// Most issuers whose metadata is kept in memory; the one fetched longest ago goes first.
+    package var metadataLimit = 256
+    /// PEM file with certificate authorities trusted for all servers beside the system's; a profile's own file wins.
+    package var caFile: String?
+    /// Reads such files.
+    package var authorities = CertificateAuthorities()
+    package var proxy = ProxySettings(environment: ProcessInfo.processInfo.environment)
+    package var userAgent = "authrefreshd"
+    /// Where connections live; NIO's shared threads unless the daemon gives its own.
+    package var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+    /// The wall clock, for dates in answers and for judging certificates.
+    package var now: @Sendable () -> Timestamp = Self.systemTime
+    /// Measures the age of metadata and the time that requests may take; counts through a suspend.
+    package var uptime: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
+
+    package init() {}
+
+    private static func systemTime() -> Timestamp {
+        Timestamp(microseconds: Int64(Date.now.timeIntervalSince1970 * 1e6))
+    }
+}
+
+/// Looking at a server without sending it a token.
+extension OAuthClient {
+    /// What a server published just now.
+    package struct PublishedMetadata: Sendable {
+        package let metadata: AuthorizationServerMetadata
+        /// The server's clock when it answered; nil if it did not say, or was not asked.
+        package let serverDate: Timestamp?
+        /// Whether a provider profile stands for the document, so that nothing was fetched.
+        package let isFromProfile: Bool
+    }
+
+    /// The server's metadata, fetched anew.
+    @concurrent package func publishedMetadata(
+        of issuer: Issuer,
+        profile: ProviderProfile?
+    ) async throws(MetadataError) -> PublishedMetadata {
+        if let metadata = AuthorizationServerMetadata(issuer: issuer, profile: profile) {
+            return PublishedMetadata(metadata: metadata, serverDate: nil, isFromProfile: true)
+        }
+        let fetch = MetadataFetch(exchange: exchange, configuration: configuration)
+        let result = try await fetch.run(issuer: issuer, profile: profile)
+        return PublishedMetadata(metadata: result.metadata, serverDate: result.serverDate, isFromProfile: false)
+    }
+
+    /// The certificate of the server at `endpoint`, checked as for a refresh; nil if there is none to see: the connection is plain, or
+    /// a proxy's.
+    @concurrent package func certificate(
+        of endpoint: Endpoint,
+        profile: ProviderProfile?
+    ) async throws(CertificateProbeError) -> ServerCertificate? {
+        guard endpoint.isSecure, !usesProxy(for: endpoint) else { return nil }
+        return try await CertificateProbe(configuration: configuration).run(endpoint, caFile: profile?.caFile)
+    }
+
+    /// Whether requests to `endpoint` go through the proxy.
+    package func usesProxy(for endpoint: Endpoint) -> Bool {
+        configuration.proxy.covers(endpoint)
+    }
+
+    /// How the client proves itself to a server that offers these methods.
+    package func authenticationMethod(
+        of registration: ClientRegistration,
+        profile: ProviderProfile?,
+        offered: [String]?
+    ) -> ClientAuthentication {
+        ClientCredentials.method(registration, profile: profile, offered: offered)
+    }
+
+    package var proxy: ProxySettings { configuration.proxy }
 }

@@ -72,3 +72,102 @@ package struct AccountName: Hashable, Comparable, Sendable, CustomStringConverti
         lhs.text < rhs.text
     }
 }
+
+/// The programs that an account's secrets are for. A caller is one of them if it matches either list.
+package struct AllowedCallers: Hashable, Sendable {
+    /// Names of systemd units: `mbsync.service`.
+    package let units: [String]
+    /// Absolute paths of executables.
+    package let executables: [String]
+
+    /// Nil if both lists are empty: that would be nobody, and means everybody.
+    package init?(units: [String], executables: [String]) {
+        guard !units.isEmpty || !executables.isEmpty else { return nil }
+        self.units = units
+        self.executables = executables
+    }
+}
+
+extension AllowedCallers: CustomStringConvertible {
+    package var description: String {
+        (units.map { "the unit '\($0)'" } + executables.map { "'\($0)'" }).joined(separator: ", ")
+    }
+}
+
+/// A program as it was seen when it called: what a list of allowed callers is held against after it has ended.
+package struct SeenProgram: Hashable, Sendable {
+    /// The systemd unit that it ran in; nil if it ran in none.
+    package let unit: String?
+    /// The path of its executable, free of symbolic links; nil if the daemon could not see it, or found another file there.
+    package let executable: String?
+
+    package init(unit: String?, executable: String?) {
+        self.unit = unit
+        self.executable = executable
+    }
+}
+
+extension SeenProgram: CustomStringConvertible {
+    package var description: String {
+        let program = executable.map { "'\($0)'" } ?? "a program that the daemon could not see"
+        return unit.map { program + " in the unit '\($0)'" } ?? program
+    }
+}
+
+/// What a sign-in told about the grant beside its tokens. None of it is secret.
+package struct GrantFacts: Hashable, Sendable {
+    /// Whose grant it is: `sub` of the ID token (OpenID Connect Core §2), at the account's issuer. Nil if that is not known: the server
+    /// told nobody's, or the grant was imported.
+    package var subject: String?
+    /// What the provider said that programs need beside a token, by the provider's names: `instance_url`, `realmId`.
+    package var keptFields: [String: String]
+
+    package init(subject: String? = nil, keptFields: [String: String] = [:]) {
+        self.subject = subject
+        self.keptFields = keptFields
+    }
+}
+
+/// The number of an account in the store; stays the same when the account is renamed, and is never given twice.
+package struct AccountID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package let rawValue: Int64
+
+    package init(_ rawValue: Int64) {
+        self.rawValue = rawValue
+    }
+
+    package var description: String { "\(rawValue)" }
+
+    package static func < (lhs: AccountID, rhs: AccountID) -> Bool {
+        lhs.rawValue < rhs.rawValue
+    }
+}
+
+/// The number of an issuer in the store.
+package struct IssuerID: Hashable, Sendable {
+    package let rawValue: Int64
+
+    package init(_ rawValue: Int64) {
+        self.rawValue = rawValue
+    }
+}
+
+/// How often an account's refresh token has changed.
+///
+/// An answer belongs to the generation that was spent for it. Telling answers apart by generation, not by phase, is what keeps a
+/// rotated refresh token that arrives late (RFC 9700 §4.14.2).
+package struct Generation: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package let rawValue: Int64
+
+    package init(_ rawValue: Int64) {
+        self.rawValue = rawValue
+    }
+
+    package var next: Generation { Generation(rawValue + 1) }
+
+    package var description: String { "\(rawValue)" }
+
+    package static func < (lhs: Generation, rhs: Generation) -> Bool {
+        lhs.rawValue < rhs.rawValue
+    }
+}

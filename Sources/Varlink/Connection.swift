@@ -291,3 +291,94 @@ final class Connection {
         registry.deadlineSet(end)
     }
 }
+
+/// What one peer is sent, and the kernel has not taken yet.
+struct Outbox {
+    /// A change of how much waits to be read by the peer.
+    enum Crossing {
+        /// It is much now.
+        case upwards
+        /// It is much no longer: half of the mark, so that it is not told at each read.
+        case downwards
+    }
+
+    private let highWater: Int
+    private var bytes: ArraySlice<UInt8> = []
+    private var isHigh = false
+
+    /// - Parameter highWater: bytes that are much.
+    init(highWater: Int) {
+        self.highWater = highWater
+    }
+
+    var isEmpty: Bool { bytes.isEmpty }
+    var count: Int { bytes.count }
+    var isAboveMark: Bool { bytes.count > highWater }
+
+    mutating func append(_ message: [UInt8]) {
+        if bytes.isEmpty { bytes = message[...] } else { bytes += message }
+    }
+
+    mutating func removeAll() {
+        bytes = []
+    }
+
+    /// Sends as much as there is room for; false if the peer takes nothing any more.
+    mutating func send(to descriptor: Int32) -> Bool {
+        while !bytes.isEmpty {
+            switch SocketSystem.write(descriptor, bytes) {
+            case .moved(let count): bytes = bytes.dropFirst(count)
+            case .wouldBlock: return true
+            case .failed: return false
+            }
+        }
+        // An empty slice would keep what it was cut from.
+        bytes = []
+        return true
+    }
+
+    /// What has changed since this was asked last; nil if nothing has.
+    mutating func crossedMark() -> Crossing? {
+        guard isHigh ? bytes.count <= highWater / 2 : isAboveMark else { return nil }
+        isHigh.toggle()
+        return isHigh ? .upwards : .downwards
+    }
+}
+
+/// How many bytes are held for processes, on all connections of each.
+package struct HeldBytes {
+    let ofProcessMax: Int
+    let ofAllMax: Int
+    private var ofProcess: [Int32: Int] = [:]
+    private var ofAll = 0
+
+    package init(ofProcessMax: Int, ofAllMax: Int) {
+        self.ofProcessMax = ofProcessMax
+        self.ofAllMax = ofAllMax
+    }
+
+    /// Notes that so many more bytes are held for `process`, or fewer.
+    package mutating func count(_ change: Int, for process: Int32?) {
+        guard let process else { return }
+        ofAll += change
+        let count = ofProcess[process, default: 0] + change
+        ofProcess[process] = count > 0 ? count : nil
+    }
+
+    package enum Verdict: Equatable {
+        case fits
+        case tooManyOfProcess
+        /// There would be room without those of the process that has the most.
+        case tooManyOfAll(most: Int32)
+    }
+
+    /// Whether so many more bytes may be held for `process`.
+    package func verdict(on bytes: Int, for process: Int32?) -> Verdict {
+        guard let process else { return .fits }
+        let mine = ofProcess[process, default: 0] + bytes
+        guard mine <= ofProcessMax else { return .tooManyOfProcess }
+        guard ofAll + bytes > ofAllMax else { return .fits }
+        let most = ofProcess.max { $0.value < $1.value }
+        return .tooManyOfAll(most: most.flatMap { $0.value > mine ? $0.key : nil } ?? process)
+    }
+}

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 package import StrictJSON
 
 /// A call as it came over the wire.
@@ -107,5 +108,114 @@ extension Members {
         } else {
             self = []
         }
+    }
+}
+
+/// A reply, ready to be sent.
+package struct VarlinkReply: Equatable, Sendable {
+    /// The whole message, its NUL included.
+    package let message: [UInt8]
+    /// More replies to the same call will follow.
+    package let continues: Bool
+
+    /// - Parameter encoded: The parameters, a JSON object.
+    package init(encoded: [UInt8], continues: Bool = false) {
+        message = WireJSON.reply(encoded, continues: continues)
+        self.continues = continues
+    }
+
+    /// The same for parameters that are not encoded yet.
+    package init(_ parameters: some Encodable, continues: Bool = false) {
+        self.init(encoded: WireJSON.encode(parameters), continues: continues)
+    }
+
+    /// An error ends the call.
+    package init(_ error: VarlinkError) {
+        message = WireJSON.reply(error)
+        continues = false
+    }
+}
+
+/// An error reply: its full name and its parameters, already in JSON.
+package struct VarlinkError: Error, Equatable, Sendable {
+    /// Full name: `io.example.Interface.ErrorName`.
+    package let name: String
+    /// A JSON object.
+    package let parameters: [UInt8]
+
+    package init(_ name: String, parameters: some Encodable) {
+        self.name = name
+        self.parameters = WireJSON.encode(parameters)
+    }
+
+    package init(_ name: String) {
+        self.name = name
+        self.parameters = Array("{}".utf8)
+    }
+}
+
+/// The errors of `org.varlink.service`, which every service shares.
+extension VarlinkError {
+    /// No such interface here.
+    package static func interfaceNotFound(_ interface: String) -> VarlinkError {
+        VarlinkError("org.varlink.service.InterfaceNotFound", parameters: ["interface": interface])
+    }
+
+    /// The interface has no such method; `method` is its full name.
+    package static func methodNotFound(_ method: String) -> VarlinkError {
+        VarlinkError("org.varlink.service.MethodNotFound", parameters: ["method": method])
+    }
+
+    /// The named parameter is missing, unknown, of the wrong type or out of range.
+    package static func invalidParameter(_ parameter: String) -> VarlinkError {
+        VarlinkError("org.varlink.service.InvalidParameter", parameters: ["parameter": parameter])
+    }
+
+    /// The caller may not do that.
+    package static let permissionDenied = VarlinkError("org.varlink.service.PermissionDenied")
+
+    /// The method answers only calls with the `more` flag.
+    package static let expectedMore = VarlinkError("org.varlink.service.ExpectedMore")
+}
+
+/// Values and replies as the bytes that go over the wire.
+package enum WireJSON {
+    /// `value` as a JSON object, its keys in alphabetical order, so that equal values are equal bytes.
+    ///
+    /// Traps if `value` does not encode to an object: Varlink parameters are always one, and which types we reply with is
+    /// known when we are built.
+    package static func encode(_ value: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            let object = Array(try encoder.encode(value))
+            precondition(object.first == UInt8(ascii: "{"), "the parameters of a Varlink reply are an object")
+            return object
+        } catch {
+            preconditionFailure("the parameters of a Varlink reply can always be encoded")
+        }
+    }
+
+    /// A reply, complete with its NUL. `parameters` is a JSON object.
+    static func reply(_ parameters: [UInt8], continues: Bool) -> [UInt8] {
+        var message: [UInt8] = []
+        message.reserveCapacity(parameters.count + 40)
+        message += #"{"parameters":"#.utf8
+        message += parameters
+        if continues { message += #","continues":true"#.utf8 }
+        message += "}\0".utf8
+        return message
+    }
+
+    /// An error reply, complete with its NUL. The name needs no escapes: Varlink names are letters, digits, dots, hyphens.
+    static func reply(_ error: VarlinkError) -> [UInt8] {
+        var message: [UInt8] = []
+        message.reserveCapacity(error.parameters.count + error.name.utf8.count + 40)
+        message += #"{"error":""#.utf8
+        message += error.name.utf8
+        message += #"","parameters":"#.utf8
+        message += error.parameters
+        message += "}\0".utf8
+        return message
     }
 }

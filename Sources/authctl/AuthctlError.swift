@@ -1,4 +1,6 @@
 internal import AuthRefreshInterface
+internal import Glibc
+internal import VarlinkClient
 
 /// Why a command did not do its work.
 indirect enum AuthctlError: Error, Hashable, Sendable {
@@ -36,4 +38,240 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
     case cannotStartDaemon(path: String, errno: Int32)
     case noPrivateWindow(PrivateWindowRefusal)
     case cancelled
+}
+
+extension AuthctlError {
+    /// The exit status and the lines for the user.
+    var report: Report {
+        switch self {
+        case .secretAsArgument(let option): Self.secretAsArgumentReport(option)
+        case .unknownCommand(let suggestion, let helpCommand):
+            Report(
+                status: .usage,
+                message: "no command has this name",
+                hints: [suggestion.map { "did you mean '\($0)'?" } ?? "see '\(helpCommand)'"]
+            )
+        case .usage(let message, let hint):
+            Report(status: .usage, message: message, hints: hint.map { [$0] } ?? [])
+        case .secretFile(let error): error.report
+        case .unusableDocument(let message, let hint):
+            Report(status: .badData, message: message, hints: hint.map { [$0] } ?? [])
+        case .secretsToTerminal:
+            Report(
+                status: .usage,
+                message: "the export holds secrets, and standard output is a terminal",
+                hints: ["use --output FILE, or --show-secrets to see them here"]
+            )
+        case .cannotCreateFile(let path, let number): Self.cannotCreateReport(path, number)
+        case .cannotWriteOutput(let number):
+            Report(status: .tryAgainLater, message: "cannot write to standard output: \(systemText(number))")
+        case .cannotReadBackup(let number):
+            Report(status: .tryAgainLater, message: "cannot read the daemon's copy of the store: \(systemText(number))")
+        case .connection(let error): error.report
+        case .refused(let refusal): refusal.report
+        case .nameTaken(let refusal): Self.nameTakenReport(refusal)
+        case .notFresh(let status): RefreshOutcome.report(on: status)
+        case .keptButNotFresh(let done, let cause):
+            cause.report.following(done)
+        case .signOutFailed(let account, let step, let reason):
+            Report(
+                status: .tryAgainLater,
+                message: "'\(account)': \(SignOutText.failure(of: step)): \(reason)",
+                hints: [SignOutText.hint(for: step, of: account)]
+            )
+        case .cannotStartAgent(let path, let number):
+            Report(
+                status: .misconfigured,
+                message: "cannot start '\(path)': \(systemText(number))",
+                hints: ["systemd/install puts it beside authctl"]
+            )
+        case .cannotStartDaemon(let path, let number):
+            Report(
+                status: .misconfigured,
+                message: "cannot start '\(path)': \(systemText(number))",
+                hints: ["systemd/install puts it beside authctl"]
+            )
+        case .noPrivateWindow(let refusal): refusal.report
+        case .reported(let status): Report(status: status, message: "")
+        case .cancelled: Report(status: .cancelled, message: "cancelled")
+        }
+    }
+
+    /// Whether this is the daemon's answer about one account; the connection can be used further.
+    var isOutcome: Bool {
+        switch self {
+        case .refused, .nameTaken, .notFresh: true
+        case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
+            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .keptButNotFresh, .signOutFailed,
+            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .reported, .cancelled:
+            false
+        }
+    }
+
+    private static func secretAsArgumentReport(_ option: String) -> Report {
+        let advice =
+            switch option {
+            case "--client-secret": "--client-secret-file FILE, or '-' to be asked"
+            case "--refresh-token": "--refresh-token-file FILE, or '-' to be asked"
+            default: "--client-secret-file and --refresh-token-file take a file, or '-' to be asked"
+            }
+        return Report(
+            status: .usage,
+            message: "'\(option)' would show a secret to every process of this machine",
+            hints: [advice, "treat a secret that was typed here as known to others: your shell has kept it too"]
+        )
+    }
+
+    private static func nameTakenReport(_ refusal: Refusal) -> Report {
+        var report = refusal.report
+        report.hints = ["choose another name; those in use: authctl account list"]
+        return report
+    }
+
+    private static func cannotCreateReport(_ path: String, _ number: Int32) -> Report {
+        let status: ExitStatus =
+            switch number {
+            case EACCES, EPERM, EROFS: .notPermitted
+            case ENOSPC, EDQUOT, EIO: .tryAgainLater
+            default: .usage
+            }
+        return Report(
+            status: status,
+            message: "cannot write '\(path)': \(systemText(number))",
+            hints: number == EEXIST ? ["an existing file is never replaced: name another"] : []
+        )
+    }
+}
+
+extension AuthctlError {
+    /// The failure as one line for programs, with its newline; empty if everything has been said already.
+    var json: String {
+        let report = report
+        guard !report.message.isEmpty else { return "" }
+        let hints = report.hints.filter { !$0.isEmpty }.map { JSONText.quote(PlainText.line($0)) }
+        return JSONText.object([
+            ("error", JSONText.quote(name)),
+            ("exitStatus", String(report.status.rawValue)),
+            ("hints", "[\(hints.joined(separator: ","))]"),
+            ("message", JSONText.quote(PlainText.line(report.message))),
+            ("parameters", parameters),
+        ]) + "\n"
+    }
+
+    /// The daemon's name of the error, or our own for what it has no part in.
+    var name: String {
+        switch self {
+        case .secretAsArgument: "authctl.SecretAsArgument"
+        case .unknownCommand, .usage: "authctl.Usage"
+        case .secretFile: "authctl.UnusableSecret"
+        case .unusableDocument: "authctl.UnusableDocument"
+        case .secretsToTerminal: "authctl.SecretsToTerminal"
+        case .cannotCreateFile: "authctl.CannotCreateFile"
+        case .cannotWriteOutput: "authctl.CannotWriteOutput"
+        case .cannotReadBackup: "authctl.CannotReadBackup"
+        case .connection(let error): error.name
+        case .refused(let refusal), .nameTaken(let refusal): refusal.name
+        case .notFresh: "authctl.NotFresh"
+        case .keptButNotFresh(_, let cause): cause.name
+        case .signOutFailed: "authctl.SignOutStepFailed"
+        case .reported: ""
+        case .cannotStartAgent: "authctl.CannotStartAgent"
+        case .cannotStartDaemon: "authctl.CannotStartDaemon"
+        case .noPrivateWindow: "authctl.NoPrivateWindow"
+        case .cancelled: "authctl.Cancelled"
+        }
+    }
+
+    /// The daemon's own parameters of the error, in JSON; nil if it sent none.
+    private var parameters: String? {
+        switch self {
+        case .refused(let refusal), .nameTaken(let refusal): refusal.shownParameters
+        case .keptButNotFresh(_, let cause): cause.parameters
+        case .notFresh(let status): JSONText.object([("status", WireText.encode(status))])
+        case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
+            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .signOutFailed, .reported,
+            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow,
+            .cancelled:
+            nil
+        }
+    }
+}
+
+extension ConnectionError {
+    /// What programs know it by.
+    fileprivate var name: String {
+        switch self {
+        case .unreachable: "authctl.DaemonUnreachable"
+        case .notPermitted: "authctl.SocketNotPermitted"
+        case .otherUser: "authctl.SocketOfAnotherUser"
+        case .pathTooLong: "authctl.SocketPathTooLong"
+        case .unusablePath: "authctl.SocketPathUnusable"
+        case .ended: "authctl.ConnectionEnded"
+        case .endedAndThen(let error): error.name
+        case .noAnswer: "authctl.NoAnswer"
+        case .unreadableReply: "authctl.UnreadableReply"
+        }
+    }
+}
+
+/// How `authctl` ends; the numbers are those of sysexits where it has one for the cause.
+enum ExitStatus: Int32, CaseIterable, Sendable {
+    case success = 0
+    /// A person must act: the grant has ended, or the authorization server asks for the user.
+    case interactionRequired = 3
+    case noSuchAccount = 4
+    /// The account holds no grant.
+    case signedOut = 5
+    case usage = 64
+    /// Something read from a file, from standard input or from the daemon cannot be used.
+    case badData = 65
+    case daemonUnreachable = 69
+    case tryAgainLater = 75
+    case notPermitted = 77
+    case misconfigured = 78
+    /// The user broke off; the shell's number for SIGINT.
+    case cancelled = 130
+
+    /// Ranks the outcomes of several accounts: what a person must do comes before what time will heal.
+    private var urgency: Int {
+        switch self {
+        case .success: 0
+        case .tryAgainLater: 1
+        case .signedOut: 2
+        case .noSuchAccount: 3
+        case .misconfigured: 4
+        case .interactionRequired: 5
+        case .notPermitted, .badData, .usage: 6
+        case .daemonUnreachable, .cancelled: 7
+        }
+    }
+
+    /// The more urgent of two outcomes.
+    static func worst(_ first: ExitStatus, _ second: ExitStatus) -> ExitStatus {
+        second.urgency > first.urgency ? second : first
+    }
+}
+
+/// What a failure looks like to the user: one error line, then what to do about it.
+struct Report: Hashable, Sendable {
+    let status: ExitStatus
+    /// Lower case, no full stop. Empty: everything has been said already.
+    let message: String
+    /// Each is a command or a sentence that helps.
+    var hints: [String] = []
+
+    /// The same, after what was done all the same.
+    func following(_ done: String) -> Report {
+        Report(status: status, message: "\(done), but \(message)", hints: hints)
+    }
+
+    /// The lines for standard error, each with its newline.
+    var text: String {
+        guard !message.isEmpty else { return "" }
+        var lines = "authctl: error: \(PlainText.line(message))\n"
+        for hint in hints where !hint.isEmpty {
+            lines += "authctl: hint: \(PlainText.line(hint))\n"
+        }
+        return lines
+    }
 }

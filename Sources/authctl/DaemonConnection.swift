@@ -172,3 +172,210 @@ extension ConnectionError {
             }
     }
 }
+
+/// Why a question got no answer. An error reply is an answer.
+enum ConnectionError: Error, Hashable, Sendable {
+    /// Nothing answers at the socket.
+    case unreachable(socket: String, errno: Int32)
+    case notPermitted(socket: String)
+    /// Somebody else listens there.
+    case otherUser(socket: String, uid: UInt32)
+    case pathTooLong(socket: String)
+    /// Empty, or with a NUL in it.
+    case unusablePath(socket: String)
+    /// The daemon went away before its answer was complete.
+    case ended
+    /// The same, and what came of asking once more.
+    indirect case endedAndThen(ConnectionError)
+    /// The daemon took the call and said nothing for `seconds`.
+    case noAnswer(seconds: Int32)
+    /// The answer is not what the interface says.
+    case unreadableReply
+}
+
+extension ConnectionError {
+    /// The exit status and the lines for the user.
+    var report: Report {
+        switch self {
+        case .unreachable(let socket, let number):
+            Report(
+                status: .daemonUnreachable,
+                message: "no daemon answers at '\(socket)': \(systemText(number))",
+                hints: ["systemctl --user start authrefreshd", "not installed yet: run systemd/install"]
+            )
+        case .notPermitted(let socket):
+            Report(
+                status: .notPermitted,
+                message: "the socket '\(socket)' is not open to this user",
+                hints: ["the daemon serves the user who runs it; check --socket and AUTHREFRESH_SOCKET"]
+            )
+        case .otherUser(let socket, let uid):
+            Report(
+                status: .notPermitted,
+                message: "the socket '\(socket)' belongs to another user (uid \(uid))",
+                hints: ["nothing was asked there; check --socket and AUTHREFRESH_SOCKET"]
+            )
+        case .unusablePath(let socket):
+            Report(status: .usage, message: "this is no path of a socket: '\(socket)'")
+        case .pathTooLong(let socket):
+            Report(status: .usage, message: "the path of the socket is too long: '\(socket)'")
+        case .ended:
+            Report(
+                status: .daemonUnreachable,
+                message: "the daemon ended the connection",
+                hints: ["systemctl --user status authrefreshd"]
+            )
+        case .endedAndThen(let error):
+            error.report.following("the daemon ended the connection; it was asked once more")
+        case .noAnswer(let seconds):
+            Report(
+                status: .tryAgainLater,
+                message: "the daemon has not answered within \(seconds) s",
+                hints: ["systemctl --user status authrefreshd"]
+            )
+        case .unreadableReply:
+            Report(
+                status: .badData,
+                message: "the daemon's answer cannot be understood",
+                hints: ["authctl and authrefreshd may be of different versions: systemctl --user restart authrefreshd"]
+            )
+        }
+    }
+}
+
+/// Where the daemon listens.
+enum SocketPath {
+    /// The first that is given: `--socket`, `AUTHREFRESH_SOCKET`, the runtime directory of the user.
+    ///
+    /// - Throws: `usage` if the option is no path.
+    static func resolve(option: String?) throws(AuthctlError) -> String {
+        if let option {
+            guard !option.isEmpty, !option.utf8.contains(0) else {
+                throw .usage(message: "'--socket' needs a path", hint: "see 'authctl --help'")
+            }
+            return option
+        }
+        if let path = environment("AUTHREFRESH_SOCKET") { return path }
+        // Without a login session the variable is missing, but a lingering user manager has made the folder.
+        let runtime = environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
+        return "\(runtime)/authrefreshd/io.authrefresh"
+    }
+
+    private static func environment(_ name: String) -> String? {
+        guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
+        return unsafe String(cString: value)
+    }
+}
+
+extension DaemonConnection {
+    /// Where accounts stand, all pages of them.
+    ///
+    /// - Parameter accounts: empty means all.
+    mutating func allStatuses(accounts: [String]) throws(AuthctlError) -> [AccountStatus] {
+        var statuses: [AccountStatus] = []
+        var page = GetStatus.Parameters(accounts: accounts.isEmpty ? nil : accounts)
+        repeat {
+            let reply = try ask(.getStatus, page, for: GetStatus.Reply.self)
+            statuses += reply.accounts
+            page.after = reply.next
+        } while page.after != nil
+        return statuses
+    }
+
+    /// How accounts are set up, all pages of them; those that the store cannot read stand apart.
+    ///
+    /// - Parameter accounts: empty means all.
+    mutating func allSettings(accounts: [String]) throws(AuthctlError) -> ListAccounts.Reply {
+        var all = ListAccounts.Reply(accounts: [])
+        var page = ListAccounts.Parameters(accounts: accounts.isEmpty ? nil : accounts)
+        repeat {
+            let reply = try ask(.listAccounts, page, for: ListAccounts.Reply.self)
+            all.accounts += reply.accounts
+            if let damaged = reply.damaged { all.damaged = (all.damaged ?? []) + damaged }
+            page.after = reply.next
+        } while page.after != nil
+        return all
+    }
+}
+
+extension DaemonConnection {
+    /// Calls `Subscribe`; its replies are fetched by `nextChange` and `availableChange`.
+    ///
+    /// - Parameter accounts: empty means all.
+    mutating func subscribe(to accounts: [String]) throws(AuthctlError) {
+        try follow(.subscribe, Subscribe.Parameters(accounts: accounts.isEmpty ? nil : accounts))
+    }
+
+    /// Waits for the next change, for ever: the daemon never ends the answer by itself.
+    mutating func nextChange() throws(AuthctlError) -> Subscribe.Reply {
+        let (change, continues) = try nextReply(Subscribe.Reply.self)
+        guard continues else { throw .connection(.ended) }
+        return change
+    }
+
+    /// The next change that has come already; nil if there is none.
+    mutating func availableChange() throws(AuthctlError) -> Subscribe.Reply? {
+        guard let (change, continues) = try availableReply(Subscribe.Reply.self) else { return nil }
+        guard continues else { throw .connection(.ended) }
+        return change
+    }
+}
+
+extension DaemonConnection {
+    /// What poll(2) is to watch for replies that `availableReply` takes.
+    var pollDescriptor: Int32 { connection.pollDescriptor }
+
+    /// Calls a method that tells what happens as it happens; its replies are fetched by `availableReply` and `nextReply`.
+    mutating func follow(_ method: Method, _ parameters: some Encodable) throws(AuthctlError) {
+        try send(method, parameters, mode: .more)
+    }
+
+    /// Calls a method for one reply, which is fetched by `availableReply` or `nextReply`.
+    mutating func begin(_ method: Method, _ parameters: some Encodable) throws(AuthctlError) {
+        try send(method, parameters, mode: .one)
+    }
+
+    private mutating func send(
+        _ method: Method,
+        _ parameters: some Encodable,
+        mode: VarlinkConnection.ReplyMode
+    ) throws(AuthctlError) {
+        do throws(VarlinkClientError) {
+            try connection.send(method.rawValue, parameters: WireText.encode(parameters), mode: mode)
+        } catch {
+            throw .connection(ConnectionError(error, patience: 0))
+        }
+    }
+
+    /// The next reply that has come already, and whether others follow it; nil if there is none.
+    ///
+    /// - Throws: `refused` with the daemon's error; anything about the connection.
+    mutating func availableReply<Reply: Decodable>(
+        _ type: Reply.Type
+    ) throws(AuthctlError) -> (reply: Reply, continues: Bool)? {
+        let reply: VarlinkConnection.Reply?
+        do throws(VarlinkClientError) {
+            reply = try connection.receiveAvailable()
+        } catch {
+            throw .connection(ConnectionError(error, patience: 0))
+        }
+        guard let reply else { return nil }
+        return (try WireText.decode(type, from: Self.parameters(of: reply)), reply.continues)
+    }
+
+    /// Waits for the next reply.
+    ///
+    /// - Parameter patience: seconds; nil: as long as the connection stands.
+    mutating func nextReply<Reply: Decodable>(
+        _ type: Reply.Type,
+        patience: Int32? = nil
+    ) throws(AuthctlError) -> (reply: Reply, continues: Bool) {
+        let reply: VarlinkConnection.Reply
+        do throws(VarlinkClientError) {
+            reply = try connection.receive(timeoutMilliseconds: patience.map { $0 * 1000 })
+        } catch {
+            throw .connection(ConnectionError(error, patience: patience ?? 0))
+        }
+        return (try WireText.decode(type, from: Self.parameters(of: reply)), reply.continues)
+    }
+}

@@ -8,10 +8,11 @@ struct RedactionTests {
     /// Where secrets may be opened in this module, line by line: form bodies, credential headers and hashes. Whoever adds a line here
     /// has looked at where its text goes.
     private static let openers = #"""
-        AuthorizationParameters.swift
+        AuthorizationRequest.swift
             ("redirect_uri", request.redirectURI), ("state", request.state.reveal()),
             ("nonce", request.nonce?.reveal()),
             unsafe Base64URL.encode(verifier.withBytes { unsafe SHA256.hash(data: $0) })
+            parameters = [name, ("request", try requestObject(of: parameters, by: client, metadata).reveal())]
         ClientCredentials.swift
             let text = assertion?.reveal() ?? ""
             return [id] + (secret.map { [(name: "client_secret", value: $0.reveal())] } ?? [])
@@ -25,25 +26,21 @@ struct RedactionTests {
         CodeExchange.swift
             (name: "grant_type", value: "authorization_code"), ("code", code.reveal()), ("redirect_uri", redirectURI),
             case .s256: return fields + [("code_verifier", codeVerifier.reveal())]
+            + [(form.parameter, grant.tokens.accessToken.secret.reveal())]
         DeviceAuthorization.swift
             ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("device_code", deviceCode.reveal()),
         HTTPClients.swift
             authorization: server.credentials.map { .basic(credentials: Base64.encode($0.reveal())) }
-        OAuthClient+Authorization.swift
-            parameters = [name, ("request", try requestObject(of: parameters, by: client, metadata).reveal())]
         OAuthClient+EndSession.swift
             if let token = request.idTokenHint { fields.append(("id_token_hint", token.reveal())) }
             if let state = request.state { fields.append(("state", state.reveal())) }
-        OAuthClient+Introspection.swift
-            let fields = [("token", token.secret.reveal()), ("token_type_hint", "access_token")]
-        OAuthClient+LastingTokens.swift
-            + [(form.parameter, grant.tokens.accessToken.secret.reveal())]
         OAuthClient+Registration.swift
             if let token { headers.add(name: "authorization", value: "Bearer " + token.reveal()) }
         OAuthClient.swift
             return [("grant_type", form.grantType), (form.parameter, request.refreshToken.secret.reveal())]
         Revocation.swift
             let fields = [("token", token.reveal()), ("token_type_hint", hint)] + parameters.map { ($0.key, $0.value) }
+            let fields = [("token", token.secret.reveal()), ("token_type_hint", "access_token")]
         """#
 
     @Test func `secrets are opened only where a request is written, the refresh token in one place`() throws {

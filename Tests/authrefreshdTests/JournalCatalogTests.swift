@@ -36,14 +36,14 @@ struct JournalCatalogTests {
     @Test func `every entry names fields that the journal has, and commands that there are`() throws {
         let keys = try PageSources.file("Sources/authrefreshd/Logging/JournalEvents.swift")
         let fields = Set(keys.matches(of: /= "(AUTHREFRESH_[A-Z_]+)"/).map(\.1))
+        let commands = try PageSources.commands()
         for entry in try entries() {
             for field in entry.text.matches(of: /@([A-Z_]+)@/) {
                 #expect(fields.contains(field.1), "\(entry.id): \(field.0)")
             }
             for command in entry.text.matches(of: /authctl ((?:(?:account|store) )?[a-z]+)/) {
                 let words = command.1.split(separator: " ").map(\.capitalized)
-                let file = "Sources/authctl/Commands/\(words.joined())Command.swift"
-                #expect(throws: Never.self, "\(entry.id): \(command.0)") { try PageSources.file(file) }
+                #expect(commands.contains(words.joined()), "\(entry.id): \(command.0)")
             }
         }
     }

@@ -15,6 +15,16 @@ enum PageSources {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
+    /// The commands of `authctl`, by their types: `AccountShow`.
+    static func commands() throws -> Set<String> {
+        let folder = root.appending(path: "Sources/authctl/Commands")
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        return try files.reduce(into: []) { commands, file in
+            let text = try String(contentsOf: file, encoding: .utf8)
+            commands.formUnion(text.matches(of: /struct ([A-Za-z]+)Command:/).map { String($0.1) })
+        }
+    }
+
     /// The parts of `Tests/torture`, as one calls them.
     static func tortures() throws -> Set<String> {
         let script = try String(contentsOf: root.appending(path: "Tests/torture"), encoding: .utf8)

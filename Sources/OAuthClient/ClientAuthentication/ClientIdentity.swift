@@ -1,4 +1,4 @@
-import JOSE
+internal import JOSE
 import NIOSSL
 package import RefreshCore
 
@@ -82,5 +82,151 @@ extension OAuthClient {
     package static func keySet(ofClientKey key: Secret, keyID: String?) -> String? {
         guard let key = try? PrivateKey(key) else { return nil }
         return "{\"keys\":[\(key.publicJWK(keyID: keyID))]}"
+    }
+}
+
+/// One client of one server, and one attempt at something: what requests of all kinds need.
+package struct RequestingClient: Sendable {
+    package var issuer: Issuer
+    /// Nil for a server whose metadata says it all.
+    package var profile: ProviderProfile?
+    package var registration: ClientRegistration
+    /// What an earlier exchange found out; nil lets this one find out.
+    package var basicCredentialEncoding: BasicCredentialEncoding?
+    /// Names the attempt in journals; sent where the profile says how.
+    package var correlationID: String
+
+    package init(
+        issuer: Issuer,
+        profile: ProviderProfile? = nil,
+        registration: ClientRegistration,
+        basicCredentialEncoding: BasicCredentialEncoding? = nil,
+        correlationID: String
+    ) {
+        self.issuer = issuer
+        self.profile = profile
+        self.registration = registration
+        self.basicCredentialEncoding = basicCredentialEncoding
+        self.correlationID = correlationID
+    }
+
+    /// What the person is asked to grant: `asked`, or else the account's scopes, or else the profile's.
+    package func scopes(_ asked: [String]?) -> [String] {
+        asked ?? (registration.scopes.isEmpty ? profile?.signIn.scopes ?? [] : registration.scopes)
+    }
+
+    /// Why nothing was sent: a setting has to be mended first.
+    ///
+    /// - Parameter detail: what it concerns; may be a peer's text.
+    func misconfigured(_ summary: String, detail: String? = nil) -> RefreshFailure {
+        RefreshFailure(
+            .misconfigured,
+            detail: FailureDetail(
+                summary: summary,
+                oauthErrorDescription: FailureText.clean(detail, hiding: []),
+                correlationID: correlationID
+            )
+        )
+    }
+
+    /// What an exchange that did not succeed means.
+    func failure(
+        _ conclusion: AuthenticatedPost.Conclusion,
+        hiding secrets: [Secret],
+        now: Timestamp
+    ) -> RefreshFailure {
+        let all = secrets + (registration.clientSecret.map { [$0] } ?? [])
+        return RefreshFailure(conclusion, hiding: all, correlationID: correlationID, now: now)
+    }
+}
+
+extension OAuthClient {
+    /// The metadata of `client`'s server, or what its absence means.
+    func metadata(for client: RequestingClient) async throws(RefreshFailure) -> AuthorizationServerMetadata {
+        do throws(MetadataError) {
+            return try await cache.metadata(for: MetadataCache.Key(issuer: client.issuer, profile: client.profile))
+        } catch {
+            var failure = error.refreshFailure
+            failure.detail.correlationID = client.correlationID
+            throw failure
+        }
+    }
+
+    /// A post of `client` to `endpoint`, to be run within `totalTimeout` from now.
+    func post(
+        from client: RequestingClient,
+        to endpoint: Endpoint,
+        _ metadata: AuthorizationServerMetadata,
+        format: BodyFormat = .form,
+        isSentOnce: Bool = false,
+        namesClient: Bool = false,
+        encoding: BasicCredentialEncoding? = nil
+    ) -> AuthenticatedPost {
+        AuthenticatedPost(
+            exchange: exchange,
+            cache: cache,
+            configuration: configuration,
+            endpoint: endpoint,
+            profile: client.profile,
+            registration: client.registration,
+            offeredMethods: metadata.tokenEndpointAuthenticationMethods,
+            knownEncoding: encoding ?? client.basicCredentialEncoding,
+            correlationID: client.correlationID,
+            workedBefore: false,
+            deadline: configuration.uptime() + configuration.totalTimeout,
+            format: format,
+            isSentOnce: isSentOnce,
+            namesClient: namesClient,
+            metadata: metadata
+        )
+    }
+}
+
+/// A request to a resource server that needs a DPoP proof (RFC 9449 §7).
+package struct PossessionRequest: Sendable {
+    let method: String
+    let url: Endpoint
+    /// The token that goes with the request; nil if none does.
+    let accessToken: Secret?
+    /// The server's last; nil if it gave none.
+    let nonce: String?
+
+    package init(method: String, url: Endpoint, accessToken: Secret?, nonce: String?) {
+        self.method = method
+        self.url = url
+        self.accessToken = accessToken
+        self.nonce = nonce
+    }
+
+    /// The value of the request's `DPoP` header; nil if `key` cannot be used.
+    ///
+    /// - Parameters:
+    ///   - key: the account's, as `OAuthClient.newDPoPKey()` gave it.
+    ///   - now: by the server's clock, as far as it is known.
+    package func proof(by key: Secret, now: Timestamp) -> String? {
+        try? DPoPKey(stored: key).proof(
+            method: method,
+            url: url.url,
+            nonce: nonce,
+            accessToken: accessToken,
+            now: now,
+            random: AuthenticatedPost.newIdentifier()
+        )
+    }
+
+    /// Whether `text` is a method that proofs are made for: a word of letters (RFC 9110 §9.1).
+    package static func isMethod(_ text: String) -> Bool {
+        (1...32).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xdf) || byte == UInt8(ascii: "-")
+            }
+    }
+
+    /// RFC 9449 §8.1: visible ASCII without quotation marks and backslashes.
+    package static func isNonce(_ text: String) -> Bool {
+        (1...1024).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+            }
     }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import NIOHTTP1
 import RefreshCore
 import TextEncodings
@@ -86,5 +87,30 @@ extension Timestamp {
     /// - Parameter seconds: since 1970.
     fileprivate init(seconds: Int) {
         self.init(microseconds: Int64(seconds) * 1_000_000)
+    }
+}
+
+/// How the fields of a token request are written.
+package enum BodyFormat: String, Hashable, Sendable, CaseIterable {
+    /// RFC 6749 appendix B.
+    case form
+    /// One JSON object of strings (Notion).
+    case json
+
+    var contentType: String {
+        switch self {
+        case .form: "application/x-www-form-urlencoded"
+        case .json: "application/json"
+        }
+    }
+
+    /// `fields` in this format. An object holds each name once: the first value stays.
+    func body(_ fields: [(name: String, value: String)]) -> [UInt8] {
+        switch self {
+        case .form:
+            FormEncoding.body(fields)
+        case .json:
+            JSONValue.object(Dictionary(fields.map { ($0.name, .string($0.value)) }) { first, _ in first }).bytes
+        }
     }
 }

@@ -164,3 +164,148 @@ struct RegistrationAnswer {
         return RegistrationManagement(uri: uri, accessToken: token)
     }
 }
+
+/// What a client says about itself to be registered (RFC 7591 §2).
+package struct RegistrationRequest: Sendable {
+    /// On whose behalf; it has no client id yet.
+    package var client: RequestingClient
+    /// What the person sees at the server.
+    package var clientName: String
+    package var redirectURIs: [String]
+    package var grantTypes: [String] = ["authorization_code", "refresh_token"]
+    /// Nil is none at all, which suits a native client (RFC 8252 §8.4), where the server offers that, and else leaves it to the server.
+    package var authentication: ClientAuthentication?
+    package var scopes: [String] = []
+    package var postLogoutRedirectURIs: [String] = []
+    /// The client's public keys as a key set in JSON, for `private_key_jwt`; nil if it has none.
+    package var keySet: String?
+    /// The same for all installations of this program (RFC 7591 §2).
+    package var softwareID: String?
+    package var softwareVersion: String?
+    /// What servers want that do not register everybody (RFC 7591 §3).
+    package var initialAccessToken: Secret?
+
+    package init(client: RequestingClient, clientName: String, redirectURIs: [String]) {
+        self.client = client
+        self.clientName = clientName
+        self.redirectURIs = redirectURIs
+    }
+
+    var document: JSONValue {
+        let list = { (texts: [String]) in texts.isEmpty ? nil : JSONValue.array(texts.map(JSONValue.string)) }
+        let fields: [String: JSONValue?] = [
+            "client_name": .string(clientName),
+            "application_type": .string("native"),
+            "redirect_uris": list(redirectURIs),
+            "grant_types": list(grantTypes),
+            "response_types": grantTypes.contains("authorization_code") ? list(["code"]) : nil,
+            "token_endpoint_auth_method": authentication.map { .string($0.rawValue) },
+            "scope": scopes.isEmpty ? nil : .string(scopes.joined(separator: " ")),
+            "post_logout_redirect_uris": list(postLogoutRedirectURIs),
+            "jwks": keySet.flatMap { JSONValue.object(in: Array($0.utf8)) }.map(JSONValue.object),
+            "software_id": softwareID.map(JSONValue.string),
+            "software_version": softwareVersion.map(JSONValue.string),
+        ]
+        return .object(fields.compactMapValues { $0 })
+    }
+}
+
+/// What the server made of it (RFC 7591 §3.2.1).
+package struct RegisteredClient: Sendable {
+    /// With what changes and deletes it later, if the server lets clients do that.
+    package let registration: ClientRegistration
+}
+
+/// What became of a client's registration.
+package struct RegistrationRenewal: Sendable {
+    /// As it stands now, to be stored whatever failed: a server may change the secret and the management token with each answer, and
+    /// takes the ones before no more (RFC 7592 §2.1, §2.2).
+    package let registration: ClientRegistration
+    /// Why the secret does not last longer; nil if it does.
+    package let failure: RefreshFailure?
+}
+
+extension OAuthClient {
+    /// Has the server give a client another secret before the present one ends: what it knows of the client is read and sent back
+    /// (RFC 7592 §2.1, §2.2), which is when servers renew secrets.
+    ///
+    /// - Parameter keep: stores the registration as reading has made it, before anything else is sent with what is new in it; false
+    ///   ends the renewal there.
+    /// - Returns: nil if `keep` has ended it, which has all there is to store.
+    @concurrent package func renew(
+        _ management: RegistrationManagement,
+        of client: RequestingClient,
+        keep: @Sendable (ClientRegistration) async -> Bool
+    ) async -> RegistrationRenewal? {
+        var registration = client.registration
+        guard let end = registration.clientSecretExpiresAt else {
+            return RegistrationRenewal(registration: registration, failure: nil)
+        }
+        let before = registration.clientSecret
+        let isRenewed = { (new: ClientRegistration) in
+            new.clientSecretExpiresAt.map { $0 > end || $0 == end && new.clientSecret != before } ?? true
+        }
+        do throws(RefreshFailure) {
+            let known = try await answer(to: nil, management, of: client, within: configuration.totalTimeout / 4)
+            registration.renewed(by: known, at: client.issuer)
+            if isRenewed(registration) { return RegistrationRenewal(registration: registration, failure: nil) }
+            guard await keep(registration) else { return nil }
+            var document = known.fields.filter { !Self.serversOwn.contains($0.key) }
+            document["client_id"] = .string(registration.clientID)
+            let renewed = try await answer(
+                to: document,
+                registration.management ?? management,
+                of: client,
+                within: configuration.totalTimeout * 3 / 4
+            )
+            registration.renewed(by: renewed, at: client.issuer)
+            guard isRenewed(registration) else {
+                throw client.misconfigured("the server keeps the client's registration, and its secret ends as before")
+            }
+            return RegistrationRenewal(registration: registration, failure: nil)
+        } catch {
+            return RegistrationRenewal(registration: registration, failure: error)
+        }
+    }
+
+    /// What an update must not say (RFC 7592 §2.2); the secret is not ours to choose.
+    private static let serversOwn: Set = [
+        "registration_access_token", "registration_client_uri", "client_secret", "client_secret_expires_at",
+        "client_id_issued_at",
+    ]
+
+    /// - Parameters:
+    ///   - document: what the registration is to become; nil only reads it.
+    ///   - limit: for both together what any request may take, which is less than the end of the daemon may (`TimeoutStopSec=`): what
+    ///     a killed daemon was told is lost.
+    private func answer(
+        to document: [String: JSONValue]?,
+        _ management: RegistrationManagement,
+        of client: RequestingClient,
+        within limit: Duration
+    ) async throws(RefreshFailure) -> AnswerBody {
+        guard let endpoint = Endpoint(management.uri) else {
+            throw client.misconfigured("the address of the client's registration is none")
+        }
+        let message = HTTPExchange.Request(
+            endpoint: endpoint,
+            method: document == nil ? .GET : .PUT,
+            headers: registrationHeaders(management.accessToken, client.profile),
+            body: document.map { JSONValue.object($0).bytes },
+            caFile: client.profile?.caFile
+        )
+        return try await reply(to: message, of: client, hiding: management.accessToken, within: limit) {
+            (200...299).contains($0.status) && $1.fields["client_id"]?.text == client.registration.clientID
+        }
+    }
+}
+
+extension ClientRegistration {
+    /// Takes over what the server says about the secret and the management of the registration; what it leaves out stays.
+    fileprivate mutating func renewed(by answer: AnswerBody, at issuer: Issuer) {
+        let said = RegistrationAnswer(answer.fields, from: issuer)
+        clientSecret = said.secret ?? clientSecret
+        if said.concernsSecret { clientSecretExpiresAt = said.secretExpiresAt }
+        management = said.management(besides: management)
+    }
+}

@@ -1,3 +1,4 @@
+internal import JOSE
 package import RefreshCore
 
 /// What it takes to turn an authorization code into tokens (RFC 6749 §4.1.3).
@@ -77,5 +78,221 @@ package struct ObtainedGrant: Sendable {
         self.tokens = tokens
         self.subject = subject
         self.keptFields = keptFields
+    }
+}
+
+extension OAuthClient {
+    /// Sends the code once and says what came of it, within `totalTimeout` for each request that it takes.
+    ///
+    /// The keys that check the id_token, and the way in which the server wants this client to prove itself, are found out first:
+    /// afterwards nothing can be tried again. A grant whose id_token cannot be believed is revoked.
+    @concurrent package func exchange(_ request: CodeExchange) async -> GrantOutcome {
+        let client = request.client
+        let binding = IDTokenCheck.Binding(
+            nonce: request.nonce,
+            code: request.code,
+            maxAge: request.maxAge,
+            scopes: client.scopes(request.scopes)
+        )
+        do throws(RefreshFailure) {
+            let metadata = try await metadata(for: client)
+            let check = IDTokenCheck(client, binding, metadata, cache: keySets)
+            try await check.prepare()
+            let probed = await BasicEncodingProbe(exchange: exchange, cache: cache, configuration: configuration)
+                .run(atTokenEndpointOf: metadata, as: client, redirectURI: request.redirectURI)
+            let grant = GrantRequest(
+                fields: request.fields,
+                secrets: [request.code, request.codeVerifier],
+                isSentOnce: true,
+                encoding: probed
+            )
+            let outcome = await obtain(grant, as: client, metadata, check)
+            let encoding = outcome.basicCredentialEncoding ?? probed
+            var known = client
+            known.basicCredentialEncoding = client.basicCredentialEncoding ?? encoding
+            return GrantOutcome(
+                result: await lasting(outcome.result, of: known, metadata),
+                serverDate: outcome.serverDate,
+                basicCredentialEncoding: encoding
+            )
+        } catch {
+            return GrantOutcome(result: .failure(error))
+        }
+    }
+
+    /// A request to the token endpoint that is to bring the first tokens of a grant.
+    struct GrantRequest {
+        var fields: [(name: String, value: String)]
+        /// What must not be shown when the server says it back.
+        var secrets: [Secret]
+        /// Fields of the answer that are kept beside the profile's.
+        var keptFields: [String] = []
+        var isSentOnce = false
+        /// See `AuthenticatedPost`.
+        var namesClient = false
+        var encoding: BasicCredentialEncoding?
+    }
+
+    func obtain(
+        _ request: GrantRequest,
+        as client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata,
+        _ check: IDTokenCheck
+    ) async -> GrantOutcome {
+        let conclusion = await send(request, as: client, metadata)
+        return await conclude(conclusion, of: request, as: client, metadata, check)
+    }
+
+    func send(
+        _ request: GrantRequest,
+        as client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata,
+        isAnswer: @escaping @Sendable (AnswerBody) -> Bool = { _ in false }
+    ) async -> AuthenticatedPost.Conclusion {
+        let decoder = TokenResponseDecoder(sent: nil, profile: client.profile, now: configuration.now())
+        let post = post(
+            from: client,
+            to: metadata.tokenEndpoint,
+            metadata,
+            format: client.profile?.bodyFormat ?? .form,
+            isSentOnce: request.isSentOnce,
+            namesClient: request.namesClient,
+            encoding: request.encoding
+        )
+        return await post.run(request.fields) { answer, body in
+            (200...299).contains(answer.status) && decoder.decode(body.fields) != nil || isAnswer(body)
+        }
+    }
+
+    func conclude(
+        _ conclusion: AuthenticatedPost.Conclusion,
+        of request: GrantRequest,
+        as client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata,
+        _ check: IDTokenCheck
+    ) async -> GrantOutcome {
+        let now = configuration.now()
+        let date = (try? conclusion.answer.get())?.serverDate
+        let decoder = TokenResponseDecoder(sent: nil, profile: client.profile, now: date ?? now)
+        let outcome = { (result: Result<ObtainedGrant, RefreshFailure>) in
+            GrantOutcome(result: result, serverDate: date, basicCredentialEncoding: conclusion.foundEncoding)
+        }
+        guard conclusion.row == nil, let body = conclusion.body, var tokens = decoder.decode(body.fields) else {
+            return outcome(.failure(client.failure(conclusion, hiding: request.secrets, now: now)))
+        }
+        do throws(RefreshFailure) {
+            let claims = try await check.claims(of: tokens, now: now, skew: date.map { $0 - now } ?? .zero)
+            if claims == nil { tokens.idToken = nil }
+            if tokens.refreshToken == nil { tokens = await introspected(tokens, of: client, metadata) }
+            var kept = KeptFields.read(request.keptFields + (client.profile?.tokenFields ?? []), in: body.fields)
+            kept[KeptFields.details] = KeptFields.details(in: body.fields)
+            return outcome(.success(ObtainedGrant(tokens: tokens, subject: claims?.subject, keptFields: kept)))
+        } catch {
+            // Nobody will use it: the server should know. What comes of it changes nothing here.
+            var known = client
+            known.basicCredentialEncoding = client.basicCredentialEncoding ?? conclusion.foundEncoding
+            _ = await revoke(
+                RevocationRequest(
+                    client: known,
+                    refreshToken: tokens.refreshToken,
+                    accessToken: tokens.accessToken
+                )
+            )
+            return outcome(.failure(error))
+        }
+    }
+}
+
+/// Fields of an answer that are kept with the account.
+enum KeptFields {
+    /// Longest value kept, in bytes: they are names, numbers and URLs.
+    static let valueLimit = 1024
+
+    /// What was granted in detail (RFC 9396 §7), under its own name.
+    static let details = "authorization_details"
+    /// Longest text of it that is kept, in bytes: a dozen objects.
+    private static let detailsLimit = 8192
+
+    /// Nil if the answer has none, or too much of it to be shown.
+    static func details(in fields: [String: JSONValue]) -> String? {
+        guard case .array? = fields[details], let bytes = fields[details]?.bytes, bytes.count <= detailsLimit else {
+            return nil
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The values of those `names` that `fields` have; dots lead into objects.
+    static func read(_ names: [String], in fields: [String: JSONValue]) -> [String: String] {
+        var kept: [String: String] = [:]
+        for name in names {
+            var value: JSONValue? = .object(fields)
+            for step in name.split(separator: ".") { value = value?.member(String(step)) }
+            let isPlain = { (text: String) in
+                text.utf8.count <= valueLimit && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
+            }
+            guard let text = value?.word, isPlain(text) else { continue }
+            kept[name] = text
+        }
+        return kept
+    }
+}
+
+extension OAuthClient {
+    /// `grant` with the tokens that its access token is exchanged for, where the profile has an `exchange_endpoint`.
+    ///
+    /// - Throws: why there are none. The code is spent, and the token at hand could not be refreshed: whoever has just signed in does so
+    ///   once more now, and not in an hour.
+    func lasting(
+        _ grant: ObtainedGrant,
+        of client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata
+    ) async throws(RefreshFailure) -> ObtainedGrant {
+        guard let profile = client.profile, let endpoint = profile.exchangeEndpoint else { return grant }
+        let form = profile.exchangeForm
+        var post = post(from: client, to: endpoint, metadata)
+        post.isQuery = form.method == .get
+        let fields =
+            (form.grantType.map { [("grant_type", $0)] } ?? [])
+            + [(form.parameter, grant.tokens.accessToken.secret.reveal())]
+        let conclusion = await post.run(fields) { [decoder = decoder(for: profile, at: configuration.now())] in
+            (200...299).contains($0.status) && decoder.takes($1.fields)
+        }
+        let now = (try? conclusion.answer.get())?.serverDate ?? configuration.now()
+        guard conclusion.row == nil, let body = conclusion.body,
+            var tokens = decoder(for: profile, at: now).decode(body.fields)
+        else {
+            throw client.failure(conclusion, hiding: [grant.tokens.accessToken.secret], now: configuration.now())
+        }
+        // What only the first answer has goes on being true.
+        tokens.idToken = grant.tokens.idToken
+        tokens.scopes = tokens.scopes ?? grant.tokens.scopes
+        if tokens.refreshToken == nil, let refreshToken = grant.tokens.refreshToken {
+            tokens.refreshToken = refreshToken
+            tokens.issuance.isRotated = grant.tokens.issuance.isRotated
+            tokens.issuance.refreshTokenLifetime = grant.tokens.issuance.refreshTokenLifetime
+        }
+        let kept = KeptFields.read(profile.tokenFields, in: body.fields)
+        return ObtainedGrant(
+            tokens: tokens,
+            subject: grant.subject,
+            keptFields: grant.keptFields.merging(kept) { _, new in new }
+        )
+    }
+
+    /// The same for what came of the code; a failure stays one.
+    func lasting(
+        _ result: Result<ObtainedGrant, RefreshFailure>,
+        of client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata
+    ) async -> Result<ObtainedGrant, RefreshFailure> {
+        do throws(RefreshFailure) {
+            return .success(try await lasting(try result.get(), of: client, metadata))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func decoder(for profile: ProviderProfile, at now: Timestamp) -> TokenResponseDecoder {
+        TokenResponseDecoder(sent: nil, profile: profile, now: now)
     }
 }

@@ -87,3 +87,123 @@ package enum DevicePollOutcome: Sendable {
     /// Anything else. Ask on, more slowly, after one that is unreachable, unanswered or unavailable (§3.5); give up after others.
     case failed(RefreshFailure)
 }
+
+extension OAuthClient {
+    /// Asks for a device code, which a person confirms in any browser.
+    @concurrent package func authorizeDevice(
+        _ request: DeviceAuthorizationRequest
+    ) async -> Result<DeviceAuthorization, RefreshFailure> {
+        do throws(RefreshFailure) {
+            let metadata = try await metadata(for: request.client)
+            guard let endpoint = metadata.endpoints.deviceAuthorization else {
+                throw request.client.misconfigured(
+                    "the server has no device authorization endpoint, or does not publish it: a provider profile can name it"
+                )
+            }
+            let conclusion = await post(from: request.client, to: endpoint, metadata).run(request.fields) {
+                (200...299).contains($0.status) && DeviceAuthorization($1, from: request.client.issuer) != nil
+            }
+            if conclusion.row == nil, let body = conclusion.body,
+                let answer = DeviceAuthorization(body, from: request.client.issuer)
+            {
+                return .success(answer)
+            }
+            return .failure(request.client.failure(conclusion, hiding: [], now: configuration.now()))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Asks once whether the person has confirmed.
+    @concurrent package func pollDevice(_ request: DevicePoll) async -> DevicePollOutcome {
+        let client = request.client
+        do throws(RefreshFailure) {
+            let metadata = try await metadata(for: client)
+            let check = IDTokenCheck(
+                client,
+                IDTokenCheck.Binding(scopes: client.scopes(request.scopes)),
+                metadata,
+                cache: keySets
+            )
+            // The question that is answered with tokens spends the code.
+            try await check.prepare()
+            let grant = GrantRequest(fields: request.fields, secrets: [request.deviceCode])
+            let conclusion = await send(grant, as: client, metadata) { DevicePollWord($0) != nil }
+            if let word = conclusion.body.flatMap(DevicePollWord.init), conclusion.row == nil {
+                return outcome(word, conclusion, request)
+            }
+            guard conclusion.row == nil else {
+                return .failed(client.failure(conclusion, hiding: [request.deviceCode], now: configuration.now()))
+            }
+            return .obtained(await conclude(conclusion, of: grant, as: client, metadata, check))
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func outcome(
+        _ word: DevicePollWord,
+        _ conclusion: AuthenticatedPost.Conclusion,
+        _ request: DevicePoll
+    ) -> DevicePollOutcome {
+        switch word {
+        case .pending:
+            return .pending
+        case .slowDown:
+            return .slowDown
+        case .expired:
+            return .expired
+        case .denied:
+            var failure = request.client.failure(conclusion, hiding: [request.deviceCode], now: configuration.now())
+            failure.failureClass = .userRequired
+            failure.detail.summary = "the person did not agree"
+            return .denied(failure)
+        }
+    }
+}
+
+/// The error codes of RFC 8628 §3.5, and what servers say instead.
+private enum DevicePollWord {
+    case pending, slowDown, denied, expired
+
+    init?(_ body: AnswerBody) {
+        switch ErrorReading(body.fields).error?.lowercased() {
+        case "authorization_pending": self = .pending
+        case "slow_down": self = .slowDown
+        // Entra has the second one.
+        case "access_denied", "authorization_declined": self = .denied
+        case "expired_token", "code_expired": self = .expired
+        default: return nil
+        }
+    }
+}
+
+extension DeviceAuthorization {
+    /// Longest user code shown, in characters: RFC 8628 §6.1 advises 8.
+    private static let userCodeLimit = 64
+
+    /// Reads RFC 8628 §3.2; nil if a field that is needed is missing or cannot be used.
+    init?(_ body: AnswerBody, from issuer: Issuer) {
+        let fields = body.fields
+        // A server out there must not have a browser open what listens on this machine.
+        let page = { (text: String) in Endpoint(text).flatMap { !$0.isLoopback || issuer.isLoopback ? $0 : nil } }
+        // Google kept the name of the draft.
+        let uri = fields["verification_uri"] ?? fields["verification_url"]
+        guard let deviceCode = fields["device_code"]?.text, !deviceCode.isEmpty,
+            let userCode = fields["user_code"]?.text, FailureText.clean(userCode, hiding: []) == userCode,
+            userCode.count <= Self.userCodeLimit,
+            let verification = uri?.text.flatMap(page)
+        else { return nil }
+        let complete = fields["verification_uri_complete"] ?? fields["verification_url_complete"]
+        self.deviceCode = Secret(deviceCode)
+        self.userCode = userCode
+        verificationURI = verification.url
+        verificationURIComplete = complete?.text.flatMap(page)?.url
+        // The field is required; ten minutes are what sign-ins by browser get.
+        let lifetime = fields["expires_in"]?.seconds ?? 600
+        expiresIn = .seconds(Int64(min(max(lifetime, 1), 86_400)))
+        // §3.2: 5 s if the server does not say.
+        let interval = fields["interval"]?.seconds ?? 5
+        self.interval = .seconds(Int64(min(max(interval, 1), 300)))
+    }
+}

@@ -1,4 +1,5 @@
 internal import JOSE
+import NIOHTTP1
 internal import RefreshCore
 
 /// The check of the id_token that comes with a grant (OpenID Connect Core §3.1.3.7): what is wanted, and the keys for it.
@@ -124,5 +125,152 @@ struct IDTokenCheck: Sendable {
         validation.code = binding.code
         validation.maxAge = binding.maxAge
         return validation
+    }
+}
+
+/// The key sets of the servers in use, in memory, fetched once for all who ask at the same time.
+actor KeySetCache {
+    struct Key: Hashable {
+        let endpoint: Endpoint
+        let caFile: String?
+    }
+
+    private struct Entry {
+        let keys: JWKSet
+        let fetchedAt: ContinuousClock.Instant
+    }
+
+    /// How old keys may be before a sign-in. Servers publish a key long before they sign with it, and take one back at once only
+    /// after a theft.
+    static let usualAge = Duration.seconds(3600)
+    /// How old keys may be that did not fit a token: a server cannot make us fetch more often than that.
+    static let renewalAge = Duration.seconds(10)
+
+    private let exchange: HTTPExchange
+    private let configuration: OAuthClientConfiguration
+    private var entries: [Key: Entry] = [:]
+    private var inFlight: [Key: Task<Result<JWKSet, RefreshFailure>, Never>] = [:]
+
+    init(exchange: HTTPExchange, configuration: OAuthClientConfiguration) {
+        self.exchange = exchange
+        self.configuration = configuration
+    }
+
+    /// The keys at `key`, fetched unless those in memory are younger than `age`; older ones are better than none.
+    ///
+    /// - Throws: what went wrong, if there are no keys at all.
+    func keys(for key: Key, age: Duration) async throws(RefreshFailure) -> JWKSet {
+        let now = configuration.uptime()
+        if let entry = entries[key], entry.fetchedAt.duration(to: now) < age { return entry.keys }
+        switch await fetched(key) {
+        case .success(let keys):
+            return keys
+        case .failure(let failure):
+            guard let entry = entries[key] else { throw failure }
+            return entry.keys
+        }
+    }
+
+    private func fetched(_ key: Key) async -> Result<JWKSet, RefreshFailure> {
+        if let task = inFlight[key] { return await task.value }
+        let task = Task { [exchange, configuration] in
+            await Self.fetch(key, by: exchange, configuration)
+        }
+        inFlight[key] = task
+        let result = await task.value
+        inFlight[key] = nil
+        if case .success(let keys) = result {
+            if entries[key] == nil, entries.count >= configuration.metadataLimit,
+                let oldest = entries.min(by: { $0.value.fetchedAt < $1.value.fetchedAt })
+            {
+                entries[oldest.key] = nil
+            }
+            entries[key] = Entry(keys: keys, fetchedAt: configuration.uptime())
+        }
+        return result
+    }
+
+    private static func fetch(
+        _ key: Key,
+        by exchange: HTTPExchange,
+        _ configuration: OAuthClientConfiguration
+    ) async -> Result<JWKSet, RefreshFailure> {
+        // RFC 7517 §8.5.2 names the first type; many servers know JSON only.
+        let headers: HTTPHeaders = [
+            "accept": "application/jwk-set+json, application/json", "user-agent": configuration.userAgent,
+        ]
+        let request = HTTPExchange.Request(endpoint: key.endpoint, headers: headers, caFile: key.caFile)
+        let deadline = configuration.uptime() + configuration.discoveryTimeout
+        do throws(TransportFailure) {
+            let answer = try await exchange.send(request, before: deadline)
+            guard answer.status == 200, let keys = try? JWKSet(answer.body) else {
+                return .failure(unreadable(answer, now: configuration.now()))
+            }
+            return .success(keys)
+        } catch {
+            let row = FailureTable.standard.row(for: FailureSignal(error, now: configuration.now()))
+            return .failure(RefreshFailure(row.failureClass, detail: FailureDetail(summary: row.summary)))
+        }
+    }
+
+    private static func unreadable(_ answer: Answer, now: Timestamp) -> RefreshFailure {
+        RefreshFailure(
+            .unavailable,
+            detail: FailureDetail(
+                summary: "the server's keys, which its id_token is checked with, cannot be had now",
+                httpStatus: answer.status
+            ),
+            retryAfter: answer.retryAfter(now: now)
+        )
+    }
+}
+
+extension JOSEError {
+    /// What is wrong, for people.
+    var summary: String {
+        switch self {
+        case .tooLarge: "it is too long"
+        case .malformed, .duplicateMember: "it is malformed"
+        case .encrypted: "it is encrypted"
+        case .unsigned: "nobody signed it (alg none)"
+        case .unknownAlgorithm: "its algorithm is not known here"
+        case .algorithmNotAllowed: "its algorithm is not the one that this client is registered for"
+        case .criticalExtension: "it uses an extension that is not known here"
+        case .wrongType: "it is a token of another kind"
+        case .unknownKey: "it is signed with a key that the server does not publish"
+        case .signatureMismatch: "its signature is wrong"
+        case .claimMissing: "it lacks a claim that it must have"
+        case .claimMalformed: "one of its claims is malformed"
+        case .wrongIssuer: "it is another issuer's"
+        case .keyOfAnotherIssuer: "it is signed with another issuer's key"
+        case .wrongAudience: "it was made for another client"
+        case .wrongAuthorizedParty: "it was made for several clients, and not for this one"
+        case .expired: "it has expired: compare this machine's clock with the server's"
+        case .notYetValid, .issuedInFuture: "it is from the future: compare this machine's clock with the server's"
+        case .issuedLongAgo: "it was made long ago"
+        case .nonceMismatch: "it was made for another sign-in"
+        case .accessTokenMismatch: "it was made for another access token"
+        case .codeMismatch: "it was made for another code"
+        case .authenticatedLongAgo: "the person signed in at the server longer ago than was asked for"
+        case .wrongAuthenticationContext: "the person did not sign in as strongly as was asked for"
+        case .changedOnRefresh: "a claim changed that must not"
+        case .keySetMalformed, .keySetTooLarge: "the server's keys cannot be read"
+        case .keyMalformed, .keyIsEncrypted, .keyDoesNotFit, .signingFailed: "the client's key cannot be used"
+        }
+    }
+
+    /// The claim, name or value that it is about; nil if there is none. May be text of the token.
+    var detail: String? {
+        switch self {
+        case .duplicateMember(let text), .unknownAlgorithm(let text), .wrongType(let text), .wrongIssuer(let text): text
+        case .algorithmNotAllowed(let algorithm), .keyDoesNotFit(let algorithm): algorithm.rawValue
+        case .claimMissing(let claim), .claimMalformed(let claim), .changedOnRefresh(let claim): claim.rawValue
+        case .unknownKey(let text), .wrongAuthenticationContext(let text): text
+        case .tooLarge, .malformed, .encrypted, .unsigned, .criticalExtension, .signatureMismatch, .keyOfAnotherIssuer,
+            .wrongAudience, .wrongAuthorizedParty, .expired, .notYetValid, .issuedInFuture, .issuedLongAgo,
+            .nonceMismatch, .accessTokenMismatch, .codeMismatch, .authenticatedLongAgo, .keySetMalformed,
+            .keySetTooLarge, .keyMalformed, .keyIsEncrypted, .signingFailed:
+            nil
+        }
     }
 }

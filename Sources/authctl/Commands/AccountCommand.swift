@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import AuthRefreshInterface
 
 /// `authctl account`.
 struct AccountCommand: ParsableCommand {
@@ -11,4 +12,202 @@ struct AccountCommand: ParsableCommand {
             AccountExportCommand.self, AccountResumeCommand.self,
         ]
     )
+}
+
+/// `authctl account list`.
+struct AccountListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the accounts and how they are set up.",
+        discussion: """
+            Examples:
+
+              authctl account list
+              authctl account list --json | jq -r '.accounts[].name'
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        var daemon = try connection.connect()
+        let all = try daemon.allSettings(accounts: [])
+        let isEmpty = all.accounts.isEmpty && all.damaged == nil
+        try output.print(all, or: isEmpty ? "no accounts\n" : Self.text(all.accounts, damaged: all.damaged ?? []))
+        if isEmpty { StandardError.note("'authctl account add --help' tells how to add one") }
+    }
+
+    private static func text(_ accounts: [AccountSettings], damaged: [AccountStatus]) -> String {
+        var table = TextTable(header: ["ACCOUNT", "ISSUER", "CLIENT ID", "SCOPE"], cuttable: [3, 2, 1, 0])
+        table.rows = accounts.map { settings in
+            [
+                TextTable.Cell(text: PlainText.line(settings.name)),
+                TextTable.Cell(text: PlainText.line(settings.provider ?? settings.issuer ?? "-")),
+                TextTable.Cell(text: PlainText.line(settings.clientId ?? "-")),
+                TextTable.Cell(text: PlainText.line(settings.scopes?.joined(separator: " ") ?? "-")),
+            ]
+        }
+        table.rows += damaged.map { status in
+            let cells = [status.account, status.issuer.isEmpty ? "-" : status.issuer, status.state, "-"]
+            return cells.map { TextTable.Cell(text: PlainText.line($0), colour: .red) }
+        }
+        table.rows.sort { $0[0].text.utf8.lexicographicallyPrecedes($1[0].text.utf8) }
+        let notes = damaged.compactMap { StatusNote($0, .now)?.render(.standardOutput) }.map { "\n" + $0 }
+        return table.render(.standardOutput) + notes.joined()
+    }
+}
+
+/// `authctl account show`.
+struct AccountShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show one account: settings and state, no secrets.",
+        discussion: """
+            Examples:
+
+              authctl account show work
+            """
+    )
+
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
+    var account: String
+
+    @OptionGroup var output: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        var daemon = try connection.connect()
+        let settings = try daemon.allSettings(accounts: [account]).accounts.first
+        let status = try daemon.allStatuses(accounts: [account]).first
+        guard settings != nil || status != nil else { throw .connection(.unreadableReply) }
+        try output.print(
+            AccountAnswer(settings: settings, status: status),
+            or: SettingsView(settings: settings, status: status, time: .now).text
+        )
+    }
+}
+
+/// `authctl account rename`.
+struct AccountRenameCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rename",
+        abstract: "Give an account another name; its tokens stay.",
+        discussion: """
+            Examples:
+
+              authctl account rename work you@example.org
+            """
+    )
+
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
+    var account: String
+
+    @Argument(help: "Its new name: letters, digits and ._@+-")
+    var newName: String
+
+    @OptionGroup var output: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        var daemon = try connection.connect()
+        let parameters = RenameAccount.Parameters(account: account, newName: newName)
+        do throws(AuthctlError) {
+            _ = try daemon.ask(.renameAccount, parameters, for: RenameAccount.Reply.self)
+        } catch {
+            guard case .refused(let refusal) = error, refusal.name == AccountExistsError.name else { throw error }
+            throw .nameTaken(refusal)
+        }
+        try output.print(
+            RenameAnswer(account: newName, previousName: account),
+            or: "\(newName): renamed from \(account)\n"
+        )
+    }
+}
+
+/// `authctl account remove`.
+struct AccountRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Forget an account and its tokens.",
+        discussion: """
+            The authorization server is not told, so the grant lives on there; 'authctl logout --revoke --forget' \
+            tells it. A client that 'authctl account add --register' made is deleted there with --deregister only.
+
+            Examples:
+
+              authctl account remove work
+            """
+    )
+
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
+    var account: String
+
+    @Flag(help: "Have the server delete the client that it registered for the account (RFC 7592).")
+    var deregister = false
+
+    @OptionGroup var output: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        var daemon = try connection.connect()
+        if deregister { return try removeWithClient(&daemon) }
+        let parameters = RemoveAccount.Parameters(account: account)
+        _ = try daemon.ask(.removeAccount, parameters, for: RemoveAccount.Reply.self)
+        try output.print(RemoveAnswer(account: account, removed: true), or: "\(account): removed\n")
+    }
+
+    private func removeWithClient(_ daemon: inout DaemonConnection) throws(AuthctlError) {
+        let reply = try daemon.ask(
+            .signOut,
+            SignOut.Parameters(account: account, forget: true),
+            for: SignOut.Reply.self,
+            patience: DaemonConnection.refreshPatience
+        )
+        let isRemoved = reply.steps.last.map { $0.step == "remove" && $0.outcome == "done" } ?? false
+        if isRemoved { try output.print(RemoveAnswer(account: account, removed: true), or: "\(account): removed\n") }
+        guard let failed = reply.steps.lazy.compactMap({ SignOutText(account: account, step: $0).error }).first else {
+            return
+        }
+        throw failed
+    }
+}
+
+/// `authctl account resume`.
+struct AccountResumeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume",
+        abstract: "Use a parked account here again, after 'account export --move'.",
+        discussion: """
+            Refreshes the grant at once, to find out whether it still works here. Do this only if no other machine uses the \
+            export: where the server rotates refresh tokens, two users of one grant end it.
+
+            Examples:
+
+              authctl account resume work
+            """
+    )
+
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
+    var account: String
+
+    @OptionGroup var output: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        var daemon = try connection.connect()
+        let status = try daemon.ask(
+            .resumeAccount,
+            ResumeAccount.Parameters(account: account),
+            for: ResumeAccount.Reply.self,
+            patience: DaemonConnection.refreshPatience
+        ).status
+        guard status.refreshExitStatus == .success else { throw .notFresh(status) }
+        try output.print(ResumeAccount.Reply(status: status), or: RefreshOutcome.line(for: status))
+    }
 }

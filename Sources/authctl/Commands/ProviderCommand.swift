@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import AuthRefreshInterface
 
 /// `authctl provider`.
 struct ProviderCommand: ParsableCommand {
@@ -11,4 +12,112 @@ struct ProviderCommand: ParsableCommand {
             """,
         subcommands: [ProviderListCommand.self, ProviderShowCommand.self, ProviderDiscoverCommand.self]
     )
+}
+
+/// `authctl provider list`.
+struct ProviderListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the provider profiles.",
+        discussion: """
+            A profile without an issuer is for accounts that name their own: each tenant or realm is one.
+
+            Examples:
+
+              authctl provider list
+            """
+    )
+
+    @OptionGroup var output: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        var daemon = try connection.connect()
+        let reply = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
+        try output.print(reply, or: Self.text(reply.providers))
+    }
+
+    private static func text(_ providers: [ProviderDescription]) -> String {
+        guard !providers.isEmpty else { return "no provider profiles\n" }
+        var table = TextTable(header: ["PROVIDER", "ISSUER", "FILE"], cuttable: [2, 1, 0])
+        table.rows = providers.map { provider in
+            [provider.name, provider.issuer ?? "-", provider.path].map { TextTable.Cell(text: PlainText.line($0)) }
+        }
+        return table.render(.standardOutput)
+    }
+}
+
+/// `authctl provider show`.
+struct ProviderShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show all that a provider profile says.",
+        discussion: """
+            Examples:
+
+              authctl provider show google
+            """
+    )
+
+    @Argument(help: "The provider.", completion: DaemonCompletion.providers)
+    var provider: String
+
+    @OptionGroup var output: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        var daemon = try connection.connect()
+        let reply = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
+        guard let found = reply.providers.first(where: { $0.name == provider }) else {
+            let names = reply.providers.map(\.name)
+            throw .usage(
+                message: "the daemon knows no provider '\(provider)'",
+                hint: names.isEmpty ? "no profile is installed" : "known: \(names.joined(separator: ", "))"
+            )
+        }
+        try output.print(ProviderAnswer(provider: found), or: ProviderView(provider: found).text)
+    }
+}
+
+/// `authctl provider discover`.
+struct ProviderDiscoverCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "discover",
+        abstract: "Look at a server, and print a provider profile for it.",
+        discussion: """
+            What the server publishes (OpenID Connect Discovery, RFC 8414) becomes a file for \
+            ~/.config/authrefreshd/providers.d, with comments on what was found. Most servers need no profile: \
+            'authctl account add --issuer URL' is enough.
+
+            Exit status: 65 nothing is published there, or for another server; 75 the server cannot be reached, or cannot \
+            serve now.
+
+            Examples:
+
+              authctl provider discover https://sso.example.org > work.yaml
+            """
+    )
+
+    @Argument(help: "The issuer's URL, or another of its host.")
+    var url: String
+
+    @Option(help: ArgumentHelp("What the profile is called. Default: made of the host's name.", valueName: "name"))
+    var name: String?
+
+    @OptionGroup var output: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        var daemon = try connection.connect()
+        let reply = try daemon.ask(
+            .discoverProvider,
+            DiscoverProvider.Parameters(url: url, name: name),
+            for: DiscoverProvider.Reply.self,
+            patience: DaemonConnection.refreshPatience
+        )
+        try output.print(reply, or: reply.profile)
+    }
 }

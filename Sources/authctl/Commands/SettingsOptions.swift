@@ -254,3 +254,112 @@ struct SettingsOptions: ParsableArguments {
             .readLine(prompt: "client secret of '\(PlainText.line(account))': ")
     }
 }
+
+/// The options that hold parameters of requests.
+extension SettingsOptions {
+    /// Request parameters whose values are secrets (RFC 6749, RFC 7521): they must not come as arguments.
+    private static let secretParameters: Set<String> = [
+        "client_secret", "refresh_token", "access_token", "client_assertion", "assertion", "password", "code",
+    ]
+
+    /// Nil: none given.
+    ///
+    /// - Throws: `usage`, `secretAsArgument`.
+    func refreshParameters() throws(AuthctlError) -> [String: String]? {
+        var parameters: [String: String] = [:]
+        for (name, value) in [("audience", audience), ("resource", resource)] { parameters[name] = value }
+        try Self.add(param, of: "--param", example: "resource=https://…", to: &parameters)
+        return parameters.isEmpty ? nil : parameters
+    }
+
+    /// Nil: none given.
+    ///
+    /// - Throws: `usage`, `secretAsArgument`.
+    func authorizationParameters() throws(AuthctlError) -> [String: String]? {
+        var parameters: [String: String] = [:]
+        let option = "--authorization-parameter"
+        try Self.add(authorizationParameter, of: option, example: "display=popup", to: &parameters)
+        return parameters.isEmpty ? nil : parameters
+    }
+
+    /// What the account says instead of its provider's profile. Nil: none given.
+    ///
+    /// - Throws: `usage`, `secretAsArgument`.
+    func providerSettings() throws(AuthctlError) -> [String: String]? {
+        var settings: [String: String] = [:]
+        try Self.add(providerSetting, of: "--provider-setting", example: "scope_separator=,", to: &settings)
+        return settings.isEmpty ? nil : settings
+    }
+
+    private static func add(
+        _ texts: [String],
+        of option: String,
+        example: String,
+        to parameters: inout [String: String]
+    ) throws(AuthctlError) {
+        for text in texts {
+            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+                throw .usage(message: "'\(option)' takes a name and a value", hint: "\(option) \(example)")
+            }
+            let name = String(text[..<equals])
+            guard !secretParameters.contains(name.lowercased()) else {
+                throw .secretAsArgument(option: "\(option) \(name.lowercased())")
+            }
+            guard parameters.updateValue(String(text[text.index(after: equals)...]), forKey: name) == nil else {
+                throw .usage(message: "'\(option)' gives '\(name)' twice", hint: nil)
+            }
+        }
+    }
+
+    /// Nil: none given.
+    ///
+    /// - Throws: `secretFile`.
+    func details() throws(AuthctlError) -> String? {
+        guard let authorizationDetails else { return nil }
+        return try SecretFile(name: authorizationDetails, purpose: .document).read(prompt: nil).reveal()
+    }
+}
+
+/// `--grant`: how a service account obtains its tokens.
+enum GrantOption: String, CaseIterable, Sendable {
+    case clientCredentials = "client-credentials"
+    case jwtBearer = "jwt-bearer"
+    case tokenExchange = "token-exchange"
+
+    /// `grant_type`, as the wire has it.
+    var grantType: String {
+        switch self {
+        case .clientCredentials: "client_credentials"
+        case .jwtBearer: Self.prefix + "jwt-bearer"
+        case .tokenExchange: Self.prefix + "token-exchange"
+        }
+    }
+
+    /// What the names of grants begin with that came after RFC 6749.
+    private static let prefix = "urn:ietf:params:oauth:grant-type:"
+
+    /// A grant's name on the wire, for people.
+    static func words(for grantType: String) -> String {
+        PlainText.line(grantType.hasPrefix(prefix) ? String(grantType.dropFirst(prefix.count)) : grantType)
+    }
+}
+
+/// A kind of token, as RFC 8693 §3 names it at the end of a longer name.
+enum TokenTypeOption: String, CaseIterable, Sendable {
+    case accessToken = "access_token"
+    case idToken = "id_token"
+    case jwt
+    case refreshToken = "refresh_token"
+    case saml1
+    case saml2
+
+    private static let prefix = "urn:ietf:params:oauth:token-type:"
+
+    /// The name on the wire.
+    var identifier: String { Self.prefix + rawValue }
+
+    /// A type's name on the wire, for people.
+    static func words(for identifier: String) -> String {
+        PlainText.line(identifier.hasPrefix(prefix) ? String(identifier.dropFirst(prefix.count)) : identifier)
+    }
+}

@@ -105,3 +105,132 @@ extension Finding.Need {
         }
     }
 }
+
+/// What was found, as lines for people and as an exit status.
+struct DoctorReport {
+    let style: TerminalStyle
+    private(set) var findings: [Finding] = []
+    private(set) var status = ExitStatus.success
+    private var section: String?
+
+    init(style: TerminalStyle) {
+        self.style = style
+    }
+
+    /// Takes a finding in; its lines, after its section's heading where one begins, each with its newline.
+    mutating func add(_ finding: Finding) -> String {
+        findings.append(finding)
+        if let need = finding.knownNeed { status = .worst(status, need.status) }
+        var text = ""
+        if finding.section != section {
+            text = (section == nil ? "" : "\n") + style.paint(finding.section, .faint) + "\n"
+            section = finding.section
+        }
+        return text + FindingLines(finding: finding, style: style).text
+    }
+
+    /// `23 findings: 20 ok, 1 note, 2 errors`, with its newline.
+    var summary: String {
+        let levels = Dictionary(grouping: findings, by: \.knownLevel).mapValues(\.count)
+        let parts = Finding.Level.allCases.compactMap { level in
+            levels[level].map { "\($0) " + ($0 == 1 || level == .ok ? level.rawValue : level.rawValue + "s") }
+        }
+        let verdict = status == .success ? "nothing is wrong" : "something needs attention"
+        return "\n\(verdict): \(parts.joined(separator: ", "))\n"
+    }
+}
+
+extension Finding {
+    /// Where it stands in the report.
+    fileprivate var section: String {
+        switch Check(rawValue: check) {
+        case .environment, .path, .socket, .service, .linger: "This machine"
+        case .clock: subject == nil ? "Daemon" : "Authorization servers"
+        case .account, .accounts: "Accounts"
+        case .dns, .tls, .discovery, .servers: "Authorization servers"
+        case .daemon, .version, .configuration, .network, .proxy, .store, .key, nil: "Daemon"
+        }
+    }
+
+    /// A level that this program does not know is worth a look.
+    var knownLevel: Level { Level(rawValue: level) ?? .warning }
+
+    /// What it takes; nil if nothing has to be done.
+    fileprivate var knownNeed: Need? {
+        guard knownLevel > .note else { return nil }
+        return needs.flatMap(Need.init) ?? .repair
+    }
+}
+
+/// One finding as lines: a mark, what was looked at, what was found; below it what to do.
+private struct FindingLines {
+    /// Below this there is no room for a column of check names.
+    private static let leastWidthForColumns = 60
+    /// Where the text begins beside a column of check names; the longest has 13 characters.
+    private static let textColumn = 18
+
+    let finding: Finding
+    let style: TerminalStyle
+
+    /// Each with its newline.
+    var text: String {
+        let check = PlainText.line(finding.check)
+        let said = PlainText.line((finding.subject.map { "\($0): " } ?? "") + finding.text)
+        let mark = style.paint(mark, colour)
+        let advice = finding.advice.map { arrow + PlainText.line($0) }
+        if let width = style.width, width < Self.leastWidthForColumns {
+            let lines = wrapped("\(check): \(said)", to: width - 2)
+            let more = advice.map { wrapped($0, to: width - 4) } ?? []
+            return mark + " " + lines.joined(separator: "\n  ") + "\n" + more.map { "    \($0)\n" }.joined()
+        }
+        let indent = String(repeating: " ", count: Self.textColumn)
+        let room = style.width.map { $0 - Self.textColumn }
+        let name = check + String(repeating: " ", count: max(1, Self.textColumn - 4 - check.count))
+        let lines = wrapped(said, to: room)
+        let more = advice.map { wrapped($0, to: room) } ?? []
+        return "  \(mark) \(name)" + lines.joined(separator: "\n" + indent) + "\n"
+            + more.map { indent + $0 + "\n" }.joined()
+    }
+
+    private var mark: String {
+        switch (finding.knownLevel, style.charset) {
+        case (.ok, .utf8): "✓"
+        case (.ok, .ascii): "+"
+        case (.note, .utf8): "•"
+        case (.note, .ascii): "-"
+        case (.warning, _): "!"
+        case (.error, .utf8): "✗"
+        case (.error, .ascii): "X"
+        }
+    }
+
+    private var arrow: String {
+        switch style.charset {
+        case .utf8: "→ "
+        case .ascii: "-> "
+        }
+    }
+
+    private var colour: TerminalStyle.Colour {
+        switch finding.knownLevel {
+        case .ok: .green
+        case .note: .cyan
+        case .warning: .yellow
+        case .error: .red
+        }
+    }
+
+    /// The text in lines of at most `width` characters; words that are longer stay whole, so that commands can be copied.
+    private func wrapped(_ text: String, to width: Int?) -> [String] {
+        guard let width else { return [text] }
+        var lines: [String] = []
+        for word in text.split(separator: " ") {
+            if let last = lines.last, last.count + 1 + word.count <= width {
+                lines[lines.count - 1] = "\(last) \(word)"
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines
+    }
+}

@@ -92,3 +92,87 @@ struct Surroundings: Sendable {
         return unsafe String(cString: resolved)
     }
 }
+
+/// What a program printed, and how it ended.
+struct CommandOutput: Equatable, Sendable {
+    /// How long it may take: systemctl itself waits 25 s for a manager that does not answer.
+    private static let limitMilliseconds: Int32 = 5_000
+    /// What is read of it at most.
+    private static let longest = 64 << 10
+
+    enum End: Equatable, Sendable {
+        case exited(Int32)
+        /// `errno` of starting it: ENOENT if there is no such program.
+        case notStarted(Int32)
+        case timedOut
+    }
+
+    var text = ""
+    var end: End
+
+    init(text: String = "", end: End) {
+        self.text = text
+        self.end = end
+    }
+
+    /// Runs a program of `PATH`, without a shell; standard output and error are taken together.
+    init(of words: [String]) {
+        var ends: [Int32] = [0, 0]
+        // A socket pair can be made close-on-exec in one step, which Swift's pipe(2) cannot.
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+            self.init(end: .notStarted(errno))
+            return
+        }
+        var child: pid_t = 0
+        let failure = Self.spawn(words, output: ends[1], &child)
+        close(ends[1])
+        defer { close(ends[0]) }
+        guard failure == 0 else {
+            self.init(end: .notStarted(failure))
+            return
+        }
+        let (bytes, isEnded) = Self.read(from: ends[0])
+        if !isEnded { kill(child, SIGKILL) }
+        var status: Int32 = 0
+        while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        let code = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+        self.init(text: String(decoding: bytes, as: UTF8.self), end: isEnded ? .exited(code) : .timedOut)
+    }
+
+    private static func spawn(_ words: [String], output: Int32, _ child: inout pid_t) -> Int32 {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
+        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+        defer { unsafe arguments.forEach { unsafe free($0) } }
+        return unsafe posix_spawnp(&child, words[0], &actions, nil, &arguments, environ)
+    }
+
+    /// All that comes until the end, or until it takes too long or becomes too much.
+    private static func read(from descriptor: Int32) -> (bytes: [UInt8], isEnded: Bool) {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 4096)
+        let end = milliseconds + Int64(limitMilliseconds)
+        while bytes.count < longest {
+            var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let ready = unsafe poll(&interest, 1, Int32(clamping: max(0, end - milliseconds)))
+            if ready < 0, errno == EINTR { continue }
+            guard ready > 0 else { return (bytes, false) }
+            let count = unsafe Glibc.read(descriptor, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return (bytes, true) }
+            bytes += piece.prefix(count)
+        }
+        return (bytes, false)
+    }
+
+    private static var milliseconds: Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}

@@ -32,3 +32,130 @@ enum Question {
         ["y", "yes"].contains(try ask("\(question) [y/N] ").lowercased())
     }
 }
+
+/// A line as it is typed, key by key; the keys that mend it are those of the user's terminal.
+struct TypedLine {
+    private let settings: termios
+    /// What was typed and not taken back, without the line's end.
+    private(set) var bytes: [UInt8] = []
+    /// Whether the user ended the input where no line had begun.
+    private(set) var hasEnded = false
+
+    /// - Parameter settings: of the terminal as the user has it.
+    init(_ settings: termios) {
+        self.settings = settings
+    }
+
+    /// Has reads from a terminal that is not canonical wait for one byte, however long that takes.
+    static func waitForEachByte(_ settings: inout termios) {
+        set(VMIN, 1, in: &settings)
+        set(VTIME, 0, in: &settings)
+    }
+
+    /// Takes one byte; whether it ends the line.
+    mutating func take(_ byte: UInt8) -> Bool {
+        // Ctrl-C and its like are the terminal's own still, and come as signals.
+        switch byte {
+        case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return true
+        case key(VEOF):
+            hasEnded = bytes.isEmpty
+            return true
+        // Terminals disagree on what backspace sends: either will do.
+        case key(VERASE), 0x08, 0x7F: removeCharacter()
+        // Nobody sees the words of a secret: both keys begin anew.
+        case key(VKILL), key(VWERASE): bytes = []
+        default: bytes.append(byte)
+        }
+        return false
+    }
+
+    /// The last character of UTF-8, which may be several bytes.
+    private mutating func removeCharacter() {
+        while let byte = bytes.popLast(), byte & 0xC0 == 0x80 {}
+    }
+
+    /// The byte of a key; nil if the user has switched it off.
+    private func key(_ index: Int32) -> UInt8? {
+        let byte = unsafe withUnsafeBytes(of: settings.c_cc) { unsafe $0[Int(index)] }
+        // _POSIX_VDISABLE
+        return byte == 0 ? nil : byte
+    }
+
+    private static func set(_ index: Int32, _ value: UInt8, in settings: inout termios) {
+        unsafe withUnsafeMutableBytes(of: &settings.c_cc) { unsafe $0[Int(index)] = value }
+    }
+}
+
+/// Asks on the terminal without showing what is typed.
+enum HiddenPrompt {
+    private static let caught = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+
+    /// - Throws: `cancelled` after Ctrl-C or another signal that would end the program, with the terminal as it was;
+    ///   `secretFile` if there is no terminal or nothing was typed.
+    static func ask(_ prompt: String, _ purpose: SecretPurpose) throws(AuthctlError) -> SecretText {
+        let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard terminal >= 0 else { throw .secretFile(.noTerminal(purpose: purpose)) }
+        defer { close(terminal) }
+        var before = termios()
+        guard unsafe tcgetattr(terminal, &before) == 0 else { throw .secretFile(.noTerminal(purpose: purpose)) }
+
+        let line = withSignalsHeld { waitMask in
+            var silent = before
+            // Not canonical: a line that the terminal gathers ends after 4095 bytes (termios(3)), and the rest is lost without a word.
+            silent.c_lflag &= ~tcflag_t(ECHO | ICANON)
+            TypedLine.waitForEachByte(&silent)
+            // TCSAFLUSH: what was typed before the prompt is shown is not part of the secret.
+            guard unsafe tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { return [UInt8]?.none }
+            defer { unsafe tcsetattr(terminal, TCSAFLUSH, &before) }
+            _ = FileDescriptor.write(prompt, to: terminal)
+            return readLine(from: terminal, before, waitMask)
+        }
+        _ = FileDescriptor.write("\n", to: terminal)
+        guard let line else { throw .cancelled }
+        guard !line.isEmpty else { throw .secretFile(.empty(purpose: purpose)) }
+        guard line.count <= SecretFile.largestSize else { throw .secretFile(.tooLong(purpose: purpose)) }
+        guard let text = String(validating: line, as: UTF8.self) else {
+            throw .secretFile(.notOneLine(purpose: purpose))
+        }
+        return SecretText(text)
+    }
+
+    /// Runs `body` so that signals come only while it waits with the mask it is given, and only break off that wait: were
+    /// they to end the process, the terminal would stay silent.
+    private static func withSignalsHeld<Result>(_ body: (sigset_t) -> Result) -> Result {
+        var held = sigset_t()
+        var maskBefore = sigset_t()
+        unsafe sigemptyset(&held)
+        for number in caught + [SIGTSTP] { unsafe sigaddset(&held, number) }
+        unsafe pthread_sigmask(SIG_BLOCK, &held, &maskBefore)
+
+        var breakOff = sigaction()
+        unsafe breakOff.__sigaction_handler.sa_handler = { _ in }
+        var handlersBefore = Array(repeating: sigaction(), count: caught.count)
+        for (index, number) in caught.enumerated() { unsafe sigaction(number, &breakOff, &handlersBefore[index]) }
+        defer {
+            for (index, number) in caught.enumerated() { unsafe sigaction(number, &handlersBefore[index], nil) }
+            unsafe pthread_sigmask(SIG_SETMASK, &maskBefore, nil)
+        }
+        // Stopping stays held back even while we wait: the shell would get a terminal without echo.
+        var waitMask = maskBefore
+        unsafe sigaddset(&waitMask, SIGTSTP)
+        return body(waitMask)
+    }
+
+    /// The line without its end, or a byte more than the largest secret; nil if a signal came first, if the user typed Ctrl-D at
+    /// the beginning, or if the terminal was closed.
+    private static func readLine(from terminal: Int32, _ settings: termios, _ waitMask: sigset_t) -> [UInt8]? {
+        var line = TypedLine(settings)
+        var mask = waitMask
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while line.bytes.count <= SecretFile.largestSize {
+            var wanted = DescriptorSet([terminal])
+            guard unsafe pselect(terminal + 1, &wanted.set, nil, nil, nil, &mask) > 0 else { return nil }
+            let count = unsafe read(terminal, &chunk, chunk.count)
+            guard count > 0 else { return nil }
+            for byte in chunk[..<count] where line.take(byte) { return line.hasEnded ? nil : line.bytes }
+        }
+        return line.bytes
+    }
+}

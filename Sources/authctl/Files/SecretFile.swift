@@ -74,3 +74,151 @@ struct SecretFile {
         return SecretText(text)
     }
 }
+
+/// What a secret is for; names it in prompts and messages.
+enum SecretPurpose: String, Sendable {
+    case refreshToken = "refresh token"
+    case clientSecret = "client secret"
+    case clientKey = "client key"
+    case initialAccessToken = "initial access token"
+    case document = "document"
+    case redirect = "redirected address"
+    case headers = "answer's headers"
+}
+
+/// A secret on its way to the daemon or to a file; every form of printing it says `<redacted>`.
+struct SecretText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, Sendable {
+    private let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    /// The secret itself, for a call's parameters or a file of mode 0600.
+    func reveal() -> String { text }
+
+    var description: String { "<redacted>" }
+    var debugDescription: String { "<redacted>" }
+    var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}
+
+/// Why a secret could not be read.
+enum SecretFileError: Error, Hashable, Sendable {
+    /// The name is not repeated: it may be the secret itself.
+    case noSuchFile(purpose: SecretPurpose)
+    case unreadable(purpose: SecretPurpose, errno: Int32)
+    case isDirectory(purpose: SecretPurpose)
+    case empty(purpose: SecretPurpose)
+    case tooLong(purpose: SecretPurpose)
+    /// It holds several lines or control characters.
+    case notOneLine(purpose: SecretPurpose)
+    /// It would have to be typed, and it has many lines.
+    case notForTerminal(purpose: SecretPurpose)
+    /// There is no terminal to ask on.
+    case noTerminal(purpose: SecretPurpose)
+}
+
+extension SecretFileError {
+    /// The exit status and the lines for the user.
+    var report: Report {
+        switch self {
+        case .noSuchFile(let purpose):
+            Report(
+                status: .usage,
+                message: "the file named for the \(purpose.rawValue) does not exist",
+                hints: ["name a file, or '-' for standard input; never type the secret itself"]
+            )
+        case .unreadable(let purpose, let number):
+            Report(
+                status: number == EACCES ? .notPermitted : .badData,
+                message: "cannot read the file with the \(purpose.rawValue): \(systemText(number))"
+            )
+        case .isDirectory(let purpose):
+            Report(status: .usage, message: "the file named for the \(purpose.rawValue) is a directory")
+        case .empty(let purpose):
+            Report(status: .badData, message: "the \(purpose.rawValue) is empty")
+        case .tooLong(let purpose):
+            Report(
+                status: .badData,
+                message: "the \(purpose.rawValue) is longer than \(SecretFile.largestSize / 1024) KiB"
+            )
+        case .notOneLine(let purpose):
+            Report(
+                status: .badData,
+                message: "the \(purpose.rawValue) is not one line of printable text",
+                hints: ["the file must hold the \(purpose.rawValue) and nothing else"]
+            )
+        case .notForTerminal(let purpose):
+            Report(
+                status: .usage,
+                message: "a \(purpose.rawValue) cannot be typed on a terminal",
+                hints: ["name a file"]
+            )
+        case .noTerminal(let purpose):
+            Report(
+                status: .usage,
+                message: "there is no terminal to ask for the \(purpose.rawValue)",
+                hints: ["name a file, or give it on standard input"]
+            )
+        }
+    }
+}
+
+/// A file that was not there before, mode 0600; it is removed again unless `keep` is reached.
+struct NewFile: ~Copyable {
+    private let path: String
+    private let descriptor: Int32
+    private var isKept = false
+
+    /// - Throws: `cannotCreateFile`, also if the file exists: nothing of the user's is ever replaced.
+    init(path: String) throws(AuthctlError) {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .cannotCreateFile(path: path, errno: errno) }
+        // Only now: a throw after the last property is set would run deinit, and remove what is not ours.
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        close(descriptor)
+        if !isKept { unsafe unlink(path) }
+    }
+
+    /// - Throws: `cannotCreateFile`.
+    func write(_ text: String) throws(AuthctlError) {
+        try check(FileDescriptor.write(text, to: descriptor))
+    }
+
+    /// Appends all that `source` has left.
+    ///
+    /// - Throws: `cannotCreateFile`, `cannotReadBackup`.
+    func copy(from source: Int32) throws(AuthctlError) -> Int {
+        var chunk = [UInt8](repeating: 0, count: 1 << 17)
+        var total = 0
+        while true {
+            let count = unsafe read(source, &chunk, chunk.count)
+            if count == 0 { return total }
+            if count < 0 {
+                guard errno == EINTR else { throw .cannotReadBackup(errno: errno) }
+                continue
+            }
+            let number = unsafe chunk.withUnsafeBytes { bytes in
+                unsafe FileDescriptor.write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), to: descriptor)
+            }
+            try check(number)
+            total += count
+        }
+    }
+
+    /// Makes the file last, even if the power fails right after.
+    ///
+    /// - Throws: `cannotCreateFile`; the file is removed then.
+    mutating func keep() throws(AuthctlError) {
+        try check(fsync(descriptor) == 0 ? 0 : errno)
+        isKept = true
+    }
+
+    private func check(_ number: Int32) throws(AuthctlError) {
+        guard number == 0 else { throw .cannotCreateFile(path: path, errno: number) }
+    }
+}

@@ -99,3 +99,95 @@ extension AccountStatus {
         [expiresAtUSec, nextAttemptAtUSec, refreshTokenExpiresAtUSec, sinceUSec].compactMap(\.self)
     }
 }
+
+/// The terminal as a screen of its own, which is drawn anew in place; what was there before comes back at the end.
+///
+/// As little as possible is changed, for nobody changes it back after SIGKILL: the terminal goes on gathering lines and showing what is
+/// typed, so that a shell is as usable as before. Only a `q` ends a line as Enter does.
+struct TerminalScreen: ~Copyable {
+    /// xterm's private mode of the alternate screen.
+    private static let enter = "\u{1B}[?1049h"
+    private static let leave = "\u{1B}[?1049l"
+
+    /// The keys that are read as soon as they are typed.
+    static let lastKeys = [UInt8(ascii: "q"), UInt8(ascii: "Q")]
+
+    /// Nil: nobody types here.
+    private var settingsBefore: termios?
+
+    /// - Throws: `usage` if standard output is no terminal, or one that cannot move its cursor.
+    static func check() throws(AuthctlError) {
+        guard StandardOutput.isTerminal, !TerminalStyle.isDumb else {
+            throw .usage(
+                message: "'--watch' needs a terminal that can be drawn on",
+                hint: "authctl watch prints a line for each change; --json works everywhere"
+            )
+        }
+    }
+
+    /// Takes the terminal, which `check` has found to be one.
+    init() throws(AuthctlError) {
+        var settings = termios()
+        if unsafe tcgetattr(STDIN_FILENO, &settings) == 0 { settingsBefore = settings }
+        try open()
+    }
+
+    deinit { close() }
+
+    /// The descriptors on which keys come; none if nobody types here.
+    var keyDescriptors: [Int32] { settingsBefore == nil ? [] : [STDIN_FILENO] }
+
+    /// Takes the terminal, also after `close`.
+    func open() throws(AuthctlError) {
+        if var settings = settingsBefore {
+            // termios(3): two characters more that end a line. All else that is typed stays with the terminal until Enter.
+            unsafe withUnsafeMutableBytes(of: &settings.c_cc) { characters in
+                unsafe characters[Int(VEOL)] = Self.lastKeys[0]
+                unsafe characters[Int(VEOL2)] = Self.lastKeys[1]
+            }
+            unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+        }
+        try StandardOutput.write(Self.enter)
+    }
+
+    /// Gives the terminal back as it was.
+    func close() {
+        // A terminal that is gone needs nothing more.
+        _ = FileDescriptor.write(Self.leave, to: STDOUT_FILENO)
+        if var settings = settingsBefore {
+            // What was typed here is no command of the shell's.
+            tcflush(STDIN_FILENO, TCIFLUSH)
+            unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+        }
+    }
+
+    /// Shows the lines, as many as there is room for, with `footer` below them.
+    func draw(_ text: String, footer: String) throws(AuthctlError) {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+        let room = Self.room
+        if lines.count > room {
+            let hidden = lines.count - room + 1
+            lines = lines.prefix(room - 1) + ["(\(hidden) more lines: name accounts, or make the terminal taller)"]
+        }
+        let drawn = (lines + [footer]).joined(separator: "\u{1B}[K\r\n")
+        // From the corner, over what is there: nothing flickers. Lines are cut at the edge instead of wrapped, for as long as this takes.
+        try StandardOutput.show("\u{1B}[?7l\u{1B}[H\(drawn)\u{1B}[K\u{1B}[J\u{1B}[?7h")
+    }
+
+    /// The keys that were typed, up to one that ends a line; none for Ctrl-D; nil if the terminal has gone.
+    mutating func takeKeys() -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = unsafe read(STDIN_FILENO, &bytes, bytes.count)
+        guard count >= 0 else { return nil }
+        return Array(bytes[..<count])
+    }
+
+    /// How many lines are shown above the footer.
+    static var room: Int { max(1, height - 1) }
+
+    private static var height: Int {
+        var size = winsize()
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else { return 24 }
+        return Int(size.ws_row)
+    }
+}

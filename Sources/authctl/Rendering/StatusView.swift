@@ -115,3 +115,175 @@ struct StatusView {
         return PlainText.line(String(issuer[start...].prefix { $0 != "/" }))
     }
 }
+
+/// One account's state in one line: `fresh until 14:02 (in 59 min)`.
+struct StatusSentence: CustomStringConvertible {
+    let status: AccountStatus
+    let time: LocalTime
+
+    var description: String {
+        switch status.knownState {
+        case .fresh: "fresh" + until
+        case .refreshing: "refreshing" + (isValid ? "; valid" + until : "")
+        case .retrying: "retrying\(next), \(isValid ? "valid" + until : "no valid token")" + because
+        case .interactionRequired: "interaction-required: " + Wording.reason(status.reason) + serverWords
+        case .refreshTokenExpiring:
+            "fresh\(until); the refresh token ends"
+                + (status.refreshTokenExpiresAtUSec.map { " " + time.both($0) } ?? " soon")
+        case .signedOut: "signed-out"
+        case .parked: "parked: exported to be moved, not refreshed here" + (isValid ? "; valid" + until : "")
+        case .misconfigured: "misconfigured" + because
+        case nil: PlainText.line(status.state) + until
+        }
+    }
+
+    private var isValid: Bool { status.isValid(at: time.nowUSec) }
+
+    private var until: String {
+        if status.expiryBasis == "unlimited" { return " without an end" }
+        guard let end = status.expiresAtUSec else { return "" }
+        let why = status.expiryBasis.map { ", assumed: " + Wording.basis($0) } ?? ""
+        return " until \(time.both(end))\(why)"
+    }
+
+    private var next: String { status.nextAttemptAtUSec.map { " \(time.relative($0))" } ?? "" }
+
+    private var because: String {
+        status.failure.map { ": " + PlainText.line(Wording.joined($0.summary, $0)) } ?? ""
+    }
+
+    private var serverWords: String { status.failure.flatMap(Wording.serverWords).map { " (\($0))" } ?? "" }
+}
+
+/// What the user should know about one account beyond its line in the table.
+struct StatusNote {
+    /// Columns before the words that stand beside a label.
+    private static let margin = 12
+
+    private let account: String
+    private let title: String
+    private let lines: [(label: String, text: String)]
+
+    /// Nil if there is nothing to say: all is well, or time will heal it.
+    init?(_ status: AccountStatus, _ time: LocalTime) {
+        var lines: [(label: String, text: String)] = []
+        switch status.knownState {
+        case .interactionRequired:
+            title = "needs you: " + Wording.reason(status.reason)
+        case .misconfigured where status.isDamaged:
+            title = "cannot be used" + Self.because(status)
+        case .misconfigured:
+            title = "cannot be refreshed as it is set up" + Self.because(status)
+        case .signedOut:
+            title = "is signed out: there is no grant"
+        case .parked:
+            title = "is parked: it was exported to be moved, and is not refreshed here"
+        case .refreshTokenExpiring:
+            title =
+                "will need you: the refresh token ends "
+                + (status.refreshTokenExpiresAtUSec.map(time.both) ?? "soon")
+        case .retrying:
+            title = (status.isValid(at: time.nowUSec) ? "is retrying" : "has no valid token") + Self.because(status)
+        case .fresh where status.hint != nil && status.clientSecretExpiresAtUSec != nil:
+            title =
+                "will be refused by the server: the client secret ends "
+                + (status.clientSecretExpiresAtUSec.map(time.both) ?? "soon")
+        case .fresh, .refreshing, nil:
+            return nil
+        }
+        if let words = status.failure.flatMap(Wording.serverWords) { lines.append(("server", words)) }
+        if let since = status.sinceUSec { lines.append(("since", time.both(since))) }
+        if status.reason == "rejectedWithoutReason", let next = status.nextAttemptAtUSec {
+            lines.append(("next", "the daemon tries again \(time.both(next))"))
+        }
+        if status.failures > 1 { lines.append(("failures", "\(status.failures) in a row")) }
+        if let correlation = status.failure?.correlationId {
+            lines.append(("journal", "AUTHREFRESH_CORRELATION_ID=\(correlation)"))
+        }
+        if let hint = status.hint { lines.append(("run", hint)) }
+        self.lines = lines
+        self.account = status.account
+    }
+
+    private static func because(_ status: AccountStatus) -> String {
+        status.failure.map { ": \($0.summary)" } ?? ""
+    }
+
+    /// The lines, each with its newline.
+    func render(_ style: TerminalStyle) -> String {
+        let heading = WrappedText.lines(PlainText.line("\(account) \(title)"), width: style.width, indent: 2)
+        var text = heading.joined(separator: "\n") + "\n"
+        for (label, words) in lines {
+            let padding = String(repeating: " ", count: max(1, Self.margin - 2 - label.count))
+            let wrapped = WrappedText.lines(
+                PlainText.line(words),
+                width: style.width.map { $0 - Self.margin },
+                // A command that was copied stays one.
+                ending: label == "run" ? " \\" : ""
+            )
+            let rest = "\n" + String(repeating: " ", count: Self.margin)
+            text += "  " + style.paint(label, .faint) + padding + wrapped.joined(separator: rest) + "\n"
+        }
+        return text
+    }
+}
+
+/// What keeps the daemon as a whole from its work.
+enum DaemonCondition {
+    /// A line each, with its newline; empty if all is well.
+    static func text(_ info: GetInfo.Reply) -> String {
+        var text = ""
+        if !info.online { text += "no network route: only servers on this machine are asked\n" }
+        if let trouble = info.trouble { text += "trouble: \(PlainText.line(trouble))\n" }
+        return text
+    }
+}
+
+/// The states of accounts, as the wire names them.
+enum AccountState: String, CaseIterable, Sendable {
+    case fresh
+    case refreshing
+    case retrying
+    case interactionRequired = "interaction-required"
+    case refreshTokenExpiring = "refresh-token-expiring"
+    case signedOut = "signed-out"
+    case misconfigured
+    case parked
+}
+
+extension AccountStatus {
+    /// Nil if the daemon is newer than this program and has states that it does not know.
+    var knownState: AccountState? { AccountState(rawValue: state) }
+
+    /// Whether the store cannot read the account.
+    var isDamaged: Bool { reason == "damaged" }
+
+    /// Whether there is an access token that has not ended.
+    func isValid(at nowUSec: Int64) -> Bool {
+        expiresAtUSec.map { $0 > nowUSec } ?? false
+    }
+
+    /// How the account fares, as `authctl status ACCOUNT` tells it: whether a token can be had.
+    func exitStatus(at nowUSec: Int64) -> ExitStatus {
+        switch knownState {
+        case .fresh, .refreshTokenExpiring, nil: .success
+        // An attempt under way after failures is still a retry: the status must not flicker.
+        case .refreshing, .retrying: failures == 0 || isValid(at: nowUSec) ? .success : .tryAgainLater
+        case .interactionRequired: .interactionRequired
+        case .signedOut: .signedOut
+        case .misconfigured: .misconfigured
+        case .parked: isValid(at: nowUSec) ? .success : .signedOut
+        }
+    }
+
+    /// How the refresh ended that was waited for: a token that is still valid is no success.
+    var refreshExitStatus: ExitStatus {
+        switch knownState {
+        case .fresh, .refreshTokenExpiring, nil: failures == 0 ? .success : .tryAgainLater
+        case .refreshing, .retrying: .tryAgainLater
+        case .interactionRequired: .interactionRequired
+        case .signedOut, .parked: .signedOut
+        case .misconfigured: .misconfigured
+        }
+    }
+}

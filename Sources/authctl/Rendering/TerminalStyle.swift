@@ -1,3 +1,4 @@
+internal import AuthRefreshInterface
 internal import Glibc
 
 /// What a standard stream can show.
@@ -51,5 +52,30 @@ extension TerminalStyle {
             width: isKnown ? Int(size.ws_col) : nil,
             charset: .current
         )
+    }
+}
+
+/// Makes text from elsewhere safe to print.
+enum PlainText {
+    /// The text on one line, without characters that steer a terminal.
+    ///
+    /// An authorization server's `error_description` is written by a stranger: escape sequences, line breaks and
+    /// bidirectional overrides in it would let it forge what the user sees.
+    static func line(_ text: String) -> String {
+        text.replacingSteering(with: "\u{FFFD}")
+    }
+}
+
+/// The system's words for an error number.
+func systemText(_ number: Int32) -> String {
+    guard let text = unsafe strerror(number) else { return "error \(number)" }
+    return unsafe String(cString: text).lowercasedFirst
+}
+
+extension String {
+    /// The same text with a small first letter, for use within a sentence.
+    var lowercasedFirst: String {
+        guard let first else { return self }
+        return first.lowercased() + dropFirst()
     }
 }

@@ -69,3 +69,49 @@ struct TextTable {
         text.count <= width ? text : text.prefix(max(0, width - ellipsis.count)) + ellipsis
     }
 }
+
+/// Lines of name and value, lined up.
+enum NamedLines {
+    /// Where values begin; longer names push theirs to the right.
+    private static let width = 16
+
+    /// The lines, each with its newline. What has no value is left out.
+    static func text(_ lines: [(name: String, value: String?)]) -> String {
+        lines.reduce(into: "") { text, line in
+            guard let value = line.value else { return }
+            let padding = String(repeating: " ", count: max(1, width - line.name.count))
+            text += line.name + padding + PlainText.line(value) + "\n"
+        }
+    }
+
+    /// A line for each member, in the order of their names.
+    static func members(_ name: String, _ members: [String: String]?) -> [(name: String, value: String?)] {
+        (members ?? [:]).sorted { $0.key < $1.key }.map { (name, "\($0.key)=\($0.value)") }
+    }
+}
+
+/// Text on lines that a terminal has room for.
+enum WrappedText {
+    /// The words on as few lines as they take. A word that is longer than a line stays whole: it may be there to be copied.
+    ///
+    /// - Parameters:
+    ///   - width: columns; nil: one line.
+    ///   - indent: columns by which every line but the first is moved.
+    ///   - ending: what every line but the last ends with.
+    static func lines(_ text: String, width: Int?, indent: Int = 0, ending: String = "") -> [String] {
+        guard let width, text.count > width else { return [text] }
+        let margin = String(repeating: " ", count: indent)
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            let longer = line.isEmpty ? String(word) : "\(line) \(word)"
+            if line.isEmpty || longer.count + ending.count <= width - (lines.isEmpty ? 0 : indent) {
+                line = longer
+            } else {
+                lines.append((lines.isEmpty ? "" : margin) + line + ending)
+                line = String(word)
+            }
+        }
+        return lines + [(lines.isEmpty ? "" : margin) + line]
+    }
+}

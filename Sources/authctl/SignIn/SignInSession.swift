@@ -273,3 +273,84 @@ extension AuthctlError {
         return WireText.decode(SignInFailedError.self, fromText: refusal.parameters)?.kind == "misconfigured"
     }
 }
+
+/// Has a browser end the person's session at the authorization server (OpenID Connect RP-Initiated Logout).
+struct SessionEnd {
+    /// µs. As long as a browser takes to start on a slow machine, and as anybody waits for one.
+    private static let patience: Int64 = 60_000_000
+
+    /// Where the session ends; the id_token is in it.
+    let link: WebLink
+
+    /// Brings `browser` there.
+    ///
+    /// - Returns: why it has not come there; nil if it has.
+    func open(in browser: Browser) -> String? {
+        let signals = CaughtSignals([SIGCHLD])
+        guard var detour = SecretLink.leading(to: link) else { return "no port on loopback can be had" }
+        guard let program = DetachedProgram(browser.command(for: detour.link)) else {
+            return "\(browser.name) cannot be started"
+        }
+        let end = ContinuousClock.now + .microseconds(Self.patience)
+        while true {
+            let rest = (end - .now).components
+            let left = rest.seconds * 1_000_000 + rest.attoseconds / 1_000_000_000_000
+            guard left > 0 else { return "\(browser.name) has not asked for it" }
+            if !signals.wait(for: detour.descriptors, microseconds: left).isEmpty, detour.serve() { return nil }
+            // What only hands an address on ends at once, and well.
+            if !signals.take().isEmpty, let result = program.takeEnd(), result != .exited(0) {
+                return "\(browser.name) was not opened"
+            }
+        }
+    }
+}
+
+/// What the person is told who is to sign in; nothing of it is secret.
+struct SignInText {
+    let account: String
+    let flow: SignInFlow?
+    let link: WebLink
+    let userCode: String?
+    let place: SignInPlace
+    /// What is about to be opened; nil: nothing.
+    let browser: Browser?
+    /// Whether an address can be pasted here.
+    let takesPaste: Bool
+
+    /// The lines before anything is opened, each with its newline.
+    var opening: String {
+        "\(account): \(sentence)\n\n  \(link.text)\n\n" + code
+    }
+
+    /// What stands there instead of a prompt.
+    static let waiting = "Waiting for you to sign in; Ctrl-C cancels.\n"
+
+    /// What asks for the paste, without a newline; nil if nothing can be pasted.
+    var prompt: String? {
+        guard takesPaste else { return nil }
+        switch flow {
+        case .device: return nil
+        case .paste: return "Paste the address here that the browser ends on (it is not shown): "
+        case .browser, .scheme, nil:
+            return "If the browser ends on a page that it cannot load, paste its address here (it is not shown): "
+        }
+    }
+
+    private var sentence: String {
+        if let browser { return "opening \(link.host) in \(browser.name)\(browserEnding)" }
+        let why = place.reason.map { " (\($0))" } ?? ""
+        return switch flow {
+        case .browser, .scheme, nil: "sign in at \(link.host): open this address in a browser of this machine\(why)"
+        case .device: "sign in at \(link.host): open this address on any device, and type the code\(why)"
+        case .paste: "sign in at \(link.host): open this address in any browser\(why)"
+        }
+    }
+
+    private var browserEnding: String {
+        userCode == nil ? "; if that fails, open this address yourself" : ", where the code is to be typed"
+    }
+
+    private var code: String {
+        userCode.map { "  code: \(PlainText.line($0))\n\n" } ?? ""
+    }
+}

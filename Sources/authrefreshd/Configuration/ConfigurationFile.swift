@@ -1,5 +1,8 @@
+internal import AuthRefreshInterface
 internal import BlockingWork
 internal import Foundation
+internal import OAuthClient
+internal import RefreshCore
 internal import Yams
 
 /// Reads YAML files, and says by file, line and key what is wrong in them.
@@ -100,6 +103,137 @@ extension YamlError {
         switch self {
         case .scanner(_, let problem, _, _), .parser(_, let problem, _, _), .composer(_, let problem, _, _): problem
         default: "it cannot be parsed"
+        }
+    }
+}
+
+/// What `authrefreshd.yaml` can say; every key has a default, and unknown keys are errors.
+struct DaemonConfiguration: Decodable, Equatable, Sendable {
+    /// The least serious records that are logged: debug, info, notice, warning, error.
+    var logLevel = "notice"
+    /// For one refresh with all it needs; 1 to 40 s, below the lease of 45 s.
+    var requestTimeout = Duration.seconds(30)
+    /// PEM file with certificate authorities trusted beside the system's.
+    var caFile: String?
+    /// How an issuer is asked unless its profile says otherwise.
+    var issuerLimits = IssuerGate.Limits()
+    /// How many accounts may be added.
+    var maxAccounts = CallerLimits.accountsMax
+    /// How many callers may be connected; 16 to 65,536.
+    var maxConnections = CallerLimits.connectionsMax
+    /// Where the store's key is kept, unless it is a systemd credential.
+    var storeKey = StoreKeyHome.file
+
+    /// The values of `store_key`.
+    enum StoreKeyHome: String, CaseIterable, Sendable {
+        case file
+        case secretService = "secret-service"
+    }
+
+    init() {}
+
+    /// The keys that `next` says something else for, and that take effect with a restart only.
+    func keysAwaitingRestart(in next: DaemonConfiguration) -> [String] {
+        var keys: [Key] = []
+        if next.logLevel != logLevel { keys.append(.logLevel) }
+        if next.requestTimeout != requestTimeout { keys.append(.requestTimeout) }
+        if next.caFile != caFile { keys.append(.caFile) }
+        if next.maxConnections != maxConnections { keys.append(.maxConnections) }
+        return keys.map(\.rawValue)
+    }
+
+    private enum Key: String, CaseIterable {
+        case logLevel = "log_level"
+        case requestTimeout = "request_timeout"
+        case caFile = "ca_file"
+        case maxConcurrentRefreshes = "max_concurrent_refreshes"
+        case maxRefreshesPerSecond = "max_refreshes_per_second"
+        case maxAccounts = "max_accounts"
+        case maxConnections = "max_connections"
+        case storeKey = "store_key"
+    }
+
+    /// - Throws: `DecodingError` at the key that is unknown, has the wrong type or a value that cannot be used.
+    init(from decoder: any Decoder) throws {
+        let fields = try StrictFields(decoder, known: Key.allCases.map(\.rawValue))
+        let levels = ["debug", "info", "notice", "warning", "error"]
+        logLevel =
+            try fields.converted(Key.logLevel.rawValue, "must be one of \(levels.joined(separator: ", "))") {
+                levels.contains($0) ? $0 : nil
+            } ?? logLevel
+        requestTimeout =
+            try fields.converted(Key.requestTimeout.rawValue, "must be a time span from 1s to 40s") { text in
+                ProfileDuration(text).map(\.duration).flatMap { (.seconds(1) ... .seconds(40)).contains($0) ? $0 : nil }
+            } ?? requestTimeout
+        caFile = try fields.converted(Key.caFile.rawValue, "must be an absolute path") { $0.hasPrefix("/") ? $0 : nil }
+        let concurrent: Int = try fields.optional(Key.maxConcurrentRefreshes.rawValue) ?? issuerLimits.concurrent
+        guard concurrent >= 1 else { throw fields.error(Key.maxConcurrentRefreshes.rawValue, "must be at least 1") }
+        let perSecond: Double = try fields.optional(Key.maxRefreshesPerSecond.rawValue) ?? issuerLimits.perSecond
+        guard perSecond > 0 else { throw fields.error(Key.maxRefreshesPerSecond.rawValue, "must be more than 0") }
+        issuerLimits = IssuerGate.Limits(concurrent: concurrent, perSecond: perSecond)
+        maxAccounts = try fields.optional(Key.maxAccounts.rawValue) ?? maxAccounts
+        maxConnections = try fields.optional(Key.maxConnections.rawValue) ?? maxConnections
+        guard (16...65_536).contains(maxConnections) else {
+            throw fields.error(Key.maxConnections.rawValue, "must be from 16 to 65536")
+        }
+        let homes = StoreKeyHome.allCases.map(\.rawValue).joined(separator: ", ")
+        storeKey =
+            try fields.converted(Key.storeKey.rawValue, "must be one of \(homes)", StoreKeyHome.init(rawValue:))
+            ?? storeKey
+        guard maxAccounts >= 1 else { throw fields.error(Key.maxAccounts.rawValue, "must be at least 1") }
+    }
+}
+
+/// The configuration file and the provider profiles, read and checked.
+struct LoadedConfiguration: Sendable {
+    let file: DaemonConfiguration
+    let settings: CoordinatorSettings
+
+    /// - Parameter startedWith: the file that the socket was set up by; nil at the start.
+    /// - Throws: the first thing that is wrong in any of the files.
+    init(paths: DaemonPaths, startedWith: DaemonConfiguration? = nil) throws(ConfigurationError) {
+        if let path = paths.configuration {
+            file = try ConfigurationFile.decode(DaemonConfiguration.self, at: path)
+        } else {
+            file = DaemonConfiguration()
+        }
+        settings = CoordinatorSettings(
+            profiles: try ProviderProfiles(folders: paths.profileFolders),
+            issuerLimits: file.issuerLimits,
+            maxAccounts: file.maxAccounts,
+            // As many callers as at the start may be connected, whatever the file says now.
+            maxSubscribers: CallerLimits.subscribersMax(connections: (startedWith ?? file).maxConnections),
+            usesSecretService: file.storeKey == .secretService
+        )
+    }
+
+    /// How the OAuth client is to be set up.
+    var client: OAuthClientConfiguration {
+        var client = OAuthClientConfiguration()
+        client.totalTimeout = file.requestTimeout
+        client.caFile = file.caFile
+        client.userAgent = "authrefreshd/\(Version.text)"
+        return client
+    }
+}
+
+/// Why the configuration cannot be used.
+enum ConfigurationError: Error, Equatable {
+    case unreadable(path: String, reason: String)
+    /// The text is not YAML, or has an unknown key, a wrong type or an impossible value at this place.
+    case invalid(path: String, line: Int, key: String, reason: String)
+    /// Two profiles of one name in the same folder.
+    case duplicateProfile(name: String, path: String)
+}
+
+extension ConfigurationError: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .unreadable(let path, let reason): "'\(path)' cannot be read: \(reason)"
+        case .invalid(let path, let line, "", let reason): "'\(path)', line \(line): \(reason)"
+        case .invalid(let path, let line, let key, let reason): "'\(path)', line \(line), key '\(key)': \(reason)"
+        case .duplicateProfile(let name, let path):
+            "'\(path)': another file of this folder has a profile named '\(name)' too"
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import Glibc
 internal import OAuthClient
 internal import RefreshCore
 
@@ -202,5 +203,114 @@ struct ServerCheck: Sendable {
         return size < Self.largeSkew
             ? .warning(.clock, text, of: server.issuer.url, needs: .repair, advice: advice)
             : .error(.clock, text, of: server.issuer.url, needs: .repair, advice: advice)
+    }
+}
+
+/// Why a host has no address.
+enum NameLookupError: Error, Hashable, Sendable {
+    case noSuchName
+    /// The name server could not be reached, or failed.
+    case serverFailed
+    case timedOut
+    /// Not tried: an earlier look-up has not come back, and each holds a thread.
+    case resolverHangs
+}
+
+/// Looks up hosts as every program of this machine does, each once.
+actor NameLookup {
+    /// glibc asks each name server twice for 5 s (resolv.conf(5)): one that is silent need not be waited for to the end.
+    static let limit = Duration.seconds(8)
+
+    private var lookups: [String: Task<Result<Int, NameLookupError>, Never>] = [:]
+    private var isHanging = false
+
+    /// Whether `host` is an address itself, so that there is nothing to look up.
+    static func isAddress(_ host: String) -> Bool {
+        var bytes = in6_addr()
+        return [AF_INET, AF_INET6].contains { unsafe inet_pton($0, host, &bytes) == 1 }
+    }
+
+    /// How many addresses `host` has.
+    func addresses(of host: String) async -> Result<Int, NameLookupError> {
+        if let lookup = lookups[host] { return await lookup.value }
+        guard !isHanging else { return .failure(.resolverHangs) }
+        let lookup = Task { () -> Result<Int, NameLookupError> in
+            await BlockingCall.result(within: Self.limit) { Self.count(host) } ?? .failure(.timedOut)
+        }
+        lookups[host] = lookup
+        let result = await lookup.value
+        if result == .failure(.timedOut) { isHanging = true }
+        return result
+    }
+
+    private static func count(_ host: String) -> Result<Int, NameLookupError> {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        let code = unsafe getaddrinfo(host, nil, &hints, &list)
+        guard code == 0 else { return .failure(code == EAI_NONAME ? .noSuchName : .serverFailed) }
+        defer { unsafe freeaddrinfo(list) }
+        var count = 0
+        var next = unsafe list
+        while let address = unsafe next {
+            count += 1
+            unsafe next = address.pointee.ai_next
+        }
+        return .success(count)
+    }
+}
+
+/// A server that accounts depend on.
+struct SurveyedServer: Sendable {
+    let issuer: Issuer
+    /// What is known about it beyond its metadata; nil if nothing.
+    let profile: ProviderProfile?
+    /// One registration of each kind that its accounts have, with an account that has it.
+    fileprivate(set) var registrations: [(account: AccountName, registration: ClientRegistration)] = []
+}
+
+/// The servers of the accounts that were looked at.
+struct SurveyedServers {
+    /// Two accounts of one kind are told apart by nothing that a server's metadata speaks of.
+    private struct Kind: Hashable {
+        let authentication: ClientAuthentication?
+        let hasSecret: Bool
+    }
+
+    private struct Place: Hashable {
+        let issuer: Issuer
+        let profile: ProviderProfile?
+    }
+
+    private var servers: [Place: SurveyedServer] = [:]
+    private var kinds: [Place: Set<Kind>] = [:]
+    private var hasUnseen = false
+
+    mutating func add(_ snapshot: AccountSnapshot, profile: ProviderProfile?) {
+        let (account, registration) = (snapshot.account, snapshot.account.registration)
+        let place = Place(issuer: account.issuer, profile: profile)
+        guard servers[place] != nil || servers.count < Diagnosis.serversMax else {
+            hasUnseen = true
+            return
+        }
+        let kind = Kind(authentication: registration.authentication, hasSecret: registration.clientSecret != nil)
+        guard kinds[place, default: []].insert(kind).inserted else { return }
+        servers[place, default: SurveyedServer(issuer: account.issuer, profile: profile)].registrations
+            .append((account.name, registration))
+    }
+
+    /// In the order of their URLs.
+    var sorted: [SurveyedServer] {
+        servers.values.sorted { ($0.issuer.url, $0.profile?.name ?? "") < ($1.issuer.url, $1.profile?.name ?? "") }
+    }
+
+    /// Says that there are more; nil if there are not.
+    var unseenNote: Finding? {
+        guard hasUnseen else { return nil }
+        return .note(
+            .servers,
+            "only \(Diagnosis.serversMax) authorization servers are asked",
+            advice: "name accounts of others: authctl doctor ACCOUNT…"
+        )
     }
 }

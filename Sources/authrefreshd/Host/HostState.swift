@@ -1,4 +1,6 @@
 internal import AccountStorage
+internal import Dispatch
+internal import Logging
 internal import OAuthClient
 internal import RefreshCore
 internal import Systemd
@@ -186,5 +188,144 @@ extension ClockOffset {
     fileprivate func timeLost(since known: ClockOffset, at wall: Timestamp) -> Duration? {
         let behind = wall - known.bootedAt
         return bootID != known.bootID && behind < .zero ? behind : nil
+    }
+}
+
+/// Tells the coordinator what happens to the machine: clock steps, sleep, routes. Lives on the coordinator's queue.
+final class HostWatch: Sendable {
+    private let coordinator: RefreshCoordinator
+    private let changeLog: ChangeLog
+
+    init(coordinator: RefreshCoordinator, changeLog: ChangeLog) {
+        self.coordinator = coordinator
+        self.changeLog = changeLog
+    }
+
+    /// Begins to watch. A watch that cannot be had is done without: the log says so once.
+    ///
+    /// - Returns: the watches, to be held as long as they are to run, and whether there is a route now.
+    func begin(on queue: DispatchQueue) -> (watches: [any AnyObject], isOnline: Bool) {
+        var watches: [any AnyObject] = []
+        var isOnline = true
+        do throws(SystemdError) {
+            watches.append(
+                try ClockWatch(queue: queue) { [weak coordinator] in
+                    coordinator?.assumeIsolated { $0.clockStepped() }
+                }
+            )
+        } catch {
+            changeLog.unwatched(error, "steps of the clock are not noticed at once")
+        }
+        do throws(SystemdError) {
+            let routes = try RouteWatch(queue: queue) { [weak coordinator] isOnline in
+                coordinator?.assumeIsolated { $0.routeChanged(isOnline: isOnline) }
+            }
+            isOnline = routes.hadRouteAtStart
+            watches.append(routes)
+        } catch {
+            changeLog.unwatched(error, "the network is taken for up")
+        }
+        do throws(SystemdError) {
+            watches.append(
+                try SleepWatch(
+                    queue: queue,
+                    onLost: { [weak coordinator, changeLog] error in
+                        // Later: it is the watch itself that calls.
+                        queue.async { [weak coordinator] in coordinator?.assumeIsolated { $0.sleepWatchLost() } }
+                        changeLog.logger.info(
+                            "the system bus is gone; sleep is noticed by the clocks",
+                            metadata: [JournalKey.error: "\(error)"]
+                        )
+                    },
+                    onSleep: { [weak coordinator] in coordinator?.assumeIsolated { $0.sleepBegins() } },
+                    onResume: { [weak coordinator] in coordinator?.assumeIsolated { $0.resumed() } }
+                )
+            )
+        } catch {
+            changeLog.logger.info(
+                "no system bus; sleep is noticed by the clocks",
+                metadata: [JournalKey.error: "\(error)"]
+            )
+        }
+        return (watches, isOnline)
+    }
+}
+
+/// What follows from what happens to the machine that the daemon runs on.
+extension RefreshCoordinator {
+    /// The wall clock was stepped, or the machine slept: the kernel reports both alike.
+    func clockStepped() {
+        if host.hasSlept() { noteResume() }
+        // What there is to do about a step, the turn does.
+        wake()
+    }
+
+    /// logind says that the machine is about to sleep. Requests under way hold it up for a moment; a token that is sent now may be
+    /// spent, and its answer lost.
+    func sleepBegins() {
+        host.sleepBegins(at: timebase.now())
+        wake()
+    }
+
+    /// logind says that the machine woke. Where the clocks have told already, this is no news.
+    func resumed() {
+        if host.hasSlept() { noteResume() }
+        host.sleepIsOver()
+        wake()
+    }
+
+    /// The system bus is gone.
+    func sleepWatchLost() {
+        host.sleepWatchLost()
+        wake()
+    }
+
+    /// Deadlines have passed in the sleep, and connections have died.
+    func noteResume() {
+        changeLog.resumed()
+        host.sleepIsOver()
+        // Not the younger ones: deadlines that passed in the sleep may have begun them a moment ago, before this was told. What a sleep
+        // has cut off among them, TCP keepalive finds out.
+        exchanges.giveUpAnswers(where: exchanges.isOverdue)
+        retryUnreached()
+        wake()
+    }
+
+    /// A route came up, or the last one went.
+    func routeChanged(isOnline: Bool) {
+        guard host.routeChanged(isOnline: isOnline) else { return }
+        changeLog.routeChanged(isOnline: isOnline)
+        if !isOnline { exchanges.giveUpAnswers { !isAtLoopback($0) } }
+        retryUnreached()
+        onStatusChange()
+        wake()
+    }
+
+    private func isAtLoopback(_ account: AccountID) -> Bool {
+        guard case .intact(let record)? = try? entry(of: account) else { return false }
+        return record.account.issuer.isLoopback
+    }
+
+    /// Has the accounts tried again that may have failed for want of a network, or of the right time.
+    private func retryUnreached() {
+        guard host.isOnline else { return }
+        client.forgetFailures()
+        connectivityCursor = AccountID(0)
+    }
+
+    /// Keeps the stored deadlines true to the time that really passes. A step may have mended what looked like a misconfiguration:
+    /// certificates are judged by the wall clock.
+    ///
+    /// - Throws: `StoreError` if it could not be noted; the next turn tries again.
+    func reconcileClock(at now: Moment) throws(StoreError) {
+        guard let change = try host.reconcileClock(in: store, at: now) else { return }
+        changeLog.clockStepped(by: change.size)
+        if case .stepped = change { retryUnreached() }
+    }
+
+    /// Notes how far the server's clock is from ours, as its answer told just now.
+    func noteServerDate(_ date: Timestamp?, of issuer: IssuerID) {
+        guard let date else { return }
+        host.noteSkew(date - timebase.now().wall, of: issuer, in: store)
     }
 }

@@ -1,6 +1,8 @@
 internal import AuthRefreshInterface
+internal import Dispatch
 internal import Glibc
 internal import Logging
+internal import Synchronization
 internal import Systemd
 
 /// Writes log records to the journal, each metadata value in a field of its own; to standard error where there is no journal.
@@ -125,6 +127,128 @@ extension Logger.Level {
         case .warning: 4
         case .error: 3
         case .critical: 2
+        }
+    }
+}
+
+/// Writes log lines on a queue of its own, in their order.
+///
+/// A journal that hangs, or a terminal that was stopped, blocks whoever writes to it. Here that is nobody but this queue. Lines wait in
+/// a bounded buffer meanwhile; those that do not fit are dropped and counted, and their number is written when the others are through.
+final class LogOutlet: Sendable {
+    /// Writes one line, and may block.
+    typealias Write = @Sendable () -> Void
+
+    private struct State {
+        var waiting: [(write: Write, bytes: Int)] = []
+        var bytes = 0
+        var dropped = 0
+        var isWriting = false
+    }
+
+    private let bytesMax: Int
+    private let writeDropped: @Sendable (Int) -> Void
+    private let queue: DispatchQueue
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - bytesMax: how much may wait.
+    ///   - writeDropped: writes, on the queue, how many lines were dropped.
+    init(bytesMax: Int, writeDropped: @escaping @Sendable (Int) -> Void) {
+        self.bytesMax = bytesMax
+        self.writeDropped = writeDropped
+        queue = DispatchQueue(label: "authrefreshd.log")
+    }
+
+    /// Has a line written; never blocks.
+    ///
+    /// - Parameter bytes: how long it is.
+    func send(bytes: Int, _ write: @escaping Write) {
+        let begins = state.withLock { state in
+            guard state.bytes + bytes <= bytesMax else {
+                state.dropped += 1
+                return false
+            }
+            state.bytes += bytes
+            state.waiting.append((write, bytes))
+            defer { state.isWriting = true }
+            return !state.isWriting
+        }
+        if begins { queue.async { self.writeAll() } }
+    }
+
+    /// Returns when everything that was sent until now is written, or when `limit` is over.
+    func drain(within limit: Duration) async {
+        await queue.drain(within: limit)
+    }
+
+    private func writeAll() {
+        while true {
+            let (lines, dropped) = state.withLock { state in
+                let next = (state.waiting, state.waiting.isEmpty ? state.dropped : 0)
+                state.waiting = []
+                if next.0.isEmpty { state.dropped = 0 }
+                state.isWriting = !next.0.isEmpty || next.1 > 0
+                return next
+            }
+            if lines.isEmpty, dropped == 0 { return }
+            for line in lines {
+                line.write()
+                // One that is being written still takes its room: what waits in the kernel is not ours to count.
+                state.withLock { $0.bytes -= line.bytes }
+            }
+            if dropped > 0 { writeDropped(dropped) }
+        }
+    }
+}
+
+/// How many lines are written on each subject: so many in each stretch of time; the others are counted, and their number is told with the
+/// next line, whatever that is on.
+///
+/// journald drops what a service says too fast (journald.conf(5), `RateLimitBurst=`): without this, a program that is refused again and
+/// again would have it drop what the daemon says of its accounts. A subject has a share of its own, so that who uses it up hides nothing
+/// of the others.
+final class LineBudget<Subject: Hashable & Sendable>: Sendable {
+    private struct State {
+        var began: ContinuousClock.Instant?
+        /// Lines in this stretch; nil is the share of the subjects that came when enough others had one.
+        var written: [Subject?: Int] = [:]
+        var leftOut = 0
+    }
+
+    private let linesMax: Int
+    private let subjectsMax: Int
+    private let stretch: Duration
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - linesMax: how many lines each stretch takes on one subject.
+    ///   - subjectsMax: how many subjects have a share of their own in a stretch; those that come later have one together.
+    ///   - stretch: how long one is, the same one for all; it begins with its first line.
+    init(linesMax: Int, subjectsMax: Int, stretch: Duration) {
+        self.linesMax = linesMax
+        self.subjectsMax = subjectsMax
+        self.stretch = stretch
+    }
+
+    /// Takes one line on `subject`, or counts it.
+    ///
+    /// - Returns: how many lines, on whatever subject, were left out since the last one; nil if this one is left out, too.
+    func spend(on subject: Subject, at now: ContinuousClock.Instant = .now) -> Int? {
+        state.withLock { state in
+            if state.began.map({ now - $0 >= stretch }) ?? true {
+                state.began = now
+                state.written.removeAll()
+            }
+            let hasShare = state.written[subject] != nil || state.written.count < subjectsMax
+            let share = hasShare ? subject : nil
+            guard state.written[share, default: 0] < linesMax else {
+                state.leftOut += 1
+                return nil
+            }
+            state.written[share, default: 0] += 1
+            defer { state.leftOut = 0 }
+            return state.leftOut
         }
     }
 }

@@ -1,5 +1,100 @@
 internal import AccountStorage
+internal import Logging
+internal import OAuthClient
 internal import RefreshCore
+internal import SignIn
+
+/// What is due, and when there is something to do next.
+extension RefreshCoordinator {
+    /// How many accounts are decided on in one turn: one commit for all of them, and callers are answered between turns.
+    static let batchSize = 256
+
+    /// Adds the accounts to `arrivals` that can be taken up now: those that waited at a gate, those whose deadline has come, and those that
+    /// a network coming up concerns.
+    ///
+    /// - Returns: whether there were any.
+    /// - Throws: `StoreError` if the store cannot be read; those that have been found until then are added.
+    func takeDue(into arrivals: inout [Arrival], at now: Moment) throws(StoreError) -> Bool {
+        guard !isStopping, trouble == nil, host.timeToSleep(at: now) == nil else { return false }
+        let before = arrivals.count
+        arrivals += pace.takeReady(at: now)
+        for issuer in gates.backlogged {
+            if let behind = gates.look(at: issuer, at: now) { paceChanged(of: behind, .issuerBehind) }
+            try takeBacklog(of: issuer, into: &arrivals, at: now)
+        }
+        let room = Self.batchSize - (arrivals.count - before)
+        if room > 0 {
+            let due = try store.due(at: now.wall, online: host.isOnline, excluding: gates.backlogged, limit: room)
+            arrivals += due.map { Arrival(account: $0, event: .deadlineReached) }
+        }
+        arrivals += try connectivityArrivals()
+        return arrivals.count > before
+    }
+
+    private func takeBacklog(
+        of issuer: IssuerID,
+        into arrivals: inout [Arrival],
+        at now: Moment
+    ) throws(StoreError) {
+        let slots = gates.openSlots(for: issuer, at: now)
+        guard slots > 0 else { return }
+        let waiting = gates.takeWaiting(at: issuer, upTo: slots)
+        arrivals += waiting.map { Arrival(account: $0.account, event: $0.event) }
+        let due = try store.due(issuer: issuer, at: now.wall, online: host.isOnline, limit: slots - waiting.count)
+        arrivals += due.map { Arrival(account: $0, event: .deadlineReached) }
+        if waiting.count + due.count < slots, let issuer = gates.markServed(issuer) {
+            paceChanged(of: issuer, .issuerCaughtUp)
+        }
+    }
+
+    /// Tells that an issuer's accounts have begun, or ceased, to ask for more than it may be asked.
+    private func paceChanged(of issuer: Issuer, _ event: JournalEvent) {
+        changeLog.write(event, [JournalKey.issuer: "\(issuer.url)"])
+        onStatusChange()
+    }
+
+    /// The next accounts in the walk over those that back off for want of a network.
+    private func connectivityArrivals() throws(StoreError) -> [Arrival] {
+        guard let cursor = connectivityCursor else { return [] }
+        let accounts = try store.awaitingConnectivity(after: cursor, limit: Self.batchSize)
+        connectivityCursor = accounts.count < Self.batchSize ? nil : accounts.last
+        return accounts.map { Arrival(account: $0, event: .connectivityRestored) }
+    }
+
+    /// Arms the timer on the earliest of everything that waits for a time that is ahead. What is past and has not been taken up waits for
+    /// something else: its issuer's gate, a network, the store.
+    func arm(at now: Moment) {
+        guard !isTurnScheduled else { return }
+        var deadlines = [nextStoredDeadline(at: now)]
+        deadlines.append(callers.remaining(at: now).map { now.wall + $0 })
+        deadlines.append(signIns.remaining(at: now).map { now.wall + $0 })
+        if let trouble {
+            deadlines.append(now.wall + trouble.remaining(at: now))
+        } else if let timeToSleep = host.timeToSleep(at: now) {
+            deadlines.append(now.wall + timeToSleep)
+        } else if !isStopping {
+            deadlines.append(gates.nextOpening(at: now))
+            deadlines.append(pace.wait(at: now).map { now.wall + $0 })
+        }
+        let deadline = deadlines.compactMap { $0 }.min()
+        // While requests are under way, firing too early once costs less than arming anew in every turn; their ends bring the next.
+        if exchanges.areYoung, let armed = timer?.deadline, armed > now.wall, deadline.map({ $0 > armed }) ?? true {
+            return
+        }
+        timer?.arm(at: deadline)
+    }
+
+    /// Nil if there is none, if nothing may be begun, or if the store cannot tell, which is its trouble then.
+    private func nextStoredDeadline(at now: Moment) -> Timestamp? {
+        guard trouble == nil, !isStopping, host.timeToSleep(at: now) == nil else { return nil }
+        do {
+            return try store.nextDeadline(after: now.wall, online: host.isOnline)
+        } catch {
+            storeFailed(error, with: [], at: now)
+            return nil
+        }
+    }
+}
 
 /// Decide, commit, act.
 extension RefreshCoordinator {
@@ -218,5 +313,95 @@ extension TokenWrite {
         case .eraseSet(let set): self = .eraseSet(set)
         case .erase: self = .erase
         }
+    }
+}
+
+/// Acting on what was decided, once it is committed.
+extension RefreshCoordinator {
+    /// What others wait for comes first: requests leave, then callers are answered, then everybody is told.
+    func act(on decisions: [Decision], at now: Moment) {
+        // By place: a decision is large, and there are many.
+        var announcements: [(Announcement, of: Int)] = []
+        var tokens = refreshTokens(for: decisions)[...]
+        for (place, decision) in decisions.enumerated() {
+            for effect in decision.effects {
+                switch effect {
+                case .persist: break
+                case .send(let lease, let set):
+                    guard let token = tokens.popFirst() else { preconditionFailure("a lease has its token looked up") }
+                    let record = decision.record
+                    if send(lease, for: set, of: record, spending: token, after: decision.failureBefore, at: now) {
+                        announcements.append((.refreshStarted, of: place))
+                    }
+                case .publish(let change):
+                    callers.note(change, of: decision.record.account.id, at: now)
+                    stepUps.forget(after: change, of: decision.record.account.id)
+                    announcements.append((.changed(change), of: place))
+                }
+            }
+        }
+        // Before anybody is answered: who hears of a new grant may ask for what is derived from it at once.
+        for decision in decisions where decision.concernsDerived {
+            wakeDerived(from: decision.record.account.id)
+        }
+        for decision in decisions where decision.event.isSignIn {
+            tell(.stored, to: decision.record.account.id, at: now)
+        }
+        for decision in decisions where callers.isAwaited(decision.record.account.id) {
+            unstored.noteStored(decision)
+        }
+        for decision in decisions {
+            settleWaiters(of: decision.record, after: decision.event, at: now)
+        }
+        unstored.forgetStored()
+        for (announcement, place) in announcements {
+            let decision = decisions[place]
+            announceLater(announcement, of: decision.record, at: now, correlationID: decision.arrival.correlationID)
+        }
+        for decision in decisions { settingsChanged(by: decision, at: now) }
+        for decision in decisions { askLifetime(after: decision) }
+        subscribers.send()
+        if !decisions.isEmpty { showStatus(at: now) }
+    }
+
+    /// Asks the server how long an access token lives whose answer did not say it, where the profile says whom to ask (RFC 7662). The client
+    /// has asked already for tokens without a refresh token; one that is to be stored waits for nothing.
+    private func askLifetime(after decision: Decision) {
+        guard !isStopping, decision.event.isIssuance, let tokens = decision.arrivedTokens(for: nil),
+            tokens.refreshToken != nil, let token = tokens.accessToken,
+            let times = decision.record.state.accessToken, [.notStated, .unreadable].contains(times.basis),
+            settings.profile(for: decision.record.account)?.introspectionEndpoint != nil, beginServerCall()
+        else { return }
+        let (account, correlationID) = (decision.record.account, decision.arrival.correlationID)
+        let requesting = requestingClient(of: account, correlationID: correlationID ?? Self.newCorrelationID())
+        Task { [client] in
+            if let lifetime = await client.introspectedLifetime(of: token, as: requesting) {
+                self.submit(.lifetimeLearned(lifetime, issuedAt: times.issuedAt), for: account.id)
+            }
+            self.serverCallEnded()
+        }
+    }
+
+    /// What the store holds of the refresh tokens that `decisions` spend, in their order.
+    private func refreshTokens(for decisions: [Decision]) -> [Result<RefreshToken?, StoreError>] {
+        let leases = decisions.flatMap { decision in
+            decision.effects.compactMap { effect -> (account: AccountID, generation: Generation)? in
+                guard case .send(let lease, _) = effect else { return nil }
+                return (decision.record.account.id, lease.generation)
+            }
+        }
+        guard !leases.isEmpty else { return [] }
+        do throws(StoreError) {
+            return try store.refreshTokens(of: leases)
+        } catch {
+            return leases.map { _ in .failure(error) }
+        }
+    }
+
+    /// While requests are under way, once a second is enough for the status line: the end of each brings the next turn.
+    private func showStatus(at now: Moment) {
+        if exchanges.areYoung, let shown = statusShownAt, now.elapsed(since: shown) < .seconds(1) { return }
+        statusShownAt = now
+        onStatusChange()
     }
 }

@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
@@ -180,6 +181,211 @@ extension VarlinkError {
                 failure: failure,
                 hint: hint
             )
+        )
+    }
+}
+
+extension VarlinkError {
+    /// Why an account has no access token to give, and what helps.
+    static func noToken(_ snapshot: AccountSnapshot) -> VarlinkError {
+        let name = snapshot.account.name.text
+        let hint = snapshot.hint ?? "authctl status \(name)"
+        switch snapshot.state.phase {
+        case .signedOut:
+            return VarlinkError(SignedOutError(account: name, hint: hint))
+        case .parked:
+            return VarlinkError(AccountParkedError(account: name, hint: hint))
+        case .interactionRequired(let interaction):
+            return VarlinkError(interactionRequired(interaction, name, hint))
+        case .backingOff(let backOff) where snapshot.shown == .misconfigured:
+            let failure = Failure(backOff.failure.detail)
+            return VarlinkError(
+                MisconfiguredError(account: name, reason: failure.summary, failure: failure, hint: hint)
+            )
+        case .backingOff(let backOff):
+            return unavailable(
+                name,
+                backOff.failure.detail.summary,
+                Failure(backOff.failure.detail),
+                snapshot.state.deadline
+            )
+        case .scheduled where !snapshot.state.isRefreshable:
+            // It was asked for a newer one than the one that is held.
+            return VarlinkError(
+                InteractionRequiredError(
+                    account: name,
+                    reason: InteractionReason.noRefreshToken.rawValue,
+                    sinceUSec: snapshot.at.wall.microseconds,
+                    hint: "authctl login \(name)"
+                )
+            )
+        case .scheduled, .refreshing:
+            return unavailable(name, "a refresh is due, and waits for its turn", nil, snapshot.state.deadline)
+        }
+    }
+
+    private static func unavailable(_ name: String, _ reason: String, _ failure: Failure?, _ retryAt: Timestamp?)
+        -> VarlinkError
+    {
+        VarlinkError(
+            TemporarilyUnavailableError(
+                account: name,
+                retryAtUSec: retryAt?.microseconds,
+                reason: reason,
+                failure: failure
+            )
+        )
+    }
+
+    private static func interactionRequired(
+        _ interaction: InteractionRequired,
+        _ name: String,
+        _ hint: String
+    ) -> InteractionRequiredError {
+        let detail = interaction.failure.detail
+        return InteractionRequiredError(
+            account: name,
+            reason: interaction.reason.rawValue,
+            oauthError: detail.oauthError,
+            oauthErrorDescription: detail.oauthErrorDescription,
+            subError: detail.subError,
+            providerCode: detail.providerCode,
+            correlationId: detail.correlationID,
+            sinceUSec: interaction.since.microseconds,
+            hint: hint
+        )
+    }
+}
+
+/// Proofs for tokens that are bound to a key (RFC 9449).
+extension AuthRefreshService {
+    func provePossession(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        from caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) {
+        let asked = try call.decodeParameters(as: ProvePossession.Parameters.self)
+        guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
+        guard let key = snapshot.account.registration.dpopKey else {
+            let hint = "'authctl account add --dpop' makes an account whose tokens are"
+            throw VarlinkError(
+                InvalidSettingsError(field: "dpop", reason: "its tokens are bound to no key", hint: hint)
+            )
+        }
+        guard PossessionRequest.isMethod(asked.method) else { throw VarlinkError.invalidParameter("method") }
+        guard let url = Endpoint(asked.url) else {
+            throw VarlinkError(
+                InvalidSettingsError(field: "url", reason: "it is no https URL that a request could be sent to")
+            )
+        }
+        if let nonce = asked.nonce, !PossessionRequest.isNonce(nonce) { throw VarlinkError.invalidParameter("nonce") }
+        let request = PossessionRequest(
+            method: asked.method,
+            url: url,
+            accessToken: try asked.accessToken.map { token throws(VarlinkError) in
+                try checked(secret: token, field: "accessToken")
+            },
+            nonce: asked.nonce
+        )
+        // Servers that look at the time look at theirs, and resource servers keep the authorization server's.
+        guard let proof = request.proof(by: key, now: snapshot.at.wall + (snapshot.clockSkew ?? .zero)) else {
+            let reason = "the key cannot be used"
+            throw VarlinkError(InvalidSettingsError(field: "dpop", reason: reason, hint: "authctl store check"))
+        }
+        responder.reply(ProvePossession.Reply(proof: proof))
+    }
+}
+
+/// Tokens that a resource server did not take.
+extension AuthRefreshService {
+    func reportRejected(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        from caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) {
+        let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
+        guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
+        if let field = asked.challenge, let stepUp = try stepUp(field, of: snapshot, on: coordinator) {
+            guard snapshot.account.registration.serviceGrant == nil else {
+                throw VarlinkError.wantsMore(than: snapshot.account.name)
+            }
+            coordinator.note(stepUp, of: snapshot)
+            guard stepUp.needsPerson else { return ask(for: snapshot, attempts: 2, responder, on: coordinator) }
+            return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: snapshot.account.name)))
+        }
+        var event = Event.accessTokenRejected
+        if let set = try tokenSet(asked.scopes, asked.resources, asked.audience) {
+            let held = try stored(coordinator.tokenSet(set, of: snapshot.account.id))
+            guard held?.times.mayBeRejected(at: snapshot.at) == true else {
+                return responder.reply(ReportRejected.Reply(status: snapshot.wireStatus))
+            }
+            event = .tokenSetRejected(set)
+        }
+        wait(for: snapshot, after: event, responder, on: coordinator) {
+            ReportRejected.Reply(status: $0.wireStatus)
+        }
+    }
+
+    /// Has a refresh ask for what is demanded, and replies with what came of it.
+    ///
+    /// - Parameter attempts: one more than are needed, for a refresh that was under way already asks for nothing.
+    private func ask(
+        for snapshot: AccountSnapshot,
+        attempts: Int,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) {
+        let (id, name) = (snapshot.account.id, snapshot.account.name)
+        wait(for: .attempt, of: id, after: .refreshRequested, responder, on: coordinator) { [coordinator] outcome in
+            coordinator.assumeIsolated { coordinator in
+                guard case .settled(let after) = outcome else { return refuse(outcome, name.text, responder) }
+                if coordinator.stepUps.isDemanding(id), case .scheduled = after.state.phase {
+                    if attempts > 1 { return ask(for: after, attempts: attempts - 1, responder, on: coordinator) }
+                    let reason = "the server could not be asked for the claims"
+                    return responder.fail(VarlinkError(TemporarilyUnavailableError(account: name.text, reason: reason)))
+                }
+                if let stepUp = coordinator.stepUps[id], stepUp.needsPerson {
+                    return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: name)))
+                }
+                responder.reply(ReportRejected.Reply(status: after.wireStatus))
+            }
+        }
+    }
+
+    /// What `field` wants beyond the grant; nil if another token will do.
+    private func stepUp(
+        _ field: String,
+        of snapshot: AccountSnapshot,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) -> StepUp? {
+        guard let demand = AuthenticationChallenge.all(in: field).flatMap(TokenDemand.init) else {
+            throw .challenge("it is no challenge for a token (RFC 6750, RFC 9470) that can be understood")
+        }
+        if demand.kind == .nothing {
+            throw .challenge("it finds fault with the request, not with the token (\(demand.error ?? "no error"))")
+        }
+        let client = coordinator.requestingClient(of: snapshot.account, correlationID: "")
+        return StepUp(demand, of: client.scopes(nil), since: snapshot.at.wall)
+    }
+}
+
+extension VarlinkError {
+    fileprivate static func challenge(_ reason: String) -> VarlinkError {
+        VarlinkError(InvalidSettingsError(field: "challenge", reason: reason))
+    }
+}
+
+extension InteractionRequiredError {
+    fileprivate init(_ stepUp: StepUp, of account: AccountName) {
+        self.init(
+            account: account.text,
+            reason: StepUp.reason,
+            oauthError: stepUp.error,
+            oauthErrorDescription: stepUp.description,
+            sinceUSec: stepUp.since.microseconds,
+            hint: "authctl login \(account)"
         )
     }
 }

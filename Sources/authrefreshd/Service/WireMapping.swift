@@ -1,3 +1,4 @@
+internal import AccountStorage
 internal import AuthRefreshInterface
 internal import OAuthClient
 internal import RefreshCore
@@ -80,5 +81,181 @@ extension AccessToken {
     /// Servers write "bearer" as they like (RFC 6749 §5.1: case-insensitive), but not every resource server reads it so.
     var scheme: String {
         type.lowercased() == "bearer" ? "Bearer" : type
+    }
+}
+
+extension DamagedAccount {
+    /// What is damaged, without a value.
+    var reason: String { "its row in the store is damaged: \(cause)" }
+
+    /// The way out that loses least.
+    var hint: String {
+        let operand = AccountName(name) == nil ? "'\(name.replacing("'", with: "'\\''"))'" : name
+        return "authctl store backup FILE, then authctl account remove \(operand), and add it anew;"
+            + " or stop the daemon and restore an earlier backup: authctl store restore FILE"
+    }
+
+    /// The account as the wire shows it: of its state nothing is known.
+    var wireStatus: AccountStatus {
+        AccountStatus(
+            account: name,
+            state: ShownState.misconfigured.rawValue,
+            issuer: issuer?.url ?? "",
+            generation: 0,
+            failures: 0,
+            reason: "damaged",
+            failure: Failure(summary: reason),
+            hint: hint
+        )
+    }
+}
+
+extension ShownAccount {
+    var wireStatus: AccountStatus {
+        switch self {
+        case .whole(let snapshot): snapshot.wireStatus
+        case .damaged(let account): account.wireStatus
+        }
+    }
+}
+
+extension VarlinkError {
+    /// What a call for an account that cannot be read is answered with.
+    init(_ account: DamagedAccount) {
+        self.init(MisconfiguredError(account: account.name, reason: account.reason, hint: account.hint))
+    }
+
+    /// A store that fails over one account, as its callers see it.
+    init(_ error: StoreError, of account: String) {
+        guard error.damagedAccount != nil else {
+            self.init(error)
+            return
+        }
+        let isReplaceable = if case .sealBroken(_, .accessToken) = error { true } else { false }
+        let hint = isReplaceable ? "authctl refresh \(account)" : error.hint ?? "authctl status \(account)"
+        self.init(MisconfiguredError(account: account, reason: "\(error)", hint: hint))
+    }
+}
+
+extension FailureDetail {
+    /// What mends an account that is misconfigured: a command that changes what the server refuses, or where to look.
+    ///
+    /// Never the command that shows the account, whose own answer this is a part of.
+    /// - Parameter grant: how a service account obtains its tokens; nil for the account of a person.
+    func remedy(for account: AccountName, by grant: ServiceGrant? = nil) -> String {
+        let edit = "authctl account edit \(account)"
+        if oauthError?.lowercased() == "invalid_grant", grant?.assertion != nil {
+            return
+                "\(edit) --client-key-file FILE, --assertion-subject or --assertion-audience; or set this machine's clock"
+        }
+        if let exchange = grant?.exchange {
+            if let source = exchange.source(atFaultIn: self) { return "authctl status \(source)" }
+            // RFC 8693 §2.2.2: `invalid_request` is what a server says of the tokens themselves, whichever it means.
+            if ["invalid_request", "invalid_grant"].contains(oauthError?.lowercased()) {
+                return "authctl refresh " + exchange.sources.map(\.account.text).joined(separator: " ")
+            }
+        }
+        switch oauthError?.lowercased() {
+        // RFC 6749 §5.2; GitHub's and Slack's words for it. A server does not tell whether the id or the secret is wrong.
+        case "invalid_client", "unauthorized_client", "incorrect_client_credentials", "bad_client_secret",
+            "invalid_client_id":
+            return "\(edit) --client-secret-file FILE, or --client-id ID"
+        case "invalid_scope": return "\(edit) --scope SCOPE"
+        // RFC 8707 §2: the resource that the token is asked for is a parameter of the request.
+        case "invalid_target", "invalid_resource": return "\(edit) --param resource=URL"
+        case .some: return "see 'authctl account edit --help' for what can be changed"
+        case nil: break
+        }
+        // An answer, but not one of a token endpoint: this is not the server, or not its address.
+        guard httpStatus == nil else { return "\(edit) --issuer URL" }
+        return "\(edit) --issuer URL, if the address is wrong; else mend this machine's clock, ca_file or proxy"
+    }
+}
+
+extension ExchangeTerms {
+    /// The account that a failure is the fault of; nil if it is not that of an account that the token is derived from.
+    func source(atFaultIn detail: FailureDetail) -> AccountName? {
+        sources.map(\.account).first { $0 == detail.source }
+    }
+}
+
+extension RevocationFailure {
+    /// What people are told of it.
+    var detail: FailureDetail {
+        switch self {
+        case .unsupported: FailureDetail(summary: "the server does not revoke tokens")
+        case .stillValid: FailureDetail(summary: "the server cannot revoke tokens now", httpStatus: 503)
+        case .accessTokenNotRevoked(let failure), .failed(let failure): failure.detail
+        }
+    }
+}
+
+/// What cannot be done with a service account, because it has no person and no grant of one.
+extension VarlinkError {
+    static var needsNoGrant: VarlinkError {
+        VarlinkError(
+            InvalidSettingsError(
+                field: "refreshToken",
+                reason: "a service account obtains its tokens without one",
+                hint: "an account of a person is added without '--grant'"
+            )
+        )
+    }
+
+    static func needsNoPerson(_ account: AccountName) -> VarlinkError {
+        VarlinkError(
+            SignInFailedError(
+                account: account.text,
+                kind: "misconfigured",
+                reason: "it is a service account, which obtains its tokens without anybody",
+                hint: "authctl refresh \(account)"
+            )
+        )
+    }
+
+    /// A resource server wants more than the account's tokens have.
+    static func wantsMore(than account: AccountName) -> VarlinkError {
+        VarlinkError(
+            InvalidSettingsError(
+                field: "challenge",
+                reason: "it wants more than the account's tokens have, and a service account has nobody to be asked",
+                hint: "authctl account edit \(account) --scope SCOPE"
+            )
+        )
+    }
+}
+
+/// What a server's refusal to register a client means (RFC 7591 §3.2.2), and what helps.
+struct RegistrationRefusal: Hashable {
+    let reason: String
+    let hint: String
+    /// Whether trying again will not help.
+    let isFinal: Bool
+
+    init(_ failure: RefreshFailure) {
+        let detail = failure.detail
+        switch failure.failureClass {
+        case .unreachable, .unanswered, .unavailable:
+            (reason, hint, isFinal) = (detail.summary, "try again later", false)
+            return
+        case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired: isFinal = true
+        }
+        switch (detail.oauthError?.lowercased(), detail.httpStatus) {
+        case ("invalid_redirect_uri", _):
+            reason = "the server does not take its redirect URIs"
+            hint = "--redirect-uri, --redirect-port or --redirect-scheme names one that it takes"
+        case ("invalid_client_metadata", _):
+            reason = "the server does not take what the client says about itself"
+            hint = "--client-auth METHOD and --scope SCOPE change that"
+        case ("invalid_software_statement", _), ("unapproved_software_statement", _):
+            reason = "the server registers software only that it has approved"
+            hint = "ask its administrator for a client id, and give that with --client-id ID"
+        case (_, 401), (_, 403):
+            reason = "the server registers those only that it has given an initial access token"
+            hint = "--initial-access-token-file FILE"
+        default:
+            reason = detail.summary
+            hint = "ask the server's administrator for a client id, and give that with --client-id ID"
+        }
     }
 }
