@@ -109,3 +109,36 @@ package struct RedirectListener: Sendable {
         }
     }
 }
+
+/// What a program of this machine, or a page in a browser of it, can make the listener hold.
+package struct RedirectLimits: Hashable, Sendable {
+    /// Bytes of one request. Half of it is for what is delivered (`AuthorizationResponse.bytesMax`), half for headers: browsers send
+    /// 127.0.0.1 the cookies of every server that ever ran there.
+    package var redirectBytesMax = 32 << 10
+    /// From the connection's beginning to the end of its request. A browser on the same machine needs milliseconds.
+    package var redirectTimeout = Duration.seconds(5)
+    /// Connections of this user at once. Browsers open up to six to a host, some of them in advance: the oldest that has sent nothing
+    /// makes room for one more.
+    package var redirectConnectionsMax = 16
+    /// From the request to its answer: the code is exchanged meanwhile, which has thirty seconds.
+    package var redirectAnswerTimeout = Duration.seconds(60)
+
+    package init() {}
+}
+
+/// Why there is nobody to send a browser to.
+package enum RedirectListenerError: Error, Hashable, Sendable {
+    /// Another program listens on the port.
+    case portTaken(Int)
+    /// The port cannot be had: `EACCES` below 1024.
+    case cannotListen(port: Int, errno: Int32)
+}
+
+extension RedirectListenerError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .portTaken(let port): "another program listens on port \(port) of this machine"
+        case .cannotListen(let port, let errno): "the port \(port) of this machine cannot be had (error \(errno))"
+        }
+    }
+}

@@ -159,3 +159,213 @@ extension ServerRefusal {
         }
     }
 }
+
+/// How the person's answer comes back; the raw values are those of the wire.
+package enum SignInFlow: String, Hashable, Sendable, CaseIterable {
+    /// The server sends the browser to a port on loopback (RFC 8252 §7.3).
+    case browser
+    /// The person brings the address that the browser was sent to.
+    case paste
+    /// The browser hands the address on by a private-use URI scheme (RFC 8252 §7.1).
+    case scheme
+    /// The person types a code on any device (RFC 8628).
+    case device
+}
+
+/// What a sign-in is to be.
+package struct SignInPlan: Hashable, Sendable {
+    package let flow: SignInFlow
+    /// Whose account it is; nil if that is not known.
+    package let storedSubject: String?
+    /// Whether another person may take it over.
+    package let replacesSubject: Bool
+    package let startedAt: Moment
+
+    package init(flow: SignInFlow, storedSubject: String?, replacesSubject: Bool, startedAt: Moment) {
+        self.flow = flow
+        self.storedSubject = storedSubject
+        self.replacesSubject = replacesSubject
+        self.startedAt = startedAt
+    }
+}
+
+/// Where a sign-in stands.
+package enum SignInPhase: Equatable, Sendable {
+    /// The server is asked for what the person is to be shown.
+    case preparing
+    /// The person is at the server's pages.
+    case waiting(AuthorizationExpectation)
+    /// The person approves on another device, and the server is asked again and again.
+    case polling(DevicePolling)
+    /// The code is at the token endpoint.
+    case exchanging
+    /// The tokens are there, and not on disk yet.
+    case storing(since: Moment)
+    case ended(SignInEnd)
+
+    /// Whether a person has something to do.
+    var isForPerson: Bool {
+        switch self {
+        case .waiting, .polling: true
+        case .preparing, .exchanging, .storing, .ended: false
+        }
+    }
+
+    /// Whether the token endpoint may answer with tokens.
+    var isObtaining: Bool {
+        switch self {
+        case .exchanging, .polling: true
+        case .preparing, .waiting, .storing, .ended: false
+        }
+    }
+
+    var isStoring: Bool {
+        if case .storing = self { true } else { false }
+    }
+}
+
+/// What can happen to a sign-in.
+package enum SignInEvent: Equatable, Sendable {
+    /// The address is there that the browser has to open.
+    case prepared(AuthorizationExpectation)
+    /// The server gave a device code, which lives for `lifetime`; the interval is nil if it named none.
+    case deviceAuthorized(interval: Duration?, lifetime: Duration)
+    /// There is nothing to show the person.
+    case preparationFailed(RefreshFailure)
+    /// Somebody says that the browser was opened.
+    case opened
+    /// Something came back from a browser, or was brought by a person.
+    case responseArrived(AuthorizationResponse)
+    /// The token endpoint answered a poll without tokens.
+    case pollEnded(DevicePollAnswer)
+    /// The tokens are there; the subject is nil if the server named none.
+    case grantArrived(subject: String?)
+    /// The code brought no tokens, or the device's none that can be believed.
+    case exchangeFailed(RefreshFailure)
+    /// The tokens are on disk.
+    case stored
+    /// The tokens will not be on disk.
+    case notStored(reason: String)
+    /// What `remaining(at:)` said has passed.
+    case timePassed
+    case cancelled(by: SignInCanceller)
+}
+
+/// What the token endpoint says of a device code (RFC 8628 §3.5), tokens apart.
+package enum DevicePollAnswer: Hashable, Sendable {
+    case pending
+    case slowDown
+    case denied(ServerRefusal)
+    case expired
+    case failed(RefreshFailure)
+}
+
+/// What has to be done about an event, in this order.
+package enum SignInEffect: Equatable, Sendable {
+    /// Tell those who follow.
+    case tell(SignInNews)
+    /// Send the code to the token endpoint; once.
+    case exchange(AuthorizationCode)
+    /// Ask the token endpoint about the device code.
+    case poll
+    /// Commit the tokens that arrived.
+    case store
+    /// Tell whoever brought the answer that it is none.
+    case refuse(ResponseRefusal)
+    /// Tell everybody how it ended, and forget it.
+    case finish(SignInEnd)
+}
+
+/// What those who follow a sign-in are told; the raw values are those of the wire.
+package enum SignInNews: String, Hashable, Sendable, CaseIterable {
+    case started
+    case opened
+    case callbackReceived = "callback-received"
+    case exchanging
+    case completed
+}
+
+/// How a sign-in ended.
+package enum SignInEnd: Hashable, Sendable {
+    /// The tokens are stored.
+    case completed
+    case cancelled(by: SignInCanceller)
+    /// The person, or the server on their behalf, said no.
+    case denied(ServerRefusal)
+    /// Nobody came back in time.
+    case timedOut
+    case failed(SignInFailure)
+    /// Another person signed in than the one whose account it is.
+    case otherSubject
+}
+
+/// What ended a sign-in before its end; the raw values are those of the wire.
+package enum SignInCanceller: String, Hashable, Sendable, CaseIterable {
+    case user
+    /// A new one for the same account.
+    case superseded
+    /// The account was removed.
+    case removed
+    /// The account's issuer, provider or client was.
+    case changed
+    /// The daemon ends.
+    case stopping
+}
+
+/// Why a sign-in brought no tokens.
+package struct SignInFailure: Error, Hashable, Sendable {
+    /// What may help; the raw values are those of the wire.
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// To sign in again: the server would not take the code, or its answer cannot be trusted.
+        case refused
+        /// To wait.
+        case unavailable
+        /// To change a setting, here or at the server.
+        case misconfigured
+    }
+
+    package var kind: Kind
+    /// One sentence, lower case, without the server's words.
+    package var reason: String
+    /// What the server said; nil if it was not asked, or said nothing that was read.
+    package var detail: FailureDetail?
+
+    package init(_ kind: Kind, _ reason: String, detail: FailureDetail? = nil) {
+        self.kind = kind
+        self.reason = reason
+        self.detail = detail
+    }
+
+    /// A request that failed. A code is sent once: that its answer is lost is not mended by sending it again (RFC 6749 §4.1.2).
+    package init(_ failure: RefreshFailure) {
+        let kind: Kind =
+            switch failure.failureClass {
+            case .unreachable, .unanswered, .unavailable: .unavailable
+            case .misconfigured, .untrusted: .misconfigured
+            case .rejected, .refusedByGateway, .grantEnded, .userRequired: .refused
+            }
+        self.init(kind, failure.detail.summary, detail: failure.detail)
+    }
+
+    /// An error that came by the browser.
+    init(_ kind: Kind, _ refusal: ServerRefusal) {
+        let summary = "the server answers the browser with an error"
+        let detail = FailureDetail(
+            summary: summary,
+            oauthError: refusal.error,
+            oauthErrorDescription: refusal.description
+        )
+        self.init(kind, summary, detail: detail)
+    }
+
+    init(_ mistrust: Mistrust) {
+        let reason =
+            switch mistrust {
+            case .wrongIssuer: "the answer names another issuer than the one that was asked"
+            case .noIssuer: "the answer does not name its issuer, as this server says that its answers do"
+            case .codeAndError: "the answer holds both a code and an error"
+            case .malformedCode: "the answer holds no code that a server can have made"
+            }
+        self.init(.refused, reason)
+    }
+}

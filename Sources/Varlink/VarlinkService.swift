@@ -1,3 +1,6 @@
+internal import Glibc
+internal import Synchronization
+
 /// What a service says of itself in `org.varlink.service.GetInfo`.
 package struct ServiceInfo: Encodable, Equatable, Sendable {
     package let vendor: String
@@ -153,4 +156,173 @@ enum SelfDescription {
         error ExpectedMore ()
 
         """
+}
+
+/// The way back to the caller of one call, usable from any thread; none of its methods blocks.
+///
+/// Replies are sent in the order they were made on one thread. Those to a peer that has gone, and those after the last
+/// one, are dropped.
+package struct VarlinkResponder: Sendable {
+    private let link: ConnectionLink
+    private let number: ConnectionMachine.CallNumber
+    package let peer: PeerCredentials
+
+    init(link: ConnectionLink, peer: PeerCredentials, number: ConnectionMachine.CallNumber) {
+        self.link = link
+        self.peer = peer
+        self.number = number
+    }
+
+    /// When the connection was accepted, in µs of `CLOCK_BOOTTIME`.
+    package var acceptedAt: Int64 { link.acceptedAt }
+
+    /// Calls `body` on the server's thread with the connection's socket, to ask the kernel more about the peer; nil if the
+    /// connection is gone. The descriptor is the server's: it is good until `body` returns.
+    package func withSocket(_ body: @escaping @Sendable (Int32?) -> Void) {
+        link.onThread { body($0?.descriptor) }
+    }
+
+    /// Whether the connection stands; false for good once it is gone.
+    package var isConnected: Bool { link.isConnected }
+
+    /// - Parameter continues: More replies will follow. The call must have asked for it by `wantsMore`, else it traps.
+    package func reply(_ parameters: some Encodable, continues: Bool = false) {
+        reply(encoded: WireJSON.encode(parameters), continues: continues)
+    }
+
+    /// The same for parameters that are encoded already: `object` is a JSON object.
+    package func reply(encoded object: [UInt8], continues: Bool = false) {
+        send(VarlinkReply(encoded: object, continues: continues))
+    }
+
+    /// Ends the call with an error.
+    package func fail(_ error: VarlinkError) {
+        send(VarlinkReply(error))
+    }
+
+    /// Ends the call and the connection without a last reply. To a caller that is as if the server had gone, and a reason to ask
+    /// whoever serves next; for a server that is about to end, and cannot do what was asked for before.
+    package func hangUp() {
+        link.onThread { [number] connection in connection?.hungUp(number) }
+    }
+
+    /// Sends a reply made before; for one that goes to many subscribers.
+    package func send(_ reply: VarlinkReply) {
+        guard isConnected else { return }
+        link.onThread { [number] connection in
+            connection?.replied(reply, to: number)
+        }
+    }
+
+    /// Sends replies made before, in their order; they leave together.
+    package func send(_ replies: [VarlinkReply]) {
+        guard isConnected else { return }
+        link.onThread { [number] connection in
+            guard let connection else { return }
+            for reply in replies { connection.replied(reply, to: number) }
+        }
+    }
+
+    /// Calls `action` on the server's thread when the peer has read so much of what was sent until now that it makes sense to send it
+    /// more; never if the connection ends before.
+    package func whenRead(_ action: @escaping @Sendable () -> Void) {
+        link.onThread { $0?.whenRead(action) }
+    }
+
+    /// Calls `action` on the server's thread, once, if the call ends without a last reply: the peer has gone, the
+    /// server has cut it off, or the server ends. At once, on the caller's thread, if the connection is gone already.
+    package func onDisconnect(_ action: @escaping @Sendable () -> Void) {
+        guard isConnected else { return action() }
+        // The end of the connection wakes the thread, which then comes upon this first or finds the connection gone.
+        link.onThreadEventually { [number] connection in
+            if let connection { connection.whenAbandoned(number, action) } else { action() }
+        }
+    }
+}
+
+/// What other threads may hold of a connection.
+final class ConnectionLink: Sendable {
+    /// The connection's, by which it is found; none is given twice.
+    let number: UInt64
+    /// Nil if the kernel did not say who it is.
+    let peer: PeerCredentials?
+    /// µs of `CLOCK_BOOTTIME`.
+    let acceptedAt: Int64
+    private let server: SocketServer
+    private let connected = Atomic<Bool>(true)
+
+    init(_ server: SocketServer, number: UInt64, peer: PeerCredentials?) {
+        self.server = server
+        self.number = number
+        self.peer = peer
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_BOOTTIME, &now)
+        acceptedAt = Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
+    }
+
+    var isConnected: Bool { connected.load(ordering: .acquiring) }
+
+    func markDisconnected() { connected.store(false, ordering: .releasing) }
+
+    /// Does `body` on the server's thread; a server that has ended drops it: its connections are gone, and have been reported.
+    func onThread(_ body: @escaping @Sendable (Connection?) -> Void) {
+        server.onThread(number, body)
+    }
+
+    /// The same, at the latest when something happens to the connection or is asked for.
+    func onThreadEventually(_ body: @escaping @Sendable (Connection?) -> Void) {
+        server.onThreadEventually(number, body)
+    }
+}
+
+/// Why the server itself ended a connection, or answered in the service's place.
+package enum Refusal: Hashable, Sendable {
+    /// The peer runs as a user who may not call.
+    case peerNotAllowed(uid: UInt32)
+    /// The kernel did not say who the peer is.
+    case peerUnknown
+    /// All connections are taken; `limit` is their number.
+    case tooManyConnections(limit: Int)
+    /// This user's connections are all taken; `limit` is their number.
+    case tooManyConnectionsOfUser(limit: Int)
+    /// A call is longer than `limit` bytes.
+    case messageTooLong(limit: Int)
+    /// The bytes before a NUL are no Varlink call.
+    case messageMalformed
+    /// The rest of a call did not come in time, or the peer closed its side in the middle of one.
+    case messageIncomplete
+    /// The peer's process does not finish its calls; more than `limit` bytes would wait for their rest on all its connections together.
+    case processFinishesTooLittle(limit: Int)
+    /// All processes together would have more than `limit` bytes of unfinished calls, and the peer's has the most.
+    case processFinishesLeast(limit: Int)
+    /// The peer does not read its replies; more than `limit` bytes would wait.
+    case repliesNotRead(limit: Int)
+    /// The peer's process does not read its replies; more than `limit` bytes would wait on all its connections together.
+    case processReadsTooLittle(limit: Int)
+    /// All processes together would have more than `limit` bytes to read, and the peer's has the most.
+    case processReadsLeast(limit: Int)
+
+    /// The reply that says so, in the words of `org.varlink.service`.
+    ///
+    /// That interface has no errors for limits, so the parameter's name carries the cause; a service with better names of
+    /// its own replaces them with `VarlinkService.refusalError`.
+    package var standardError: VarlinkError {
+        switch self {
+        case .peerNotAllowed, .peerUnknown: .permissionDenied
+        case .tooManyConnections(let limit): .invalidParameter("connection: all \(limit) are taken")
+        case .tooManyConnectionsOfUser(let limit): .invalidParameter("connection: all \(limit) of this user are taken")
+        case .messageTooLong(let limit): .invalidParameter("message: longer than \(limit) bytes")
+        case .messageMalformed: .invalidParameter("message: not a Varlink call")
+        case .messageIncomplete: .invalidParameter("message: incomplete")
+        case .processFinishesTooLittle(let limit):
+            .invalidParameter("message: more than \(limit) bytes unfinished by the process")
+        case .processFinishesLeast(let limit):
+            .invalidParameter("message: more than \(limit) bytes unfinished by all, most by the process")
+        case .repliesNotRead(let limit): .invalidParameter("replies: more than \(limit) bytes unread")
+        case .processReadsTooLittle(let limit):
+            .invalidParameter("replies: more than \(limit) bytes unread by the process")
+        case .processReadsLeast(let limit):
+            .invalidParameter("replies: more than \(limit) bytes unread by all, most by the process")
+        }
+    }
 }

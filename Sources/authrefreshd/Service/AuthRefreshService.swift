@@ -2,8 +2,6 @@ internal import AccountStorage
 internal import AuthRefreshInterface
 internal import Dispatch
 internal import RefreshCore
-internal import Synchronization
-internal import Systemd
 internal import Varlink
 
 /// Answers the calls of `io.authrefresh`: decodes, asks the coordinator on its queue, encodes.
@@ -141,116 +139,6 @@ extension VarlinkError {
         case .nameTaken(let name): self.init(AccountExistsError(account: name.text))
         // Whatever it was, the caller can only wait or repair the store: the text says which.
         default: self.init(StoreUnavailableError(reason: error.description, hint: error.hint ?? "authctl status"))
-        }
-    }
-}
-
-/// Where calls come in: on to the service, or back with the news that the store is locked. Lives on the coordinator's queue.
-actor CallRouter {
-    private enum State {
-        case locked(StoreKeyError)
-        case open(AuthRefreshService)
-    }
-
-    /// How often a caller's question counts as a reason to try again, in µs: each may start a program.
-    private static let patience: Int64 = 1_000_000
-
-    nonisolated let executor: DispatchQueueExecutor
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
-
-    /// The tokens, and the clocks to judge them by; nil while the store is locked.
-    private nonisolated let shortcut = Mutex<(tokens: TokenReader, timebase: Timebase)?>(nil)
-    private nonisolated let calls = CallQueue<(call: VarlinkCall, peer: PeerCredentials, responder: VarlinkResponder)>()
-    private var state = State.locked(.secretServiceLocked)
-    private let onAsked: @Sendable () -> Void
-    /// When a caller was sent away last, on the clock that nobody steps.
-    private var askedAt: Int64?
-
-    /// - Parameter onAsked: called when somebody asks while the store is locked.
-    init(executor: DispatchQueueExecutor, onAsked: @escaping @Sendable () -> Void) {
-        self.executor = executor
-        self.onAsked = onAsked
-    }
-
-    func lock(_ error: StoreKeyError) {
-        shortcut.withLock { $0 = nil }
-        state = .locked(error)
-    }
-
-    func open(_ service: AuthRefreshService) {
-        state = .open(service)
-        let coordinator = service.coordinator
-        shortcut.withLock { $0 = (coordinator.tokenReader, coordinator.timebase) }
-    }
-
-    /// Answers one call; may be called on any thread.
-    nonisolated func handle(_ call: VarlinkCall, from peer: PeerCredentials, _ responder: VarlinkResponder) {
-        if let reply = answerAtOnce(call) { return responder.reply(encoded: reply) }
-        if calls.add((call, peer, responder), of: peer.pid) { serveNext() }
-    }
-
-    /// Answers one call, and goes to the end of the queue for the next: refreshes and other work have their turn in between.
-    private nonisolated func serveNext() {
-        executor.queue.async { [self] in
-            guard let next = calls.next() else { return }
-            assumeIsolated { $0.answer(next.call, from: next.peer, next.responder) }
-            serveNext()
-        }
-    }
-
-    private nonisolated func answerAtOnce(_ call: VarlinkCall) -> [UInt8]? {
-        guard let question = PlainAcquireToken(call), let shortcut = shortcut.withLock(\.self) else { return nil }
-        return question.answer(from: shortcut.tokens, at: shortcut.timebase.now())
-    }
-
-    private func answer(_ call: VarlinkCall, from peer: PeerCredentials, _ responder: VarlinkResponder) {
-        switch state {
-        case .open(let service): service.handle(call, from: peer, responder)
-        case .locked(let error):
-            responder.fail(VarlinkError(StoreLockedError(reason: error.description, hint: error.hint)))
-            let now = Int64(DispatchTime.now().uptimeNanoseconds / 1000)
-            guard askedAt.map({ now - $0 >= Self.patience }) ?? true else { return }
-            askedAt = now
-            onAsked()
-        }
-    }
-}
-
-/// Calls that wait for the coordinator. Processes take turns: one that has hundreds of calls waiting holds up the others by one of them.
-final class CallQueue<Call: Sendable>: Sendable {
-    private struct State {
-        /// By the process that connected, in the order of arrival; no entry is empty.
-        var calls: [Int32: [Call]] = [:]
-        /// The processes that have calls waiting, the next one first.
-        var turns: [Int32] = []
-        var isServed = false
-    }
-
-    private let state = Mutex(State())
-
-    /// - Returns: whether nobody serves the queue: whoever adds the call has to begin then.
-    func add(_ call: Call, of process: Int32) -> Bool {
-        state.withLock { state in
-            if state.calls[process] == nil { state.turns.append(process) }
-            state.calls[process, default: []].append(call)
-            defer { state.isServed = true }
-            return !state.isServed
-        }
-    }
-
-    /// The call that is to be answered now; nil if there is none left, and nobody needs to serve the queue until the next comes.
-    func next() -> Call? {
-        state.withLock { state in
-            guard let process = state.turns.first, var calls = state.calls.removeValue(forKey: process) else {
-                state.isServed = false
-                return nil
-            }
-            state.turns.removeFirst()
-            let call = calls.removeFirst()
-            guard !calls.isEmpty else { return call }
-            state.calls[process] = calls
-            state.turns.append(process)
-            return call
         }
     }
 }

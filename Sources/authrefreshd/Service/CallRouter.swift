@@ -1,0 +1,186 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import Dispatch
+internal import RefreshCore
+internal import StrictJSON
+internal import Synchronization
+internal import Systemd
+internal import Varlink
+
+/// Where calls come in: on to the service, or back with the news that the store is locked. Lives on the coordinator's queue.
+actor CallRouter {
+    private enum State {
+        case locked(StoreKeyError)
+        case open(AuthRefreshService)
+    }
+
+    /// How often a caller's question counts as a reason to try again, in µs: each may start a program.
+    private static let patience: Int64 = 1_000_000
+
+    nonisolated let executor: DispatchQueueExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    /// The tokens, and the clocks to judge them by; nil while the store is locked.
+    private nonisolated let shortcut = Mutex<(tokens: TokenReader, timebase: Timebase)?>(nil)
+    private nonisolated let calls = CallQueue<(call: VarlinkCall, peer: PeerCredentials, responder: VarlinkResponder)>()
+    private var state = State.locked(.secretServiceLocked)
+    private let onAsked: @Sendable () -> Void
+    /// When a caller was sent away last, on the clock that nobody steps.
+    private var askedAt: Int64?
+
+    /// - Parameter onAsked: called when somebody asks while the store is locked.
+    init(executor: DispatchQueueExecutor, onAsked: @escaping @Sendable () -> Void) {
+        self.executor = executor
+        self.onAsked = onAsked
+    }
+
+    func lock(_ error: StoreKeyError) {
+        shortcut.withLock { $0 = nil }
+        state = .locked(error)
+    }
+
+    func open(_ service: AuthRefreshService) {
+        state = .open(service)
+        let coordinator = service.coordinator
+        shortcut.withLock { $0 = (coordinator.tokenReader, coordinator.timebase) }
+    }
+
+    /// Answers one call; may be called on any thread.
+    nonisolated func handle(_ call: VarlinkCall, from peer: PeerCredentials, _ responder: VarlinkResponder) {
+        if let reply = answerAtOnce(call) { return responder.reply(encoded: reply) }
+        if calls.add((call, peer, responder), of: peer.pid) { serveNext() }
+    }
+
+    /// Answers one call, and goes to the end of the queue for the next: refreshes and other work have their turn in between.
+    private nonisolated func serveNext() {
+        executor.queue.async { [self] in
+            guard let next = calls.next() else { return }
+            assumeIsolated { $0.answer(next.call, from: next.peer, next.responder) }
+            serveNext()
+        }
+    }
+
+    private nonisolated func answerAtOnce(_ call: VarlinkCall) -> [UInt8]? {
+        guard let question = PlainAcquireToken(call), let shortcut = shortcut.withLock(\.self) else { return nil }
+        return question.answer(from: shortcut.tokens, at: shortcut.timebase.now())
+    }
+
+    private func answer(_ call: VarlinkCall, from peer: PeerCredentials, _ responder: VarlinkResponder) {
+        switch state {
+        case .open(let service): service.handle(call, from: peer, responder)
+        case .locked(let error):
+            responder.fail(VarlinkError(StoreLockedError(reason: error.description, hint: error.hint)))
+            let now = Int64(DispatchTime.now().uptimeNanoseconds / 1000)
+            guard askedAt.map({ now - $0 >= Self.patience }) ?? true else { return }
+            askedAt = now
+            onAsked()
+        }
+    }
+}
+
+/// Calls that wait for the coordinator. Processes take turns: one that has hundreds of calls waiting holds up the others by one of them.
+final class CallQueue<Call: Sendable>: Sendable {
+    private struct State {
+        /// By the process that connected, in the order of arrival; no entry is empty.
+        var calls: [Int32: [Call]] = [:]
+        /// The processes that have calls waiting, the next one first.
+        var turns: [Int32] = []
+        var isServed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// - Returns: whether nobody serves the queue: whoever adds the call has to begin then.
+    func add(_ call: Call, of process: Int32) -> Bool {
+        state.withLock { state in
+            if state.calls[process] == nil { state.turns.append(process) }
+            state.calls[process, default: []].append(call)
+            defer { state.isServed = true }
+            return !state.isServed
+        }
+    }
+
+    /// The call that is to be answered now; nil if there is none left, and nobody needs to serve the queue until the next comes.
+    func next() -> Call? {
+        state.withLock { state in
+            guard let process = state.turns.first, var calls = state.calls.removeValue(forKey: process) else {
+                state.isServed = false
+                return nil
+            }
+            state.turns.removeFirst()
+            let call = calls.removeFirst()
+            guard !calls.isEmpty else { return call }
+            state.calls[process] = calls
+            state.turns.append(process)
+            return call
+        }
+    }
+}
+
+/// The plainest call of `AcquireToken`, which mail clients make all day: it is answered on the socket's thread, straight from the
+/// store. Any other call, and any other answer, is the coordinator's.
+struct PlainAcquireToken {
+    let account: String
+    let minimumValidity: Duration?
+
+    /// Nil if the call is anything else, or is not right.
+    init?(_ call: VarlinkCall) {
+        guard call.method == Method.acquireToken.rawValue, let parameters = call.parameters else { return nil }
+        var account: String?
+        var seconds: Int64?
+        for (name, value) in parameters.fields {
+            if name.spells("account") {
+                guard account == nil, let text = value.string else { return nil }
+                account = text
+            } else if name.spells("minimumValiditySec") {
+                guard seconds == nil, let number = value.numberText.flatMap({ Int64($0) }) else { return nil }
+                seconds = number
+            } else {
+                return nil
+            }
+        }
+        guard let account, seconds.map(AcquireToken.Parameters.isValid(minimumValiditySec:)) ?? true else { return nil }
+        self.account = account
+        minimumValidity = seconds.map { .seconds($0) }
+    }
+
+    /// The parameters of the reply in JSON; nil if the coordinator has to be asked.
+    func answer(from tokens: TokenReader, at now: Moment) -> [UInt8]? {
+        guard let held = tokens.token(of: account), held.times.suffices(for: minimumValidity, at: now) else {
+            return nil
+        }
+        return held.reply(at: now)
+    }
+}
+
+extension DatedToken {
+    /// The parameters of `AcquireToken.Reply` in JSON, byte for byte as its encoder writes them; nil if it would write escapes.
+    fileprivate func reply(at now: Moment) -> [UInt8]? {
+        guard token.scheme.utf8.allSatisfy(Self.isPlain) else { return nil }
+        return unsafe token.secret.withBytes { secret in
+            guard unsafe secret.allSatisfy(Self.isPlain) else { return nil }
+            var reply: [UInt8] = []
+            reply.reserveCapacity(secret.count + token.scheme.utf8.count + 80)
+            reply += #"{"accessToken":""#.utf8
+            unsafe reply += secret
+            reply += #"","expiresAtUSec":"#.utf8
+            reply += String(times.expiresAt(at: now).microseconds).utf8
+            reply += #","tokenType":""#.utf8
+            reply += token.scheme.utf8
+            reply += #""}"#.utf8
+            return reply
+        }
+    }
+
+    /// Whether it stands for itself in a JSON string (RFC 8259 §7).
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+}
+
+extension AcquireToken.Parameters {
+    /// A year at most: no token lives longer.
+    static func isValid(minimumValiditySec seconds: Int64) -> Bool {
+        (0...31_557_600).contains(seconds)
+    }
+}
