@@ -165,6 +165,9 @@ let package = Package(
         ),
         .target(name: "VarlinkClient", swiftSettings: strict + hotPath),
 
+        // What a terminal can show, and text that is safe to show there.
+        .target(name: "Terminal", dependencies: ["AuthRefreshInterface"], swiftSettings: strict + hotPath),
+
         // A picture that a telephone reads off the terminal.
         .target(name: "QRCode", swiftSettings: strict),
 
@@ -209,8 +212,8 @@ let package = Package(
         .executableTarget(
             name: "authctl",
             dependencies: [
-                "AuthRefreshInterface", "LoopbackPeer", "QRCode", "StandardDescriptors", "TextEncodings",
-                "VarlinkClient",
+                "AuthRefreshInterface", "LoopbackPeer", "QRCode", "StandardDescriptors", "Terminal",
+                "TextEncodings", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["HotPath/order-symbols", "HotPath/symbols.order"],
@@ -236,7 +239,7 @@ let package = Package(
         .executableTarget(
             name: "authdemo",
             dependencies: [
-                "AuthRefreshInterface", "DemoIssuer", "VarlinkClient",
+                "AuthRefreshInterface", "DemoIssuer", "Terminal", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -344,7 +347,7 @@ let package = Package(
         .testTarget(
             name: "authctlTests",
             dependencies: [
-                "authctl", "AuthRefreshInterface", "QRCode", "TestSupport", "VarlinkClient",
+                "authctl", "AuthRefreshInterface", "QRCode", "Terminal", "TestSupport", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Transcripts"],
@@ -416,7 +419,7 @@ let package = Package(
         ),
         .testTarget(
             name: "authdemoTests",
-            dependencies: ["authdemo", "authctl", "authrefreshd", "AuthRefreshInterface"],
+            dependencies: ["authdemo", "authctl", "authrefreshd", "AuthRefreshInterface", "Terminal"],
             swiftSettings: strict
         ),
     ]

@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import Glibc
+internal import Terminal
 internal import VarlinkClient
 
 /// Why a command did not do its work.

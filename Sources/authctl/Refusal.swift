@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import Terminal
 internal import VarlinkClient
 
 /// An error reply of the daemon.

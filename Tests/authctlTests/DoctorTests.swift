@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import Terminal
 import Testing
 
 @testable import authctl

@@ -1,5 +1,6 @@
 import AuthRefreshInterface
 import Foundation
+import Terminal
 import Testing
 
 @testable import authctl

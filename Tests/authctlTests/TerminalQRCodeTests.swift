@@ -1,4 +1,5 @@
 import QRCode
+import Terminal
 import Testing
 
 @testable import authctl

@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import Terminal
 import Testing
 
 @testable import authdemo
@@ -35,7 +36,7 @@ import Testing
         }
         _ = scene.apply(Subscribe.Reply(event: "present", atUSec: now, accounts: [status]))
         for number in 1...30 { scene.add(Report(.change, "event \(number)", atUSec: now)) }
-        let style = TerminalStyle(isColoured: isColoured, canDraw: true, columns: columns, rows: rows)
+        let style = TerminalStyle(isColoured: isColoured, canDraw: true, width: columns, height: rows)
         return Picture(scene: scene, style: style, nowUSec: now)
     }
 

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import Terminal
 
 /// `authctl doctor`.
 struct DoctorCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import Terminal
 
 /// The options that describe an account, for `add` and `edit`.
 struct SettingsOptions: ParsableArguments {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
 internal import Glibc
+internal import Terminal
 
 /// `authctl store`.
 struct StoreCommand: ParsableCommand {

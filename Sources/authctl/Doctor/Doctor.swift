@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import Terminal
 
 /// Finds out what is wrong: first what can be seen from here, then what the daemon sees.
 struct Doctor {

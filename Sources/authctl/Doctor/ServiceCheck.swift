@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import Glibc
+internal import Terminal
 
 /// Looks at what the service manager says of the units, and whether they outlive the session.
 struct ServiceCheck {

@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import Glibc
+internal import Terminal
 
 /// `authctl status --watch`: the table of `authctl status`, kept true in place until the user has seen enough.
 ///
@@ -117,7 +118,7 @@ struct TerminalScreen: ~Copyable {
 
     /// - Throws: `usage` if standard output is no terminal, or one that cannot move its cursor.
     static func check() throws(AuthctlError) {
-        guard StandardOutput.isTerminal, !TerminalStyle.isDumb else {
+        guard TerminalStyle.standardOutput.canDraw else {
             throw .usage(
                 message: "'--watch' needs a terminal that can be drawn on",
                 hint: "authctl watch prints a line for each change; --json works everywhere"

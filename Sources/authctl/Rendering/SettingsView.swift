@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import Terminal
 
 /// An account's settings as lines of name and value.
 struct SettingsView {

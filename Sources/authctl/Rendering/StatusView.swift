@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import Terminal
 
 /// What `authctl status` prints: a table, then what to do, then one line that sums it up.
 struct StatusView {

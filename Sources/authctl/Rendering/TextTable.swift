@@ -1,3 +1,5 @@
+internal import Terminal
+
 /// Lines up columns of text.
 struct TextTable {
     /// A cell: its text, and its colour on a terminal.
@@ -87,31 +89,5 @@ enum NamedLines {
     /// A line for each member, in the order of their names.
     static func members(_ name: String, _ members: [String: String]?) -> [(name: String, value: String?)] {
         (members ?? [:]).sorted { $0.key < $1.key }.map { (name, "\($0.key)=\($0.value)") }
-    }
-}
-
-/// Text on lines that a terminal has room for.
-enum WrappedText {
-    /// The words on as few lines as they take. A word that is longer than a line stays whole: it may be there to be copied.
-    ///
-    /// - Parameters:
-    ///   - width: columns; nil: one line.
-    ///   - indent: columns by which every line but the first is moved.
-    ///   - ending: what every line but the last ends with.
-    static func lines(_ text: String, width: Int?, indent: Int = 0, ending: String = "") -> [String] {
-        guard let width, text.count > width else { return [text] }
-        let margin = String(repeating: " ", count: indent)
-        var lines: [String] = []
-        var line = ""
-        for word in text.split(separator: " ") {
-            let longer = line.isEmpty ? String(word) : "\(line) \(word)"
-            if line.isEmpty || longer.count + ending.count <= width - (lines.isEmpty ? 0 : indent) {
-                line = longer
-            } else {
-                lines.append((lines.isEmpty ? "" : margin) + line + ending)
-                line = String(word)
-            }
-        }
-        return lines + [(lines.isEmpty ? "" : margin) + line]
     }
 }

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import Terminal
 
 /// Plain words for what the wire says in codes.
 enum Wording {

@@ -1,3 +1,5 @@
+internal import Terminal
+
 /// Has the desktop hand addresses of a URI scheme to `authctl callback`.
 enum SchemeHandler {
     /// The desktop entry that `systemd/install` puts among the user's applications.

@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import Glibc
+internal import Terminal
 
 /// One sign-in as this terminal sees it. The daemon leads it; here it is shown, opened, and what the person brings is handed on.
 ///

@@ -1,4 +1,5 @@
 internal import QRCode
+internal import Terminal
 
 /// A QR code as lines of a terminal: two modules above each other are one character.
 struct TerminalQRCode {

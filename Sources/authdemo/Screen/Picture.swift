@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import Terminal
 
 /// A scene as lines that fit into the terminal: account table above, events below.
 struct Picture {
@@ -13,23 +14,27 @@ struct Picture {
     let style: TerminalStyle
     let nowUSec: Int64
 
-    /// At most `style.rows - 1` lines: the last row is the cursor's.
+    /// A terminal that tells no size has the size terminals have had since the VT100.
+    private var columns: Int { style.width ?? 80 }
+    private var rows: Int { style.height ?? 24 }
+
+    /// At most `rows - 1` lines: the last row is the cursor's.
     var lines: [String] {
         let above = title + [""] + table + [""] + chapter + need + [""]
         let below = advice.isEmpty ? [] : [""] + advice
-        let room = style.rows - 1 - above.count - below.count
+        let room = rows - 1 - above.count - below.count
         let events = reports(min(Self.mostReports, max(Self.fewestReports, room)))
-        return Array((above + events + below).prefix(style.rows - 1))
+        return Array((above + events + below).prefix(rows - 1))
     }
 
     private var title: [String] {
         let name = "authrefreshd"
-        let facts = PlainText.cut(scene.facts.joined(separator: " · "), to: style.columns - name.count - 2)
+        let facts = PlainText.cut(scene.facts.joined(separator: " · "), to: columns - name.count - 2)
         return [style.paint(name, .bold) + Self.gap + style.paint(facts, .faint)]
     }
 
     private var chapter: [String] {
-        PlainText.wrap(scene.chapter, to: style.columns).map { style.paint($0, .bold) }
+        Self.wrapped(scene.chapter, to: columns).map { style.paint($0, .bold) }
     }
 
     /// What each account that needs a person says, and the command that helps.
@@ -40,21 +45,27 @@ struct Picture {
                 "  run: \(status.hint ?? "")",
             ]
         }
-        .map { style.paint(PlainText.cut($0, to: style.columns), .red) }
+        .map { style.paint(PlainText.cut($0, to: columns), .red) }
     }
 
     private var advice: [String] {
         // A command broken by backslashes can still be copied; one that is cut cannot.
-        let command = PlainText.wrap(scene.command, to: style.columns - 4)
+        let command = Self.wrapped(scene.command, to: columns - 4)
         let continued = command.dropLast().map { "  \($0) \\" } + command.suffix(1).map { "  \($0)" }
-        return PlainText.wrap(scene.advice, to: style.columns).map { style.paint($0, .faint) } + continued
+        return Self.wrapped(scene.advice, to: columns).map { style.paint($0, .faint) } + continued
+    }
+
+    /// Lines of at most `width`; a word that is longer is cut.
+    private static func wrapped(_ text: String, to width: Int) -> [String] {
+        guard !text.isEmpty else { return [] }
+        return WrappedText.lines(text, width: width).map { PlainText.cut($0, to: width) }
     }
 
     private func reports(_ count: Int) -> [String] {
         let shown = scene.reports.filter { $0.kind != .chapter }.suffix(count)
         let lines = shown.map { report in
             let stamp = WallClock.stamp(report.atUSec)
-            let text = PlainText.cut("\(report.mark) \(report.text)", to: style.columns - stamp.count - 1)
+            let text = PlainText.cut("\(report.mark) \(report.text)", to: columns - stamp.count - 1)
             return style.paint(stamp, .faint) + " " + style.paint(text, report.colour)
         }
         // Always the same number of lines: what stands below must not jump.
@@ -69,7 +80,7 @@ struct Picture {
             max(([header] + rows).map { $0[column].count }.max() ?? 0, column == 1 ? "interaction-required".count : 0)
         }
         let used = widths.reduce(0, +) + Self.gap.count * widths.count
-        let hasRoomForBar = used + Self.barWidth <= style.columns
+        let hasRoomForBar = used + Self.barWidth <= columns
         let first = style.paint(line(header, widths), .faint)
         return [first]
             + zip(scene.accounts, rows).map { status, cells in
@@ -90,7 +101,7 @@ struct Picture {
 
     private func line(_ cells: [String], _ widths: [Int]) -> String {
         let text = zip(cells, widths).map { PlainText.pad($0, to: $1) }.joined(separator: Self.gap)
-        return PlainText.cut(text, to: style.columns)
+        return PlainText.cut(text, to: columns)
     }
 
     /// How much of the access token's life is left.

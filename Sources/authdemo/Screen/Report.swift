@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import Terminal
 
 /// One thing that happened, as the show tells it.
 struct Report: Sendable {

@@ -1,3 +1,5 @@
+internal import Terminal
+
 /// Where the viewer looks: a picture redrawn in place on a terminal, or a line for each report.
 struct Screen {
     private static let hideCursor = "\u{1B}[?25l"

@@ -2,6 +2,7 @@ internal import AuthRefreshInterface
 internal import DemoIssuer
 internal import Dispatch
 internal import Glibc
+internal import Terminal
 
 /// One show: an authorization server, the real daemon and the real `authctl`, and what happens between them.
 struct Show {
