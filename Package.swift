@@ -48,13 +48,9 @@ let staticExecutable: (swift: [SwiftSetting], linker: [LinkerSetting]) = (
     ]
 )
 
-/// For the modules of `authctl token`: each function is a section of its own, which the linker can move; and types are asked
-/// for by their accessors instead of by name, because taking names apart costs the Swift runtime more than the whole answer.
+/// For the modules of `authctl token`: each function is a section of its own, which the linker can move.
 let hotPath: [SwiftSetting] = [
-    .unsafeFlags(
-        ["-Xfrontend", "-function-sections", "-Xfrontend", "-disable-concrete-type-metadata-mangled-name-accessors"],
-        .when(configuration: .release)
-    )
+    .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release))
 ]
 
 let package = Package(
