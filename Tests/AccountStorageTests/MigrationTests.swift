@@ -112,6 +112,23 @@ struct MigrationTests {
         #expect(throws: StoreError.damagedRow(account.id, column: "settings", .notJSON)) { try account.record() }
     }
 
+    @Test func `rows that belong to nothing are damage of their account, and keep no store from opening`() throws {
+        let queue = try DatabaseQueue(path: folder.store)
+        try queue.writeWithoutTransaction { db in
+            try db.execute(
+                sql: """
+                    PRAGMA foreign_keys = OFF;
+                    UPDATE account SET issuer_id = 4711 WHERE name = 'idle';
+                    """
+            )
+        }
+        try queue.close()
+        let store = try folder.open()
+        let idle = try #require(try store.entry(named: "idle"))
+        #expect(throws: StoreError.damagedRow(idle.id, column: "issuer_id", .missing)) { try idle.record() }
+        #expect(try store.record(named: Sample.name("work"))?.state == StateSamples.full)
+    }
+
     @Test func `the number of an account that was removed is not given again`() throws {
         let before = try DatabaseQueue(path: folder.store)
         let last = try before.read { db in

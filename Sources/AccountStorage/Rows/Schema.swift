@@ -12,7 +12,9 @@ enum Schema {
 
     /// Makes the tables in an empty database, and brings the tables of an earlier store up to them.
     static var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
+        // A row that belongs to nothing is the damage of one account, and no reason to refuse the others. What a migration copies, it
+        // copies with its number.
+        var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
         migrator.registerMigration("settings as one value") { db in
             if try db.tableExists("account") {
                 try SettingsMigration.run(in: db)
@@ -199,14 +201,12 @@ enum Schema {
 /// Brings the tables of schema 21 up to those of 22: what had a column for each setting gets one JSON value.
 private enum SettingsMigration {
     /// What stays as it is.
-    private static let kept =
-        ([
-            "id", "name", "issuer_id", "needs_route", "created_usec", "subject_account", "subject_id", "actor_account",
-            "actor_id",
-            "allowed_callers", "client_secret", "client_secret_expires_usec", "client_key", "dpop_key",
-            "registration_uri",
-            "registration_token", "basic_encoding", "subject", "kept_fields",
-        ] + StateColumns.names).joined(separator: ", ")
+    private static let kept = [
+        "id", "name", "issuer_id", "needs_route", "created_usec",
+        "subject_account", "subject_id", "actor_account", "actor_id", "allowed_callers",
+        "client_secret", "client_secret_expires_usec", "client_key", "dpop_key",
+        "registration_uri", "registration_token", "basic_encoding", "subject", "kept_fields",
+    ]
 
     /// What the settings were.
     private static let columns = [
@@ -217,6 +217,7 @@ private enum SettingsMigration {
     ]
 
     static func run(in db: Database) throws {
+        let kept = (kept + StateColumns.names).joined(separator: ", ")
         let function = DatabaseFunction("settings_of", argumentCount: columns.count, pure: true, function: settings)
         db.add(function: function)
         defer { db.remove(function: function) }
