@@ -324,17 +324,15 @@ package enum SettingValue: Hashable, Sendable {
 }
 
 extension AccountSettings {
-    /// Nil: not said. Only a value of the setting's own kind is taken.
+    /// Nil: not said.
     package subscript(setting: Setting) -> SettingValue? {
-        get {
-            switch setting.field {
-            case .text(let path): self[keyPath: path].map(SettingValue.text)
-            case .list(let path): self[keyPath: path].map(SettingValue.list)
-            case .map(let path): self[keyPath: path].map(SettingValue.map)
-            case .flag(let path): self[keyPath: path].map(SettingValue.flag)
-            case .number(let path): self[keyPath: path].map(SettingValue.number)
-            case .seconds(let path): self[keyPath: path].map(SettingValue.seconds)
-            }
+        switch setting.field {
+        case .text(let path): self[keyPath: path].map(SettingValue.text)
+        case .list(let path): self[keyPath: path].map(SettingValue.list)
+        case .map(let path): self[keyPath: path].map(SettingValue.map)
+        case .flag(let path): self[keyPath: path].map(SettingValue.flag)
+        case .number(let path): self[keyPath: path].map(SettingValue.number)
+        case .seconds(let path): self[keyPath: path].map(SettingValue.seconds)
         }
     }
 

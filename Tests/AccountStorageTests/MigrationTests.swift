@@ -139,9 +139,19 @@ struct MigrationTests {
         #expect(added.account.id == AccountID(last + 1))
     }
 
-    @Test func `a token of the schema before is at hand`() throws {
+    @Test func `a token that is not at hand is found, and comes to hand with the next one`() throws {
         let store = try folder.open()
+        let atHand = {
+            try store.inDatabase { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM token_at_hand") }
+        }
+        let work = try #require(try store.record(named: Sample.name("work")))
         #expect(store.tokenReader.token(of: "work")?.token == Sample.accessToken("access"))
+        #expect(try atHand() == 0)
+        let tokens = TokenWrite.store(StoredTokens(accessToken: Sample.accessToken("next")))
+        let base = work.state.generation
+        try store.commit([StateWrite(account: work.account.id, base: base, state: work.state, tokens: tokens)])
+        #expect(store.tokenReader.token(of: "work")?.token == Sample.accessToken("next"))
+        #expect(try atHand() == 1)
     }
 
     @Test(arguments: [1, 20])

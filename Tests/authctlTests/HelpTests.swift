@@ -37,6 +37,13 @@ import Testing
         #expect(AccountEditCommand.clearable.contains(setting.option) == (setting.change == .any))
     }
 
+    @Test func `the help of account edit lists all that can be cleared`() throws {
+        let discussion = AccountEditCommand.configuration.discussion.replacing("\n", with: " ")
+        let list = try #require(discussion.firstMatch(of: /--clear empties a setting: ([^.]+)\./)).1
+        let listed = list.split(separator: ",").map { $0.trimmingPrefix(" ") }.map(String.init)
+        #expect(listed.sorted() == AccountEditCommand.clearable.sorted())
+    }
+
     @Test func `every command takes --socket`() {
         for command in Self.commands where command.configuration.subcommands.isEmpty {
             #expect(command.helpMessage(columns: 80).contains("--socket"), "\(command)")

@@ -142,6 +142,17 @@ struct ProviderSettingsTests {
         #expect(try reader.account(account, changedBy: same).providerSettings == account.providerSettings)
     }
 
+    @Test func `an issuer that is emptied is the provider's again, and is demanded where the provider has none`() throws
+    {
+        let own = UpdateAccount.Parameters(account: "work", clear: ["issuer"])
+        let account = try account([:])
+        let known = SettingsReader(profiles: try profiles("name: p\nissuer: https://p.example\n"))
+        #expect(try known.account(account, changedBy: own).issuer.url == "https://p.example")
+        let unknown = SettingsReader(profiles: try profiles("name: p\n"))
+        let refusal = #expect(throws: VarlinkError.self) { try unknown.account(account, changedBy: own) }
+        #expect(refusal.map { String(decoding: $0.parameters, as: UTF8.self).contains("\"field\":\"issuer\"") } == true)
+    }
+
     @Test func `settings are measured before they are read`() throws {
         let reader = SettingsReader(profiles: try profiles("name: p\n"))
         let long = "[" + String(repeating: "a", count: CallerLimits.settingsBytesMax) + "[["

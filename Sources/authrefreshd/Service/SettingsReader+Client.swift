@@ -64,7 +64,7 @@ extension SettingsReader {
         return details
     }
 
-    /// What the server knows of redirect URIs.
+    /// Refuses what cannot be a redirect URI, its port or its scheme.
     private func checkRedirect(_ settings: AccountSettings) throws(VarlinkError) {
         if let uri = settings.redirectUri {
             // A page in the clear would show the code to the network; loopback never reaches it.
@@ -151,6 +151,7 @@ extension SettingsReader {
 
 /// How an account obtains its tokens where no person gives the grant.
 extension SettingsReader {
+    /// Refuses a grant that is not known, lacks what it needs, or has what belongs to another.
     func checkGrant(_ settings: AccountSettings, _ canProveItself: Bool, hasKey: Bool) throws(VarlinkError) {
         let kind = try settings.grantType.map { name throws(VarlinkError) in try self.kind(named: name) }
         if kind != .jwtBearer { try refuseAssertionTerms(settings) }

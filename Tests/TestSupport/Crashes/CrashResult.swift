@@ -63,7 +63,7 @@ extension CrashResult {
         let kept = lost.filter(\.wasKeptUnstored)
         return wrong.map { "lost though its answer had been stored: \($0)" }
             + (kept.count > lost.count / 2 + 1 ? kept.map { "lost though its answer had arrived: \($0)" } : [])
-            + (killsUnsaid > killsWithLosses / 4 + 1 ? ["\(unsaid.count) losses that the journal does not tell"] : [])
+            + (killsUnsaid > killsWithLosses / 10 + 1 ? ["\(unsaid.count) losses that the journal does not tell"] : [])
             + unexplained.map { "neither fresh nor a question: \($0)" }
     }
 }
