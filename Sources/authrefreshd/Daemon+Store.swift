@@ -117,7 +117,7 @@ extension Daemon {
 
         func tell(_ manager: ServiceManagerLink) {
             guard let cause else { return }
-            let rejected = isConfigurationRejected ? RefreshCoordinator.rejectedConfiguration + ", " : ""
+            let rejected = isConfigurationRejected ? Overview.rejectedConfiguration + ", " : ""
             manager.ready(status: "\(rejected)locked: \(cause.description); \(cause.hint)")
         }
     }

@@ -109,10 +109,10 @@ struct ClientSecretCareTests {
         #expect(await Self.keepWithoutStore(account, in: rig) == false)
         async let end: Void = rig.stop()
         await rig.inside { $0.finishStopping() }
-        #expect(await rig.inside { !$0.isOver && !$0.registrations.areStored })
+        #expect(await rig.inside { !$0.lifecycle.isOver && !$0.registrations.areStored })
         await Self.putStoreBack(of: rig)
         await end
-        #expect(await rig.inside { $0.isOver && $0.registrations.areStored })
+        #expect(await rig.inside { $0.lifecycle.isOver && $0.registrations.areStored })
     }
 
     @Test func `a secret that a person has brought meanwhile stays, beside the registration's new token`() async throws
@@ -145,7 +145,7 @@ struct ClientSecretCareTests {
                 coordinator.registrations.beginRenewal(account.registration, of: other)
             }
             coordinator.tendClientSecret(of: account.id)
-            #expect(coordinator.serverCalls.areFree)
+            #expect(!coordinator.lifecycle.hasServerCalls)
             let soon = coordinator.timebase.now().wall + .seconds(61)
             #expect(coordinator.registrations.nextLook(at: account.id).map { $0 < soon } == true)
             for other in [AccountID(71), AccountID(72)] { coordinator.registrations.endRenewal(of: other) }
@@ -162,10 +162,11 @@ struct ClientSecretCareTests {
             coordinator.trouble = StoreTrouble(error: .diskFull(path: coordinator.store.path), since: now)
             coordinator.tendClientSecret(of: account.id)
             coordinator.trouble = nil
-            coordinator.isStopping = true
+            let running = coordinator.lifecycle
+            coordinator.lifecycle.stop()
             coordinator.tendClientSecret(of: account.id)
-            coordinator.isStopping = false
-            #expect(!coordinator.registrations.hasRenewals && coordinator.serverCalls.areFree)
+            coordinator.lifecycle = running
+            #expect(!coordinator.registrations.hasRenewals && !coordinator.lifecycle.hasServerCalls)
             #expect(coordinator.registrations.nextLook(at: account.id) == nil)
         }
         await rig.stop()
@@ -182,7 +183,7 @@ struct ClientSecretCareTests {
             let account = try await Self.add(before, to: rig, url: url, grant: grant)
             async let first = rig.waitForToken(of: account.id)
             let after = try await rig.inside { coordinator in
-                #expect(coordinator.exchanges[account.id] != nil)
+                #expect(coordinator.scheduler.exchanges[account.id] != nil)
                 let change = SettingsChange(setting: { $0.registration.clientSecret = Secret("s2") })
                 return try coordinator.update(account.id, by: change)
             }

@@ -85,7 +85,9 @@ struct ClockTests {
                 answer.tokens = StoredTokens(accessToken: AccessToken(Secret("late")))
                 coordinator.submit(answer)
             }
-            #expect(await rig.inside { $0.trouble != nil && $0.unstored[id] != nil && !$0.hasArrivals })
+            #expect(
+                await rig.inside { $0.trouble != nil && $0.records.unstored(id) != nil && !$0.scheduler.hasArrivals }
+            )
             try rig.setStoreIsThere(true)
         }
     }
@@ -98,12 +100,12 @@ struct ClockTests {
             await rig.pass(AskingPace.interval)
             let outcomes = EventLog<WaitOutcome>()
             await rig.inside { coordinator in
-                coordinator.sleepBegins()
+                coordinator.take(.sleepBegins)
                 _ = coordinator.wait(for: .attempt, of: account, after: .refreshRequested) { outcomes.append($0) }
             }
             // Behind the turns that have decided on it.
-            for _ in 0..<3 { #expect(await rig.inside { $0.exchanges.isEmpty }) }
-            if isWakingTold { await rig.inside { $0.resumed() } } else { await rig.pass(.seconds(30)) }
+            for _ in 0..<3 { #expect(await rig.inside { $0.scheduler.exchanges.isEmpty }) }
+            if isWakingTold { await rig.inside { $0.take(.resumed) } } else { await rig.pass(.seconds(30)) }
             let outcome = try await outcomes.first("the outcome") { _ in true }
             #expect(outcome.snapshot?.state.generation == Generation(3))
             #expect(await issuer.counters.tokenRequests == 2)

@@ -58,6 +58,15 @@ final class CoordinatorRig: Sendable {
         return try await coordinator.add(account, grant: RefreshToken(Secret(grant.refreshToken))).account.id
     }
 
+    /// Proves `grant` for `account`, and changes it by `change`.
+    func prove(
+        _ grant: RefreshToken,
+        for account: Account,
+        by change: SettingsChange?
+    ) async throws(ServerOrStoreError) -> AccountSnapshot? {
+        try await GrantProof(grant: grant, account: account, change: change).run(on: coordinator)
+    }
+
     func state(of name: String) async throws -> AccountSnapshot? {
         guard case .whole(let snapshot)? = try await coordinator.account(named: name) else { return nil }
         return snapshot
@@ -67,7 +76,7 @@ final class CoordinatorRig: Sendable {
     func waitForToken(of account: AccountID) async -> WaitOutcome {
         let outcomes = EventLog<WaitOutcome>()
         await inside { coordinator in
-            if let record = try? coordinator.entry(of: account)?.record() {
+            if let record = try? coordinator.records.entry(of: account)?.record() {
                 let snapshot = coordinator.snapshot(of: record, at: coordinator.timebase.now())
                 if snapshot.holdsAccessToken(for: nil) { return outcomes.append(.settled(snapshot)) }
             }

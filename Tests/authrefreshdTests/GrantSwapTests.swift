@@ -45,7 +45,7 @@ struct GrantSwapTests {
     @Test func `what is changed while a grant is proved stays, and the grant comes beside it`() async throws {
         try await withSwap { rig, issuer, held, grant in
             let change = SettingsChange(setting: { $0.registration.clientID = "desk" })
-            let swap = Task { try await rig.coordinator.prove(grant, for: change.applied(to: held), by: change) }
+            let swap = Task { try await rig.prove(grant, for: change.applied(to: held), by: change) }
             _ = try await issuer.waitForRequest { $0.clientID == "desk" }
             try await Self.edit(held.id, in: rig)
             #expect(try await swap.value?.shown == .fresh)
@@ -59,7 +59,7 @@ struct GrantSwapTests {
     @Test func `a proof for a client that the account no longer has is none`() async throws {
         try await withSwap { rig, _, held, grant in
             let asked = SettingsChange(setting: { $0.registration.clientID = "desk" }).applied(to: held)
-            let proof = Task { try await rig.coordinator.prove(grant, for: asked, by: nil) }
+            let proof = Task { try await rig.prove(grant, for: asked, by: nil) }
             let error = await #expect(throws: ServerOrStoreError.self) { try await proof.value }
             #expect(error?.isOfStore == false)
             let stored = try await Self.stored(held.id, in: rig)
@@ -71,13 +71,13 @@ struct GrantSwapTests {
     @Test func `a proved grant that cannot be stored is stored later, and takes back no later change`() async throws {
         try await withSwap { rig, issuer, held, grant in
             let swap = Task {
-                try await rig.coordinator.prove(grant, for: Self.change.applied(to: held), by: Self.change)
+                try await rig.prove(grant, for: Self.change.applied(to: held), by: Self.change)
             }
             _ = try await issuer.waitForRequest { $0.clientID == "desk" }
             try rig.setStoreIsThere(false)
             let error = await #expect(throws: ServerOrStoreError.self) { try await swap.value }
             #expect(error?.isOfStore == true)
-            #expect(await rig.inside { $0.trouble != nil && $0.unstored.count == 1 })
+            #expect(await rig.inside { $0.trouble != nil && $0.records.unstored.count == 1 })
             await #expect(throws: StoreError.self) { try await rig.inside { try $0.checkStoreIsWritable() } }
 
             try rig.setStoreIsThere(true)
@@ -85,7 +85,7 @@ struct GrantSwapTests {
             let stored = try #require(try await Self.stored(held.id, in: rig))
             #expect(stored.registration.clientID == "desk")
             #expect(stored.policy.leadTime == .seconds(60) && stored.name.text == "old")
-            #expect(await rig.inside { $0.trouble == nil && $0.unstored.isEmpty })
+            #expect(await rig.inside { $0.trouble == nil && $0.records.areStored })
             try await rig.log.first("the news") { $0.contains("account updated") }
             await rig.stop()
         }
@@ -94,7 +94,7 @@ struct GrantSwapTests {
     @Test func `the end waits until a proved grant is stored, with its settings`() async throws {
         try await withSwap { rig, issuer, held, grant in
             let swap = Task {
-                try await rig.coordinator.prove(grant, for: Self.change.applied(to: held), by: Self.change)
+                try await rig.prove(grant, for: Self.change.applied(to: held), by: Self.change)
             }
             _ = try await issuer.waitForRequest { $0.clientID == "desk" }
             try rig.setStoreIsThere(false)
@@ -102,11 +102,11 @@ struct GrantSwapTests {
             #expect(error?.isOfStore == true)
             async let end: Void = rig.stop()
             await rig.inside { $0.finishStopping() }
-            #expect(await rig.inside { !$0.isOver && $0.unstored.count == 1 })
+            #expect(await rig.inside { !$0.lifecycle.isOver && $0.records.unstored.count == 1 })
             try rig.setStoreIsThere(true)
             await rig.pass(StoreTrouble.retryInterval + .seconds(1))
             await end
-            #expect(await rig.inside { $0.isOver && $0.unstored.isEmpty })
+            #expect(await rig.inside { $0.lifecycle.isOver && $0.records.areStored })
         }
     }
 }

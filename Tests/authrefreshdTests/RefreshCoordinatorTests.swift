@@ -122,7 +122,8 @@ struct RefreshCoordinatorTests {
             let id = try await rig.add("work", url, grant)
             _ = await rig.waitForToken(of: id)
             let account = try #require(try await rig.state(of: "work")).account
-            let token = try #require(try await rig.coordinator.accessToken(of: account.id)).secret.reveal()
+            let held = try await rig.inside { try $0.records.accessToken(of: account.id)?.secret.reveal() }
+            let token = try #require(held)
             try await issuer.revokeGrant(grant.family)
             await rig.pass(.seconds(3600))
             let line = try await rig.log.first("the line") { $0.hasPrefix("interaction required ") }

@@ -46,12 +46,12 @@ struct RefusedCommitTests {
             _ = await rig.waitForToken(of: first)
             try await rig.inside { coordinator in
                 guard let record = try coordinator.store.record(first) else { return }
-                coordinator.unstored.keep(Self.poison(owner ?? first, record, write(record)))
+                coordinator.records.keep(Self.poison(owner ?? first, record, write(record)))
             }
             let second = try await rig.add("second", url, try await issuer.issueGrant(clientID: "app"))
             let outcome = await rig.waitForToken(of: second)
             #expect(outcome.snapshot?.shown == .fresh)
-            #expect(await rig.inside { $0.unstored.isEmpty && $0.trouble == nil })
+            #expect(await rig.inside { $0.records.areStored && $0.trouble == nil })
             // The account itself goes on from what is stored.
             #expect(try await rig.state(of: "first")?.shown == .fresh)
             if let line { try await rig.log.first("the line") { $0.contains(line) } }
@@ -103,7 +103,7 @@ struct RefusedCommitTests {
                 )
                 let arrival = Arrival(account: id, event: answer, tokens: tokens)
                 let write = StateWrite(account: id, base: Generation(0), state: record.state, tokens: .store(tokens))
-                coordinator.unstored.keep(
+                coordinator.records.keep(
                     Decision(
                         record: record,
                         arrival: arrival,
@@ -119,8 +119,8 @@ struct RefusedCommitTests {
             try await rig.log.first("the refusal") { $0.hasPrefix(refused) }
             let index = try #require(rig.log.all.firstIndex { $0.hasPrefix(refused) })
             try await rig.log.first("the second try", from: index) { $0.hasPrefix("access token refreshed") }
-            #expect(try await rig.inside { try $0.accessToken(of: id)?.secret.reveal() } == "late-access")
-            #expect(await rig.inside { $0.unstored.isEmpty })
+            #expect(try await rig.inside { try $0.records.accessToken(of: id)?.secret.reveal() } == "late-access")
+            #expect(await rig.inside { $0.records.areStored })
             await rig.stop()
         }
     }

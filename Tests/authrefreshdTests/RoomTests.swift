@@ -135,18 +135,57 @@ struct RoomTests {
 
     // MARK: Registrations
 
-    @Test func `renewals have two places, and who finds none is looked at again within the minute`() {
+    /// An account whose client secret ends within the fortnight, and may be renewed by the client.
+    private func endingSecret(of id: AccountID, isManaged: Bool = true) throws -> Account {
+        var registration = ClientRegistration(clientID: "app", clientSecret: Secret("one"))
+        registration.clientSecretExpiresAt = at(86_400).wall
+        if isManaged {
+            registration.management = RegistrationManagement(
+                uri: "https://login.example.com/clients/app",
+                accessToken: Secret("t")
+            )
+        }
+        return Account(
+            id: id,
+            name: try #require(AccountName("work")),
+            issuer: try Issuer(url: "https://login.example.com"),
+            registration: registration
+        )
+    }
+
+    private func isRenewal(_ care: Registrations.Care?) -> Bool {
+        if case .renew? = care { true } else { false }
+    }
+
+    @Test func `renewals have two places, and who finds none is looked at again within the minute`() throws {
         var registrations = Registrations()
         let now = at(0).wall
         for other in [AccountID(1), AccountID(2)] {
-            #expect(registrations.hasRoom(for: other, at: now) == true)
+            #expect(isRenewal(registrations.careDue(for: try endingSecret(of: other), at: now)) == true)
             registrations.beginRenewal(ClientRegistration(clientID: "app"), of: other)
         }
-        #expect(registrations.hasRoom(for: account, at: now) == false)
-        #expect(!registrations.isDue(account, at: now + .seconds(59)))
-        #expect(registrations.isDue(account, at: now + .seconds(60)))
+        let third = try endingSecret(of: account)
+        #expect((registrations.careDue(for: third, at: now) == nil) == true)
+        registrations.endRenewal(of: AccountID(2))
+        #expect((registrations.careDue(for: third, at: now + .seconds(59)) == nil) == true)
+        #expect(isRenewal(registrations.careDue(for: third, at: now + .seconds(60))) == true)
         // Not while its renewal is under way.
-        #expect(!registrations.isDue(AccountID(1), at: now + .seconds(60)))
+        let first = try endingSecret(of: AccountID(1))
+        #expect((registrations.careDue(for: first, at: now + .seconds(60)) == nil) == true)
+    }
+
+    @Test func `a secret that only a person can bring is told of, and again when half of what is left has passed`()
+        throws
+    {
+        var registrations = Registrations()
+        let (account, now) = (try endingSecret(of: account, isManaged: false), at(0).wall)
+        #expect(registrations.needsPerson(for: account, at: now))
+        guard case .tell? = registrations.careDue(for: account, at: now) else {
+            Issue.record("it is not told")
+            return
+        }
+        #expect((registrations.careDue(for: account, at: now + .seconds(43_199)) == nil) == true)
+        #expect((registrations.careDue(for: account, at: now + .seconds(43_200)) != nil) == true)
     }
 
     @Test func `what a server has made of a registration is used until it is stored`() {
@@ -161,7 +200,7 @@ struct RoomTests {
         #expect(registrations.take(new, of: account, isRenewal: true, correlationID: "c") == true)
         #expect(registrations.current(of: account, stored: old).clientSecret == Secret("two"))
         #expect(!registrations.areStored)
-        registrations.settled(account)
+        registrations.forget(account)
         #expect(registrations.areStored && registrations.current(of: account, stored: old) == old)
     }
 
@@ -188,19 +227,19 @@ struct RoomTests {
     @Test func `a sleep that is never said to be over counts for half a minute`() {
         var host = HostState()
         #expect(host.timeToSleep(at: at(0)) == nil)
-        host.sleepBegins(at: at(0))
+        _ = host.take(.sleepBegins, at: at(0))
         #expect(host.timeToSleep(at: at(10)) == .seconds(20))
         #expect(host.timeToSleep(at: at(30)) == nil)
-        host.sleepBegins(at: at(40))
+        _ = host.take(.sleepBegins, at: at(40))
         host.sleepIsOver()
         #expect(host.timeToSleep(at: at(40)) == nil)
     }
 
     @Test func `a route that is there is no news`() {
         var host = HostState()
-        #expect(host.routeChanged(isOnline: true) == false)
-        #expect(host.routeChanged(isOnline: false) == true)
+        #expect(host.take(.routeChanged(isOnline: true), at: at(0)) == .none)
+        #expect(host.take(.routeChanged(isOnline: false), at: at(0)) == .routeChanged)
         #expect(!host.isOnline)
-        #expect(host.routeChanged(isOnline: false) == false)
+        #expect(host.take(.routeChanged(isOnline: false), at: at(0)) == .none)
     }
 }

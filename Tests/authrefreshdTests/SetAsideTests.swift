@@ -9,7 +9,7 @@ import Testing
 struct SetAsideTests {
     @Test func `all mended accounts come back, however many were set aside`() async throws {
         let rig = try CoordinatorRig()
-        let count = 2 * RefreshCoordinator.batchSize + 3
+        let count = 2 * Scheduler.batchSize + 3
         try await rig.inside { coordinator in
             let accounts = try (0..<count).map { number in
                 NewAccount(

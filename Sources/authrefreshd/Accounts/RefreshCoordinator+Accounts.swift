@@ -27,7 +27,7 @@ extension RefreshCoordinator {
         for case .publish(let change) in effects {
             announce(.changed(change), of: record, at: now)
         }
-        onStatusChange()
+        statusChanged()
         wake()
         return snapshot(of: record, at: now)
     }
@@ -38,7 +38,7 @@ extension RefreshCoordinator {
     func update(_ account: AccountID, by change: SettingsChange) throws(StoreError) -> AccountSnapshot? {
         let now = timebase.now()
         try decideNow(Arrival(account: account, event: .accountUpdated, settings: change), at: now)
-        guard let record = try entry(of: account)?.record() else { return nil }
+        guard let record = try records.entry(of: account)?.record() else { return nil }
         return snapshot(of: record, at: now)
     }
 
@@ -46,7 +46,9 @@ extension RefreshCoordinator {
     func settingsChanged(by decision: Decision, at now: Moment) {
         let account = decision.record.account.id
         // The store has the name, which may be another since it was decided.
-        guard let before = decision.accountBefore, case .intact(let record)? = try? entry(of: account) else { return }
+        guard let before = decision.accountBefore, case .intact(let record)? = try? records.entry(of: account) else {
+            return
+        }
         callers.forgetFailures(of: account)
         if !before.isAsked(like: record.account) { tell(.cancelled(by: .changed), to: account, at: now) }
         if before.allowedCallers != record.account.allowedCallers { wakeDerived(from: account) }
@@ -59,18 +61,18 @@ extension RefreshCoordinator {
     ///
     /// - Throws: `StoreError.nameTaken` if there is one of that name.
     func rename(_ account: AccountID, to name: AccountName) throws(StoreError) {
-        let previous = try entry(of: account)?.record().account.name
+        let previous = try records.entry(of: account)?.record().account.name
         try store.rename(account, to: name)
-        unstored.rename(account, to: name)
-        guard let record = try entry(of: account)?.record(), let previous else { return }
+        records.renamed(account, to: name)
+        guard let record = try records.entry(of: account)?.record(), let previous else { return }
         announce(.renamed(from: previous), of: record, at: timebase.now())
     }
 
     /// Forgets an account and its tokens. An answer that is still on its way is dropped.
     func remove(_ account: AccountID) throws(StoreError) {
-        let entry = try entry(of: account)
+        let entry = try records.entry(of: account)
         try store.remove(account)
-        unstored.remove(account)
+        records.removed(account)
         callers.forgetFailures(of: account)
         stepUps.forget(account)
         registrations.forget(account)
@@ -83,7 +85,7 @@ extension RefreshCoordinator {
         case .damaged(let damaged): announceRemoval(of: damaged, at: now)
         case nil: break
         }
-        onStatusChange()
+        statusChanged()
     }
 
     /// Replaces an account's grant by one from outside, and its settings with it.
@@ -96,68 +98,6 @@ extension RefreshCoordinator {
         )
         try decideNow(arrival, at: timebase.now())
         wake()
-    }
-
-    /// Replaces an account's grant, which may still work, by one from outside that the server has given tokens for.
-    ///
-    /// Until then the old one is used as ever, with the settings that go with it. What the server answers is stored with the swap, in one
-    /// commit.
-    ///
-    /// - Parameters:
-    ///   - account: as the server is asked for it.
-    ///   - change: what makes that of the account as it is stored; nil if they are the same.
-    /// - Returns: nil if the account was removed meanwhile.
-    /// - Throws: `server` if the server gives none: the account keeps its grant and its settings. `store` if its answer could not be
-    ///   stored: it is kept, and stored as soon as that is possible.
-    func prove(_ grant: RefreshToken, for account: Account, by change: SettingsChange?) async throws(ServerOrStoreError)
-        -> AccountSnapshot?
-    {
-        let (sentAt, correlationID) = (timebase.now(), Self.newCorrelationID())
-        let asking = requestingClient(of: account, correlationID: correlationID)
-        // Whose grant it is, nobody has said.
-        let request = RefreshRequest(
-            client: asking,
-            refreshToken: grant,
-            tokenSet: nil,
-            hasWorkedBefore: false,
-            subject: nil
-        )
-        // Somebody is waiting who may have just brought the server back.
-        client.forgetFailures(of: account.issuer)
-        let outcome = await client.refresh(request)
-        // An answer is not dropped for a store that cannot be read now.
-        let record = try? entry(of: account.id)?.record()
-        if let record { noteServerDate(outcome.serverDate, of: record.issuerID) }
-        let response: TokenResponse
-        do throws(RefreshFailure) { response = try outcome.result.get() } catch { throw .server(error) }
-        if let record {
-            let changed = change?.applied(to: record.account) ?? record.account
-            guard changed.isAsked(like: account) else {
-                let summary = "the account was given another server or client meanwhile"
-                throw .server(RefreshFailure(.unavailable, detail: FailureDetail(summary: summary)))
-            }
-        }
-        let now = timebase.now()
-        let arrival = Arrival(
-            account: account.id,
-            event: .grantProved(response.issuance, sentAt: sentAt),
-            tokens: StoredTokens(
-                accessToken: response.accessToken,
-                refreshToken: response.refreshToken ?? grant,
-                idToken: response.idToken,
-                scopes: response.scopes
-            ),
-            settings: change,
-            learnedEncoding: outcome.basicCredentialEncoding,
-            correlationID: correlationID
-        )
-        do throws(StoreError) {
-            try decideNow(arrival, at: now)
-            guard let record = try entry(of: account.id)?.record() else { return nil }
-            return snapshot(of: record, at: now)
-        } catch {
-            throw .store(error)
-        }
     }
 
     /// Makes sure that what a server answers can be stored, before it is asked for what it gives only once.
@@ -182,12 +122,6 @@ extension RefreshCoordinator {
     /// Erases an account's tokens.
     func signOut(_ account: AccountID) throws(StoreError) {
         try decideNow(Arrival(account: account, event: .signedOut), at: timebase.now())
-    }
-
-    /// The current refresh token, for revocation and export; nil if the account is signed out.
-    func refreshToken(of snapshot: AccountSnapshot) throws(StoreError) -> RefreshToken? {
-        if let kept = unstored[snapshot.account.id]?.arrivedTokens?.refreshToken { return kept }
-        return try store.refreshToken(of: snapshot.account.id, generation: snapshot.state.generation)
     }
 
     /// A name for one attempt: 16 hexadecimal digits.

@@ -299,6 +299,11 @@ extension WaitOutcome {
         .notNow("the server has not answered yet; the daemon still waits for its answer", snapshot)
     }
 
+    /// The machine has no route to the account's issuer.
+    static func offline(_ snapshot: AccountSnapshot) -> WaitOutcome {
+        .notNow("there is no network route, and the next attempt follows when there is one", snapshot)
+    }
+
     /// Where the account stands; nil if that is not known.
     var snapshot: AccountSnapshot? {
         switch self {

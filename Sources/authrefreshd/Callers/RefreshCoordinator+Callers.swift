@@ -28,20 +28,13 @@ extension RefreshCoordinator {
     func shown(_ entry: AccountEntry, at now: Moment) -> ShownAccount {
         switch entry {
         case .intact(let record):
-            return .whole(snapshot(of: unstored.applied(to: record), at: now))
+            return .whole(snapshot(of: records.current(record), at: now))
         case .damaged(let account):
             // The next turn comes upon the damage by itself, and sets the account aside if that has not been done.
-            unstored.noteDamage()
+            records.noteDamage()
             submit(.deadlineReached, for: account.id)
             return .damaged(account)
         }
-    }
-
-    /// The access token of an account, with its type; nil if there is none.
-    func accessToken(of account: AccountID) throws(StoreError) -> AccessToken? {
-        if let kept = unstored[account]?.arrivedTokens(for: nil) { return kept.accessToken }
-        if let token = unstored.justStored(of: account)?.accessToken { return token }
-        return try store.accessToken(of: account)
     }
 
     /// Has `event` decided on, and `answer` called when what it asks for has settled.
@@ -72,14 +65,14 @@ extension RefreshCoordinator {
         let id = record.account.id
         guard callers.isAwaited(id) else { return }
         var tokenSets: [TokenSet: AccessTokenTimes] = [:]
-        for set in Set(callers.tokenSets(of: id)) { tokenSets[set] = accessTokenTimes(of: record, for: set) }
+        for set in Set(callers.tokenSets(of: id)) { tokenSets[set] = records.accessTokenTimes(of: record, for: set) }
         let (told, again) = callers.settle(
             Callers.Standing(
                 snapshot: snapshot(of: record, at: now),
                 event: event,
-                isOverdue: exchanges.isOverdue(id),
+                isOverdue: scheduler.exchanges.isOverdue(id),
                 tokenSets: tokenSets,
-                postponed: pace.postponed(of: id)
+                postponed: scheduler.postponed(of: id)
             )
         )
         for (waiter, outcome) in told { waiter.answer(outcome) }
@@ -91,15 +84,32 @@ extension RefreshCoordinator {
         for waiter in callers.takeAll(of: account) { waiter.answer(outcome) }
     }
 
+    /// Tells all waiters of an account why nothing can be sent for it now.
+    func tellWaiters(of record: Record, of obstacle: Scheduler.Obstacle, at now: Moment) {
+        let outcome: WaitOutcome =
+            switch obstacle {
+            case .trouble(let trouble): .storeFailed(trouble)
+            case .stopping: .stopping
+            case .offline: .offline(snapshot(of: record, at: now))
+            }
+        answerWaiters(of: record.account.id, with: outcome)
+    }
+
+    /// Whether one more token set may be asked for: counted are the sets with a valid token, and those that callers wait for.
+    func hasRoom(for set: TokenSet, of account: AccountID, at now: Moment) throws(StoreError) -> Bool {
+        let held = try records.tokenSets(of: account).filter { $0.times.remaining(at: now) > .zero }.map(\.set)
+        return Set(held + callers.tokenSets(of: account) + [set]).count <= TokenSet.maximum
+    }
+
     func snapshot(of record: Record, at now: Moment) -> AccountSnapshot {
         AccountSnapshot(
             account: record.account,
             state: record.state,
             at: now,
             clockSkew: host.clockSkew(of: record.issuerID, in: store),
-            lastFailure: exchanges[record.account.id]?.lastFailure,
+            lastFailure: scheduler.exchanges[record.account.id]?.lastFailure,
             stepUp: stepUps[record.account.id],
-            needsClientSecret: needsClientSecret(record.account, at: now.wall)
+            needsClientSecret: registrations.needsPerson(for: record.account, at: now.wall)
         )
     }
 
@@ -152,51 +162,5 @@ extension RefreshCoordinator {
             }
         }
         return number
-    }
-}
-
-/// Token sets: what is held of them, and how many there may be.
-///
-/// They have no deadline. A token that is used is replaced when a caller finds it past its time to refresh; one that nobody asks
-/// for any more costs nothing.
-extension RefreshCoordinator {
-    /// What is held of a token set: as it will be stored, if that could not be done yet. Nil if there is no token of it.
-    func tokenSet(_ set: TokenSet, of account: AccountID) throws(StoreError) -> TokenSetRecord? {
-        if let kept = unstored[account]?.arrivedSet, kept.set == set {
-            return TokenSetRecord(set: set, times: kept.times, grantedScopes: kept.tokens.scopes)
-        }
-        return try store.tokenSet(set, of: account)
-    }
-
-    /// The token sets of an account, in the order of their texts.
-    func tokenSets(of account: AccountID) throws(StoreError) -> [TokenSetRecord] {
-        try store.tokenSets(of: account)
-    }
-
-    /// The access token of a set; nil if there is none that can be read.
-    func accessToken(of account: AccountID, for set: TokenSet) throws(StoreError) -> AccessToken? {
-        if let kept = unstored[account]?.arrivedTokens(for: set) { return kept.accessToken }
-        do throws(StoreError) {
-            return try store.accessToken(of: account, for: set)
-        } catch {
-            // It can be had again for one request; only the grant itself is worth stopping for.
-            guard error.damagedAccount != nil else { throw error }
-            return nil
-        }
-    }
-
-    /// The times of the access token that an account holds.
-    ///
-    /// - Parameter set: nil for the account's default.
-    func accessTokenTimes(of record: Record, for set: TokenSet?) -> AccessTokenTimes? {
-        guard let set else { return record.state.accessToken }
-        // A store that cannot be read holds nothing; whoever asks it for more is told why.
-        return (try? tokenSet(set, of: record.account.id))?.times
-    }
-
-    /// Whether one more set may be asked for: counted are the sets with a valid token, and those that callers wait for.
-    func hasRoom(for set: TokenSet, of account: AccountID, at now: Moment) throws(StoreError) -> Bool {
-        let held = try tokenSets(of: account).filter { $0.times.remaining(at: now) > .zero }.map(\.set)
-        return Set(held + callers.tokenSets(of: account) + [set]).count <= TokenSet.maximum
     }
 }

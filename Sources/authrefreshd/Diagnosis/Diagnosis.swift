@@ -67,7 +67,7 @@ struct Diagnosis: Sendable {
     }
 
     /// Reads the accounts page by page.
-    private func survey(_ condition: RefreshCoordinator.Condition) async throws(StoreError) -> AccountSurvey {
+    private func survey(_ condition: DaemonCondition) async throws(StoreError) -> AccountSurvey {
         var survey = AccountSurvey(
             total: accounts?.count ?? condition.overview.accounts,
             settings: condition.settings,
@@ -92,7 +92,7 @@ struct Diagnosis: Sendable {
     /// Asks the servers, some at a time, each telling by itself.
     private func ask(
         _ servers: [SurveyedServer],
-        _ condition: RefreshCoordinator.Condition,
+        _ condition: DaemonCondition,
         _ tell: @escaping @Sendable (Finding) -> Void
     ) async {
         let names = NameLookup()
@@ -114,44 +114,49 @@ struct Diagnosis: Sendable {
 }
 
 /// What the coordinator knows of itself, for a diagnosis.
-extension RefreshCoordinator {
-    struct Condition: Sendable {
-        var overview: Overview
-        var keyring: StoreKeyring
-        /// Of the key that the store is sealed with.
-        var keyIdentifier: String
-        var storePath: String
-        var isRekeying: Bool
-        var now: Moment
-        var settings: CoordinatorSettings
-        /// Whether a step of the clock, a route that comes up and a resume are told by the system.
-        var watchesClock: Bool
-        var watchesRoutes: Bool
-        var watchesSleep: Bool
+struct DaemonCondition: Sendable {
+    var overview: Overview
+    var keyring: StoreKeyring
+    /// Of the key that the store is sealed with.
+    var keyIdentifier: String
+    var storePath: String
+    var isRekeying: Bool
+    var now: Moment
+    var settings: CoordinatorSettings
+    /// Whether a step of the clock, a route that comes up and a resume are told by the system.
+    var watchesClock: Bool
+    var watchesRoutes: Bool
+    var watchesSleep: Bool
 
-        /// The servers that ask for patience.
-        var paceFindings: [Finding] {
-            overview.behind.map { issuer, since in
-                .warning(
-                    .servers,
-                    "its accounts ask for more than it answers, or may be asked: they have waited in turn for "
-                        + now.elapsed(since: since).words,
-                    of: issuer.url,
-                    needs: .repair,
-                    advice:
-                        "if it takes more, raise max_concurrent_refreshes and max_refreshes_per_second in authrefreshd.yaml"
-                )
-            }
+    /// The servers that ask for patience.
+    var paceFindings: [Finding] {
+        overview.behind.map { issuer, since in
+            .warning(
+                .servers,
+                "its accounts ask for more than it answers, or may be asked: they have waited in turn for "
+                    + now.elapsed(since: since).words,
+                of: issuer.url,
+                needs: .repair,
+                advice:
+                    "if it takes more, raise max_concurrent_refreshes and max_refreshes_per_second in authrefreshd.yaml"
+            )
         }
+    }
+}
+
+extension RefreshCoordinator {
+    /// Notes the beginning of a diagnosis; false if there are as many as may be.
+    func beginDiagnosis() -> Bool {
+        lifecycle.beginDiagnosis()
     }
 
     func diagnosisEnded() {
-        diagnoses.giveBack()
+        lifecycle.endDiagnosis()
     }
 
     /// - Throws: what keeps the store from being read.
-    func condition() throws(StoreError) -> Condition {
-        Condition(
+    func condition() throws(StoreError) -> DaemonCondition {
+        DaemonCondition(
             overview: try overview(),
             keyring: keyring,
             keyIdentifier: store.keyIdentifier,

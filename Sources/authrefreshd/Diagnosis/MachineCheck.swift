@@ -8,7 +8,7 @@ struct MachineCheck: Sendable {
     /// 2026-01-01: a clock that shows an earlier time than this program's is wrong.
     private static let earliestTime = Timestamp(microseconds: 1_767_225_600_000_000)
 
-    let condition: RefreshCoordinator.Condition
+    let condition: DaemonCondition
     let proxy: ProxySettings
     let clocks: ClockReading
 

@@ -9,7 +9,7 @@ struct StoreInspection: Sendable {
     /// SQLite cuts the log back to 8 MiB at each checkpoint: what is far longer has not been checkpointed for long.
     private static let longestLog: Int64 = 256 << 20
 
-    let condition: RefreshCoordinator.Condition
+    let condition: DaemonCondition
 
     func run(_ tell: (Finding) -> Void) async {
         let path = condition.storePath

@@ -44,12 +44,55 @@ struct HostState {
         watches = []
     }
 
-    // MARK: Sleep
+    // MARK: What happens to the machine
 
-    /// Whether the machine slept since it was asked last; a sleep is told once.
-    mutating func hasSlept() -> Bool {
-        suspendDrift.hasSlept()
+    enum Event: Sendable {
+        /// The wall clock was stepped, or the machine slept: the kernel reports both alike.
+        case clockStepped
+        /// logind says that the machine is about to sleep. Requests under way hold it up for a moment; a token that is sent now may be
+        /// spent, and its answer lost.
+        case sleepBegins
+        /// logind says that the machine woke.
+        case resumed
+        /// The system bus is gone.
+        case sleepWatchLost
+        /// A route came up, or the last one went.
+        case routeChanged(isOnline: Bool)
     }
+
+    /// What follows for the daemon.
+    enum Consequence {
+        /// Deadlines have passed in a sleep, and connections have died.
+        case slept
+        case routeChanged
+        /// Nothing but that it may be time for something.
+        case none
+    }
+
+    mutating func take(_ event: Event, at now: Moment) -> Consequence {
+        switch event {
+        case .clockStepped:
+            // What there is to do about a step, the turn does.
+            return suspendDrift.hasSlept() ? .slept : .none
+        case .sleepBegins:
+            sleepAnnouncedAt = now
+        case .resumed:
+            sleepIsOver()
+            // Where the clocks have told already, this is no news.
+            return suspendDrift.hasSlept() ? .slept : .none
+        case .sleepWatchLost:
+            // The clocks tell of sleep, too.
+            watches.removeAll { $0 is SleepWatch }
+            sleepIsOver()
+        case .routeChanged(let isOnline):
+            guard isOnline != self.isOnline else { return .none }
+            self.isOnline = isOnline
+            return .routeChanged
+        }
+        return .none
+    }
+
+    // MARK: Sleep
 
     /// Has the machine wait with a sleep for the answers that are under way.
     ///
@@ -62,10 +105,6 @@ struct HostState {
         sleepWatch?.allowSleep()
     }
 
-    mutating func sleepBegins(at now: Moment) {
-        sleepAnnouncedAt = now
-    }
-
     mutating func sleepIsOver() {
         sleepAnnouncedAt = nil
     }
@@ -75,20 +114,6 @@ struct HostState {
         guard let sleepAnnouncedAt else { return nil }
         let rest = Self.longestFallingAsleep - now.elapsed(since: sleepAnnouncedAt)
         return rest > .zero ? rest : nil
-    }
-
-    /// Lets go of a watch that sees nothing any more; the clocks tell of sleep, too.
-    mutating func sleepWatchLost() {
-        watches.removeAll { $0 is SleepWatch }
-        sleepIsOver()
-    }
-
-    // MARK: Route
-
-    /// - Returns: whether that is news.
-    mutating func routeChanged(isOnline: Bool) -> Bool {
-        defer { self.isOnline = isOnline }
-        return isOnline != self.isOnline
     }
 
     // MARK: Clocks
@@ -210,7 +235,7 @@ final class HostWatch: Sendable {
         do throws(SystemdError) {
             watches.append(
                 try ClockWatch(queue: queue) { [weak coordinator] in
-                    coordinator?.assumeIsolated { $0.clockStepped() }
+                    coordinator?.assumeIsolated { $0.take(.clockStepped) }
                 }
             )
         } catch {
@@ -218,7 +243,7 @@ final class HostWatch: Sendable {
         }
         do throws(SystemdError) {
             let routes = try RouteWatch(queue: queue) { [weak coordinator] isOnline in
-                coordinator?.assumeIsolated { $0.routeChanged(isOnline: isOnline) }
+                coordinator?.assumeIsolated { $0.take(.routeChanged(isOnline: isOnline)) }
             }
             isOnline = routes.hadRouteAtStart
             watches.append(routes)
@@ -231,14 +256,14 @@ final class HostWatch: Sendable {
                     queue: queue,
                     onLost: { [weak coordinator, changeLog] error in
                         // Later: it is the watch itself that calls.
-                        queue.async { [weak coordinator] in coordinator?.assumeIsolated { $0.sleepWatchLost() } }
+                        queue.async { [weak coordinator] in coordinator?.assumeIsolated { $0.take(.sleepWatchLost) } }
                         changeLog.logger.info(
                             "the system bus is gone; sleep is noticed by the clocks",
                             metadata: [JournalKey.error: "\(error)"]
                         )
                     },
-                    onSleep: { [weak coordinator] in coordinator?.assumeIsolated { $0.sleepBegins() } },
-                    onResume: { [weak coordinator] in coordinator?.assumeIsolated { $0.resumed() } }
+                    onSleep: { [weak coordinator] in coordinator?.assumeIsolated { $0.take(.sleepBegins) } },
+                    onResume: { [weak coordinator] in coordinator?.assumeIsolated { $0.take(.resumed) } }
                 )
             )
         } catch {
@@ -248,84 +273,5 @@ final class HostWatch: Sendable {
             )
         }
         return (watches, isOnline)
-    }
-}
-
-/// What follows from what happens to the machine that the daemon runs on.
-extension RefreshCoordinator {
-    /// The wall clock was stepped, or the machine slept: the kernel reports both alike.
-    func clockStepped() {
-        if host.hasSlept() { noteResume() }
-        // What there is to do about a step, the turn does.
-        wake()
-    }
-
-    /// logind says that the machine is about to sleep. Requests under way hold it up for a moment; a token that is sent now may be
-    /// spent, and its answer lost.
-    func sleepBegins() {
-        host.sleepBegins(at: timebase.now())
-        wake()
-    }
-
-    /// logind says that the machine woke. Where the clocks have told already, this is no news.
-    func resumed() {
-        if host.hasSlept() { noteResume() }
-        host.sleepIsOver()
-        wake()
-    }
-
-    /// The system bus is gone.
-    func sleepWatchLost() {
-        host.sleepWatchLost()
-        wake()
-    }
-
-    /// Deadlines have passed in the sleep, and connections have died.
-    func noteResume() {
-        changeLog.resumed()
-        host.sleepIsOver()
-        // Not the younger ones: deadlines that passed in the sleep may have begun them a moment ago, before this was told. What a sleep
-        // has cut off among them, TCP keepalive finds out.
-        exchanges.giveUpAnswers(where: exchanges.isOverdue)
-        retryUnreached()
-        wake()
-    }
-
-    /// A route came up, or the last one went.
-    func routeChanged(isOnline: Bool) {
-        guard host.routeChanged(isOnline: isOnline) else { return }
-        changeLog.routeChanged(isOnline: isOnline)
-        if !isOnline { exchanges.giveUpAnswers { !isAtLoopback($0) } }
-        retryUnreached()
-        onStatusChange()
-        wake()
-    }
-
-    private func isAtLoopback(_ account: AccountID) -> Bool {
-        guard case .intact(let record)? = try? entry(of: account) else { return false }
-        return record.account.issuer.isLoopback
-    }
-
-    /// Has the accounts tried again that may have failed for want of a network, or of the right time.
-    private func retryUnreached() {
-        guard host.isOnline else { return }
-        client.forgetFailures()
-        connectivityCursor = AccountID(0)
-    }
-
-    /// Keeps the stored deadlines true to the time that really passes. A step may have mended what looked like a misconfiguration:
-    /// certificates are judged by the wall clock.
-    ///
-    /// - Throws: `StoreError` if it could not be noted; the next turn tries again.
-    func reconcileClock(at now: Moment) throws(StoreError) {
-        guard let change = try host.reconcileClock(in: store, at: now) else { return }
-        changeLog.clockStepped(by: change.size)
-        if case .stepped = change { retryUnreached() }
-    }
-
-    /// Notes how far the server's clock is from ours, as its answer told just now.
-    func noteServerDate(_ date: Timestamp?, of issuer: IssuerID) {
-        guard let date else { return }
-        host.noteSkew(date - timebase.now().wall, of: issuer, in: store)
     }
 }

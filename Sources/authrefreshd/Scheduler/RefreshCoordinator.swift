@@ -3,6 +3,7 @@ internal import Dispatch
 internal import Logging
 internal import OAuthClient
 internal import RefreshCore
+internal import SignIn
 internal import Systemd
 internal import Varlink
 
@@ -15,6 +16,9 @@ actor RefreshCoordinator {
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
     nonisolated var queue: DispatchQueue { executor.queue }
 
+    // Not private: each duty's entry points are an extension in its own folder, which sees nothing that is. What is inside a part is private to its
+    // file.
+
     let store: AccountStore
     /// The store's, for other threads.
     nonisolated let tokenReader: TokenReader
@@ -24,30 +28,11 @@ actor RefreshCoordinator {
     var settings: CoordinatorSettings
     let startedAt: Timestamp
 
-    // What follows is not private because the duties are extensions in their own folders. What is inside a part is private to its file.
-
-    // MARK: Scheduler
-
-    var timer: DeadlineTimer?
-    var gates = IssuerGates()
-    var pace = AskingPace()
-    var exchanges = Exchanges()
-    var unstored: UnstoredDecisions
-    /// Where the walk over the accounts that a restored network concerns has come to; nil if there is none.
-    var connectivityCursor: AccountID?
-    /// Told whenever something changed that the service manager's status line shows.
-    var onStatusChange: @Sendable () -> Void = {}
-    /// When decisions last changed the status line; nil before the first.
-    var statusShownAt: Moment?
+    let records: AccountRecords
+    let scheduler: Scheduler
+    var lifecycle = Lifecycle()
     /// Whether the last reload brought a configuration that cannot be used.
     var isConfigurationRejected = false
-    /// Calls of which half would be worse than none: sign-outs, registrations, proofs of a grant. The end of the daemon waits for them.
-    var serverCalls = Places(CallerLimits.serverCallsMax)
-    var isStopping = false
-    /// Whether the store is closed, and nothing can be answered any more.
-    var isOver = false
-    /// Resumed when nothing is under way any more.
-    var stopped: CheckedContinuation<Void, Never>?
 
     // MARK: The other duties
 
@@ -57,8 +42,6 @@ actor RefreshCoordinator {
     var signIns = SignIns()
     var stepUps = StepUps()
     var host = HostState()
-    /// Callers who are being told what is wrong.
-    var diagnoses = Places(CallerLimits.diagnosesMax)
 
     // MARK: Store keeping
 
@@ -76,8 +59,12 @@ actor RefreshCoordinator {
     var checking: StoreChecking?
     var backups = StoreBackups()
 
-    private var inbox: [Arrival] = []
-    private(set) var isTurnScheduled = false
+    private var timer: DeadlineTimer?
+    private var isTurnScheduled = false
+    /// Told whenever something changed that the service manager's status line shows.
+    private var onStatusChange: @Sendable () -> Void = {}
+    /// When decisions last changed the status line; nil before the first.
+    private var statusShownAt: Moment?
 
     init(
         executor: DispatchQueueExecutor,
@@ -90,8 +77,9 @@ actor RefreshCoordinator {
     ) {
         self.executor = executor
         tokenReader = store.tokenReader
-        unstored = UnstoredDecisions(tokenReader: store.tokenReader)
         self.store = store
+        records = AccountRecords(store: store)
+        scheduler = Scheduler(store: store, records: records, timebase: timebase)
         self.keyring = keyring
         self.client = client
         self.settings = settings
@@ -128,6 +116,31 @@ actor RefreshCoordinator {
         wake()
     }
 
+    /// Lets go of what watches the clocks, once nothing is under way any more.
+    func end() {
+        timer = nil
+        host.end()
+    }
+
+    /// Tells the service manager's status line that it may have changed.
+    func statusChanged() {
+        onStatusChange()
+    }
+
+    // MARK: Turns
+
+    var isStopping: Bool { lifecycle.isStopping }
+
+    /// Whether anything may be begun, as the other duties know it.
+    func conditions(at now: Moment) -> Scheduler.Conditions {
+        Scheduler.Conditions(
+            isStopping: isStopping,
+            trouble: trouble,
+            timeToSleep: host.timeToSleep(at: now),
+            isOnline: host.isOnline
+        )
+    }
+
     /// Puts an event before the machine of `account`; it is decided on in the queue's next turn, together with all that has come until
     /// then.
     func submit(_ event: Event, for account: AccountID) {
@@ -135,16 +148,8 @@ actor RefreshCoordinator {
     }
 
     func submit(_ arrival: Arrival) {
-        inbox.append(arrival)
+        scheduler.put(arrival)
         wake()
-    }
-
-    /// Whether something waits to be decided on.
-    var hasArrivals: Bool { !inbox.isEmpty }
-
-    /// Keeps an arrival for a later turn, without asking for one.
-    func putBack(_ arrival: Arrival) {
-        inbox.append(arrival)
     }
 
     /// Schedules a turn.
@@ -165,26 +170,32 @@ actor RefreshCoordinator {
     private func turn() {
         isTurnScheduled = false
         let now = timebase.now()
-        var arrivals = inbox
-        inbox = []
+        var turn = scheduler.takeArrivals()
         noteClock(at: now)
         do {
             // There may be more: callers have their turn in between.
-            if try takeDue(into: &arrivals, at: now) { wake() }
-            if !arrivals.isEmpty || trouble?.remaining(at: now) == .zero {
-                try decide(arrivals, at: now)
-                unstored.damageIsStored()
+            if try takeDue(into: &turn, at: now) { wake() }
+            if !turn.arrivals.isEmpty || trouble?.remaining(at: now) == .zero {
+                try decide(turn.arrivals, at: now)
+                records.damageIsStored()
             }
         } catch {
-            storeFailed(error, with: arrivals, at: now)
+            storeFailed(error, with: turn.arrivals, at: now)
         }
         for waiter in callers.takeExpired(at: now) { waiter.answer(.timedOut) }
         advanceSignIns(at: now)
-        gates.forgetIdle(at: now)
+        scheduler.forgetIdleGates(at: now)
         // All answers are stored.
-        if !exchanges.areYoung, !hasArrivals { host.allowSleep() }
+        if !scheduler.exchanges.areYoung, !scheduler.hasArrivals { host.allowSleep() }
         arm(at: now)
         finishStopping()
+    }
+
+    /// - Returns: whether there was anything.
+    private func takeDue(into turn: inout Scheduler.Turn, at now: Moment) throws(StoreError) -> Bool {
+        defer { tell(of: turn.paceChanges) }
+        try scheduler.takeDue(into: &turn, conditions(at: now), at: now)
+        return turn.hasDue
     }
 
     /// Looks at the clocks, unless the store has failed just now. If that cannot be stored, what has arrived is decided on all the same:
@@ -195,6 +206,142 @@ actor RefreshCoordinator {
             try reconcileClock(at: now)
         } catch {
             storeFailed(error, with: [], at: now)
+        }
+    }
+
+    /// Arms the timer on the earliest of everything that waits for a time that is ahead.
+    private func arm(at now: Moment) {
+        guard !isTurnScheduled else { return }
+        var deadlines: [Timestamp?] = []
+        do {
+            deadlines.append(try scheduler.nextDeadline(conditions(at: now), at: now))
+        } catch {
+            storeFailed(error, with: [], at: now)
+        }
+        deadlines += [callers.remaining(at: now), signIns.remaining(at: now)].map { $0.map { now.wall + $0 } }
+        if let trouble {
+            deadlines.append(now.wall + trouble.remaining(at: now))
+        } else if let timeToSleep = host.timeToSleep(at: now) {
+            deadlines.append(now.wall + timeToSleep)
+        }
+        let deadline = deadlines.compactMap { $0 }.min()
+        // While requests are under way, firing too early once costs less than arming anew in every turn; their ends bring the next.
+        if scheduler.exchanges.areYoung, let armed = timer?.deadline, armed > now.wall,
+            deadline.map({ $0 > armed }) ?? true
+        {
+            return
+        }
+        timer?.arm(at: deadline)
+    }
+
+    // MARK: Decide, commit, act
+
+    /// Decides on `arrivals` in their order, commits all decisions at once, and acts on them.
+    ///
+    /// - Returns: the accounts whose arrivals came to nothing, and why: they cannot be read, or what was decided contradicts the store.
+    /// - Throws: `StoreError` if nothing could be committed; answers of the server are then kept in memory, and everything else is as
+    ///   if it had not happened.
+    @discardableResult
+    func decide(_ arrivals: [Arrival], at now: Moment) throws(StoreError) -> [AccountID: StoreError] {
+        let plan = try scheduler.plan(arrivals, for: callers, &settings, conditions(at: now), at: now)
+        for (record, obstacle) in plan.held { tellWaiters(of: record, of: obstacle, at: now) }
+        let outcome: Scheduler.Outcome
+        do throws(StoreError) {
+            try setAside(plan.damaged, at: now)
+            outcome = try scheduler.commit(plan, afterTrouble: trouble != nil)
+        } catch {
+            scheduler.keepAnswers(of: plan)
+            throw error
+        }
+        if trouble != nil { storeRecovered() }
+        // The timer is for what is ahead. A token that has ended while its answer was on its way, with the machine asleep, is due now.
+        if outcome.committed.contains(where: { $0.isDue(at: now) }) { wake() }
+        act(on: outcome.committed, at: now)
+        dismiss(outcome.refused, outcome.causes, at: now)
+        // After what has been committed, which may be another registration; and after the requests that are sent with these.
+        do throws(StoreError) {
+            try storeRegistrations(at: now)
+        } catch {
+            storeFailed(error, with: [], at: now)
+        }
+        return plan.damaged.mapValues(\.cause).merging(outcome.causes) { damage, _ in damage }
+    }
+
+    /// Decides on what a person wants at once.
+    ///
+    /// - Throws: `StoreError` if it was not committed. An answer of the server is kept then, and committed as soon as that is possible.
+    func decideNow(_ arrival: Arrival, at now: Moment) throws(StoreError) {
+        let refusals: [AccountID: StoreError]
+        do throws(StoreError) {
+            refusals = try decide([arrival], at: now)
+        } catch {
+            if arrival.event.isAnswer {
+                storeFailed(error, with: [arrival], at: now)
+                wake()
+            }
+            throw error
+        }
+        if let refusal = refusals[arrival.account] { throw refusal }
+    }
+
+    /// What others wait for comes first: requests leave, then callers are answered, then everybody is told.
+    private func act(on decisions: [Decision], at now: Moment) {
+        // By place: a decision is large, and there are many.
+        var announcements: [(Announcement, of: Int)] = []
+        var tokens = records.refreshTokens(for: decisions)[...]
+        for (place, decision) in decisions.enumerated() {
+            for effect in decision.effects {
+                switch effect {
+                case .persist: break
+                case .send(let lease, let set):
+                    guard let token = tokens.popFirst() else { preconditionFailure("a lease has its token looked up") }
+                    let record = decision.record
+                    if send(lease, for: set, of: record, spending: token, after: decision.failureBefore, at: now) {
+                        announcements.append((.refreshStarted, of: place))
+                    }
+                case .publish(let change):
+                    callers.note(change, of: decision.record.account.id, at: now)
+                    stepUps.forget(after: change, of: decision.record.account.id)
+                    announcements.append((.changed(change), of: place))
+                }
+            }
+        }
+        // Before anybody is answered: who hears of a new grant may ask for what is derived from it at once.
+        for decision in decisions where decision.concernsDerived {
+            wakeDerived(from: decision.record.account.id)
+        }
+        for decision in decisions where decision.event.isSignIn {
+            tell(.stored, to: decision.record.account.id, at: now)
+        }
+        for decision in decisions where callers.isAwaited(decision.record.account.id) {
+            records.noteStored(decision)
+        }
+        for decision in decisions {
+            settleWaiters(of: decision.record, after: decision.event, at: now)
+        }
+        records.forgetStored()
+        for (announcement, place) in announcements {
+            let decision = decisions[place]
+            announceLater(announcement, of: decision.record, at: now, correlationID: decision.arrival.correlationID)
+        }
+        for decision in decisions { settingsChanged(by: decision, at: now) }
+        for decision in decisions { askLifetime(after: decision) }
+        subscribers.send()
+        if !decisions.isEmpty { showStatus(at: now) }
+    }
+
+    /// While requests are under way, once a second is enough for the status line: the end of each brings the next turn.
+    private func showStatus(at now: Moment) {
+        if scheduler.exchanges.areYoung, let shown = statusShownAt, now.elapsed(since: shown) < .seconds(1) { return }
+        statusShownAt = now
+        onStatusChange()
+    }
+
+    /// Tells that issuers' accounts have begun, or ceased, to ask for more than they may be asked.
+    private func tell(of paceChanges: [(issuer: Issuer, event: JournalEvent)]) {
+        for (issuer, event) in paceChanges {
+            changeLog.write(event, [JournalKey.issuer: "\(issuer.url)"])
+            onStatusChange()
         }
     }
 }

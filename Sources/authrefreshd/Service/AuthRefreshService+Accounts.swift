@@ -30,7 +30,7 @@ extension AuthRefreshService {
         let next = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator) {
             account throws(VarlinkError) in
             var status = account.wireStatus
-            let sets = try stored(coordinator.tokenSets(of: account.id))
+            let sets = try stored(coordinator.records.tokenSets(of: account.id))
             status.tokenSets = sets.isEmpty ? nil : sets.map { TokenSetStatus($0, at: now) }
             if case .whole(let snapshot) = account {
                 let facts = snapshot.account.grantFacts
@@ -251,13 +251,13 @@ extension AuthRefreshService {
         let token = try asked.initialAccessToken.map { text throws(VarlinkError) in
             try checked(secret: text, field: "initialAccessToken")
         }
-        let client = coordinator.registering(new)
+        let registration = DynamicRegistration(new, initialAccessToken: token, on: coordinator)
         guard coordinator.beginServerCall() else {
             throw VarlinkError(LimitExceededError(.serverCalls, maximum: CallerLimits.serverCallsMax))
         }
         Task { [coordinator = self.coordinator] in
             do throws(ServerOrStoreError) {
-                let added = try await coordinator.register(new, as: client, initialAccessToken: token)
+                let added = try await registration.run(on: coordinator)
                 let clientID = added.account.registration.clientID
                 responder.reply(AddAccount.Reply(status: added.wireStatus, clientId: clientID))
             } catch {

@@ -40,7 +40,7 @@ extension AuthRefreshService {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) -> Bool {
         for source in account.registration.serviceGrant?.exchange?.sources ?? [] {
-            guard case .whole(let snapshot)? = try stored(coordinator.account(behind: source)),
+            guard case .whole(let snapshot)? = try stored(coordinator.sources.account(behind: source)),
                 let allowed = snapshot.account.allowedCallers
             else { continue }
             guard try admit(caller, to: snapshot.account.name, by: allowed, on: coordinator) else { return false }
@@ -104,7 +104,9 @@ extension AuthRefreshService {
             let sources = accounts.flatMap { $0.registration.serviceGrant?.exchange?.sources ?? [] }
             accounts = []
             for source in sources {
-                guard case .whole(let snapshot)? = try stored(coordinator.account(behind: source)) else { continue }
+                guard case .whole(let snapshot)? = try stored(coordinator.sources.account(behind: source)) else {
+                    continue
+                }
                 accounts.append(snapshot.account)
             }
             if accounts.isEmpty { return }

@@ -98,7 +98,7 @@ extension AuthRefreshService {
             return responder.reply(reply(try account(held.name.text, on: coordinator)))
         }
         // Sent twice at the same time, it would end itself.
-        if try stored(coordinator.refreshToken(of: snapshot)) == grant {
+        if try stored(coordinator.records.refreshToken(of: snapshot)) == grant {
             guard changed.refreshes(like: held) else { throw VarlinkError.heldByAnotherClient }
             if let change, changed != held { _ = try stored(coordinator.update(id, by: change)) }
             try stored(coordinator.unpark(id))
@@ -108,9 +108,10 @@ extension AuthRefreshService {
         guard coordinator.beginServerCall() else {
             throw VarlinkError(LimitExceededError(.serverCalls, maximum: CallerLimits.serverCallsMax))
         }
+        let proof = GrantProof(grant: grant, account: changed, change: changed == held ? nil : change)
         Task { [coordinator = self.coordinator] in
             do throws(ServerOrStoreError) {
-                if let proved = try await coordinator.prove(grant, for: changed, by: changed == held ? nil : change) {
+                if let proved = try await proof.run(on: coordinator) {
                     responder.reply(reply(proved))
                 } else {
                     responder.fail(VarlinkError(NoSuchAccountError(account: held.name.text)))
@@ -166,7 +167,7 @@ extension AuthRefreshService {
             clientSecret: registration.clientSecret?.reveal(),
             clientKey: registration.clientKey?.reveal(),
             dpopKey: registration.dpopKey.flatMap(OAuthClient.text(ofDPoPKey:))?.reveal(),
-            refreshToken: try stored(coordinator.refreshToken(of: snapshot))?.secret.reveal(),
+            refreshToken: try stored(coordinator.records.refreshToken(of: snapshot))?.secret.reveal(),
             registration: registration.management.map {
                 ManagedRegistration(uri: $0.uri, accessToken: $0.accessToken.reveal())
             },
@@ -230,7 +231,7 @@ extension AuthRefreshService {
     ) {
         do {
             guard let times = snapshot.state.accessToken,
-                let token = try coordinator.accessToken(of: snapshot.account.id)
+                let token = try coordinator.records.accessToken(of: snapshot.account.id)
             else {
                 return responder.fail(.noToken(snapshot))
             }

@@ -19,7 +19,7 @@ extension AuthRefreshService {
             throw VarlinkError(InvalidSettingsError(field: "profile", reason: "it cannot be called so"))
         }
         // It occupies the daemon like a diagnosis of one server.
-        guard coordinator.diagnoses.take() else {
+        guard coordinator.beginDiagnosis() else {
             throw VarlinkError(LimitExceededError(.diagnoses, maximum: CallerLimits.diagnosesMax))
         }
         let task = Task { @concurrent [coordinator = self.coordinator, client = coordinator.client] in

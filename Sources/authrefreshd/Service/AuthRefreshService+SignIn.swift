@@ -201,7 +201,8 @@ extension AuthRefreshService {
             throw VarlinkError(LimitExceededError(.serverCalls, maximum: CallerLimits.serverCallsMax))
         }
         Task { [coordinator = self.coordinator] in
-            responder.reply(SignOut.Reply(await coordinator.signOut(request, of: snapshot)))
+            var signOut = AccountSignOut(request, of: snapshot)
+            responder.reply(SignOut.Reply(await signOut.run(on: coordinator)))
             await coordinator.serverCallEnded()
         }
     }

@@ -186,7 +186,7 @@ extension AuthRefreshService {
             configurationError: configurationError
         )
         let wantsMore = call.wantsMore
-        guard coordinator.diagnoses.take() else {
+        guard coordinator.beginDiagnosis() else {
             throw VarlinkError(LimitExceededError(.diagnoses, maximum: CallerLimits.diagnosesMax))
         }
         let task = Task { @concurrent in

@@ -35,7 +35,7 @@ extension AuthRefreshService {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let (id, name) = (snapshot.account.id, snapshot.account.name.text)
-        let held = try stored(coordinator.tokenSet(call.set, of: id))
+        let held = try stored(coordinator.records.tokenSet(call.set, of: id))
         let standing = coordinator.callers.standingFailure(of: call.set, for: id, at: snapshot.at)
         if !call.isForced {
             let isGood = held?.times.suffices(for: call.minimumValidity, at: snapshot.at) ?? false
@@ -81,7 +81,7 @@ extension AuthRefreshService {
             // Without an outcome, it still stands somewhere, if it stands at all.
             if after == nil, case .whole(let now)? = try coordinator.account(named: name) { after = now }
             guard let after else { return refuse(outcome, name, responder) }
-            let held = try coordinator.tokenSet(call.set, of: after.account.id)
+            let held = try coordinator.records.tokenSet(call.set, of: after.account.id)
             let isNew = held?.times.issuedAt != before?.times.issuedAt
             if isNew || !call.isForced, try hand(over: held, of: after, responder, on: coordinator) { return }
             refuse(outcome, name, responder)
@@ -98,7 +98,7 @@ extension AuthRefreshService {
         on coordinator: isolated RefreshCoordinator
     ) throws(StoreError) -> Bool {
         guard let held, held.times.remaining(at: snapshot.at) > .zero,
-            let token = try coordinator.accessToken(of: snapshot.account.id, for: held.set)
+            let token = try coordinator.records.accessToken(of: snapshot.account.id, for: held.set)
         else { return false }
         // RFC 6749 §5.1: a server that does not say what it granted has granted what was asked for.
         let granted = held.grantedScopes ?? held.set.scopes
@@ -317,7 +317,7 @@ extension AuthRefreshService {
         }
         var event = Event.accessTokenRejected
         if let set = try tokenSet(asked.scopes, asked.resources, asked.audience) {
-            let held = try stored(coordinator.tokenSet(set, of: snapshot.account.id))
+            let held = try stored(coordinator.records.tokenSet(set, of: snapshot.account.id))
             guard held?.times.mayBeRejected(at: snapshot.at) == true else {
                 return responder.reply(ReportRejected.Reply(status: snapshot.wireStatus))
             }

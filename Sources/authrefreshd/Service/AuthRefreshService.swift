@@ -22,7 +22,7 @@ struct AuthRefreshService: Sendable {
         on coordinator: isolated RefreshCoordinator
     ) {
         // A call that took its time to get here. Whoever comes after us answers it.
-        guard !coordinator.isOver else { return responder.hangUp() }
+        guard !coordinator.lifecycle.isOver else { return responder.hangUp() }
         guard let method = Method(rawValue: call.method) else {
             return responder.fail(.methodNotFound(call.method))
         }

@@ -150,7 +150,7 @@ extension RefreshCoordinator {
         var report = RunningSignIn.Report.ended(end)
         if end == .completed {
             var reply = running.reply(.completed, at: now)
-            if let record = try? entry(of: account)?.record() {
+            if let record = try? records.entry(of: account)?.record() {
                 reply.status = snapshot(of: record, at: now).wireStatus
                 let isKept = running.grant?.tokens?.refreshToken == nil && record.state.isRefreshable
                 reply.refreshTokenKept = isKept ? true : nil
@@ -164,7 +164,7 @@ extension RefreshCoordinator {
     }
 
     private func announce(_ announcement: Announcement, of account: AccountID, at now: Moment) {
-        guard let record = try? entry(of: account)?.record() else { return }
+        guard let record = try? records.entry(of: account)?.record() else { return }
         announce(announcement, of: record, at: now)
     }
 }
@@ -284,7 +284,7 @@ extension RefreshCoordinator {
     /// Notes what came of a code or of a device's.
     func obtained(_ outcome: GrantOutcome, of running: RunningSignIn, sentAt: Moment) {
         let account = running.account.id
-        if outcome.serverDate != nil, let record = try? entry(of: account)?.record() {
+        if outcome.serverDate != nil, let record = try? records.entry(of: account)?.record() {
             noteServerDate(outcome.serverDate, of: record.issuerID)
         }
         guard let current = signIns.named(running.id) else { return }

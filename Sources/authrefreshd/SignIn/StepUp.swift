@@ -101,7 +101,7 @@ extension RefreshCoordinator {
     /// Notes what a resource server wants; those who follow are told if a person is needed.
     func note(_ stepUp: StepUp, of snapshot: AccountSnapshot) {
         stepUps.note(stepUp, of: snapshot.account.id)
-        guard stepUp.needsPerson, let record = try? entry(of: snapshot.account.id)?.record() else { return }
+        guard stepUp.needsPerson, let record = try? records.entry(of: snapshot.account.id)?.record() else { return }
         announce(.stepUpRequired(stepUp), of: record, at: snapshot.at)
     }
 

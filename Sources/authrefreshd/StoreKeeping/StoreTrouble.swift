@@ -30,22 +30,22 @@ extension RefreshCoordinator {
         if self.trouble == nil { changeLog.storeFailed(error) }
         self.trouble = trouble
         for arrival in arrivals {
-            if let kept = unstored[arrival.account] {
+            if let kept = records.unstored(arrival.account) {
                 settleWaiters(of: kept.record, after: kept.event, at: now)
             } else if arrival.event.isAnswer {
-                putBack(arrival)
+                scheduler.put(arrival)
             } else {
                 answerWaiters(of: arrival.account, with: .storeFailed(trouble))
             }
         }
-        onStatusChange()
+        statusChanged()
     }
 
     /// Ends the trouble with the store.
     func storeRecovered() {
         trouble = nil
         changeLog.storeRecovered()
-        onStatusChange()
+        statusChanged()
         // What fell due meanwhile, no timer fires for.
         wake()
     }
@@ -96,15 +96,15 @@ extension RefreshCoordinator {
         for account in damaged.values {
             answerWaiters(of: account.id, with: .damaged(account))
         }
-        if !new.isEmpty { onStatusChange() }
+        if !new.isEmpty { statusChanged() }
     }
 
     /// Takes the accounts that were set aside, and can be read again, back into the schedule: some now, the others in later turns.
     ///
     /// - Parameter start: the last account that was looked at.
     func takeBackMended(after start: AccountID) throws(StoreError) {
-        let (mended, last) = try store.takeBack(after: start, limit: Self.batchSize)
-        for account in mended where exchanges[account] == nil {
+        let (mended, last) = try store.takeBack(after: start, limit: Scheduler.batchSize)
+        for account in mended where scheduler.exchanges[account] == nil {
             // Its request was another daemon's, which is dead.
             if case .refreshing? = try store.record(account)?.state.phase { submit(.exchangeAbandoned, for: account) }
         }
@@ -181,7 +181,7 @@ extension RefreshCoordinator {
     /// Notes whether there are descriptors for callers.
     func descriptorsChanged(areLacking: Bool) {
         degradation.descriptors = areLacking
-        onStatusChange()
+        statusChanged()
     }
 
     /// Looks whether the next daemon would find the store's key; a keyring that is locked or away for the moment says nothing of that.
@@ -199,7 +199,7 @@ extension RefreshCoordinator {
             degradation.key = error
         case nil, .failure: return
         }
-        onStatusChange()
+        statusChanged()
     }
 
     /// Notes that the key is where it is looked for.
@@ -224,14 +224,15 @@ extension RefreshCoordinator {
     }
 
     private func metadata(at place: KeptMetadata.Place) -> KeptMetadata? {
-        guard !isOver, let kept = try? store.serverMetadata(of: place.issuer, caFile: place.caFile ?? "") else {
+        guard !lifecycle.isOver, let kept = try? store.serverMetadata(of: place.issuer, caFile: place.caFile ?? "")
+        else {
             return nil
         }
         return KeptMetadata(documents: kept.documents.map { Array($0) }, fetchedAt: kept.fetchedAt)
     }
 
     private func keep(_ metadata: KeptMetadata, at place: KeptMetadata.Place) {
-        guard !isOver, trouble == nil else { return }
+        guard !lifecycle.isOver, trouble == nil else { return }
         let kept = AccountStore.ServerMetadata(
             documents: metadata.documents.map { Data($0) },
             fetchedAt: metadata.fetchedAt

@@ -1,0 +1,176 @@
+internal import AccountStorage
+internal import OAuthClient
+internal import RefreshCore
+
+/// A sign-out that is under way: the server is told what it is to be told, then the tokens are erased, whatever it said.
+///
+/// Each step is done whatever became of those before it. Only a grant that came meanwhile, by an import or a sign-in, is kept, and its
+/// account with it: nobody wanted that one to end.
+struct AccountSignOut {
+    let request: SignOutRequest
+    /// What is signed out; a later one if a refresh that was under way brought its answer meanwhile.
+    private var snapshot: AccountSnapshot
+    private var report = SignOutReport()
+
+    init(_ request: SignOutRequest, of snapshot: AccountSnapshot) {
+        self.request = request
+        self.snapshot = snapshot
+    }
+
+    private var account: Account { snapshot.account }
+
+    mutating func run(on coordinator: isolated RefreshCoordinator) async -> SignOutReport {
+        if request.revokes { report.note(.revoke, await revoke(on: coordinator)) }
+        if request.endsSession {
+            switch await sessionEnd(on: coordinator) {
+            case .success(let url):
+                report.sessionEnd = url
+                report.note(.endSession, .done)
+            case .failure(let failure): report.note(.endSession, .failed(failure.detail))
+            }
+        }
+        let erasure = outcome { () throws(StoreError) in try eraseTokens(on: coordinator) }
+        report.note(.erase, erasure)
+        guard request.forgets, case .done = erasure else { return report }
+        if let management = account.registration.management {
+            report.note(.deregister, await deregister(management, on: coordinator))
+        }
+        report.note(.remove, outcome { () throws(StoreError) in try remove(on: coordinator) })
+        return report
+    }
+
+    /// Asks the server to revoke the tokens (RFC 7009).
+    private mutating func revoke(on coordinator: isolated RefreshCoordinator) async -> SignOutReport.Outcome {
+        var outcome = SignOutReport.Outcome.notNeeded
+        // Twice, because a refresh may rotate the token away that the server is told of; a third time nothing is under way.
+        for _ in 0..<2 {
+            let request: RevocationRequest
+            do throws(StoreError) {
+                guard let next = try revocation(on: coordinator) else { break }
+                request = next
+            } catch {
+                return .failed(FailureDetail(summary: error.description))
+            }
+            switch await coordinator.client.revoke(request) {
+            case .success: outcome = .done
+            case .failure(let failure): outcome = .failed(failure.detail)
+            }
+            guard let later = try? coordinator.records.record(of: account.id),
+                later.state.previous?.generation == snapshot.state.generation
+            else { break }
+            snapshot = coordinator.snapshot(of: later, at: coordinator.timebase.now())
+        }
+        return outcome
+    }
+
+    /// Nil if there is nothing to revoke.
+    private func revocation(on coordinator: isolated RefreshCoordinator) throws(StoreError) -> RevocationRequest? {
+        let refreshToken = try coordinator.records.refreshToken(of: snapshot)
+        let accessToken = snapshot.state.accessToken == nil ? nil : try coordinator.records.accessToken(of: account.id)
+        guard refreshToken != nil || accessToken != nil else { return nil }
+        return RevocationRequest(client: asking(coordinator), refreshToken: refreshToken, accessToken: accessToken)
+    }
+
+    /// Where a browser ends the person's session at the server.
+    private func sessionEnd(on coordinator: isolated RefreshCoordinator) async -> Result<EndSessionURL, RefreshFailure>
+    {
+        let asking = asking(coordinator)
+        let request = EndSessionRequest(
+            client: asking,
+            // Without it the server asks the person whom to sign out; that is no reason to fail.
+            idTokenHint: (try? coordinator.records.idToken(of: account.id)) ?? nil,
+            postLogoutRedirectURI: account.registration.redirect.postLogoutURI
+        )
+        return await coordinator.client.endSessionURL(for: request).flatMap { url in
+            guard let url else {
+                let summary = "the server names no address at which a session ends"
+                let detail = FailureDetail(summary: summary, correlationID: asking.correlationID)
+                return .failure(RefreshFailure(.misconfigured, detail: detail))
+            }
+            return .success(url)
+        }
+    }
+
+    /// Has the server delete the client that was registered for this account alone (RFC 7592 §2.3).
+    private func deregister(
+        _ management: RegistrationManagement,
+        on coordinator: isolated RefreshCoordinator
+    ) async -> SignOutReport.Outcome {
+        let asking = asking(coordinator)
+        switch await coordinator.client.deregister(asking.registration.management ?? management, of: asking) {
+        case .success: return .done
+        case .failure(let failure): return .failed(failure.detail)
+        }
+    }
+
+    private func eraseTokens(
+        on coordinator: isolated RefreshCoordinator
+    ) throws(StoreError) -> SignOutReport.Outcome {
+        guard let record = try coordinator.records.record(of: account.id) else { return .notNeeded }
+        let isSame =
+            record.state.generation == snapshot.state.generation
+            || record.state.previous?.generation == snapshot.state.generation
+        guard isSame else {
+            return .failed(FailureDetail(summary: "the grant changed meanwhile; the new one is kept"))
+        }
+        try coordinator.signOut(account.id)
+        return .done
+    }
+
+    private func remove(on coordinator: isolated RefreshCoordinator) throws(StoreError) -> SignOutReport.Outcome {
+        guard try coordinator.records.entry(of: account.id) != nil else { return .notNeeded }
+        try coordinator.remove(account.id)
+        return .done
+    }
+
+    /// As whom the server is told.
+    private func asking(_ coordinator: isolated RefreshCoordinator) -> RequestingClient {
+        coordinator.requestingClient(of: account, correlationID: RefreshCoordinator.newCorrelationID())
+    }
+
+    private func outcome(of step: () throws(StoreError) -> SignOutReport.Outcome) -> SignOutReport.Outcome {
+        do throws(StoreError) {
+            return try step()
+        } catch {
+            return .failed(FailureDetail(summary: error.description))
+        }
+    }
+}
+
+/// What a sign-out is to do beside erasing the tokens.
+struct SignOutRequest: Sendable {
+    var revokes = false
+    var endsSession = false
+    /// Whether its client is deregistered, and the account removed, afterwards.
+    var forgets = false
+}
+
+/// What became of a sign-out.
+struct SignOutReport: Sendable {
+    /// In the order in which they are done; the raw values are the wire's.
+    enum Step: String, Sendable {
+        case revoke
+        case endSession = "end-session"
+        case erase, deregister, remove
+    }
+
+    enum Outcome: Sendable {
+        case done
+        /// There was nothing to do it to.
+        case notNeeded
+        case failed(FailureDetail)
+    }
+
+    struct Result: Sendable {
+        let step: Step
+        let outcome: Outcome
+    }
+
+    private(set) var steps: [Result] = []
+    /// Where a browser ends the session; nil if it was not asked for, or there is no such place.
+    var sessionEnd: EndSessionURL?
+
+    mutating func note(_ step: Step, _ outcome: Outcome) {
+        steps.append(Result(step: step, outcome: outcome))
+    }
+}

@@ -1,0 +1,69 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import OAuthClient
+internal import RefreshCore
+
+/// An account whose client the server is to register (RFC 7591).
+struct DynamicRegistration: Sendable {
+    let new: NewAccount
+    /// As whom the registration is asked for.
+    let asking: RequestingClient
+    let initialAccessToken: Secret?
+
+    init(_ new: NewAccount, initialAccessToken: Secret?, on coordinator: isolated RefreshCoordinator) {
+        self.new = new
+        self.initialAccessToken = initialAccessToken
+        asking = RequestingClient(
+            issuer: new.issuer,
+            profile: coordinator.settings.profile(for: ProfileChoice(new)),
+            registration: new.registration,
+            correlationID: RefreshCoordinator.newCorrelationID()
+        )
+    }
+
+    /// Has the server register a client, and adds the account that it is for.
+    ///
+    /// - Throws: `server` if it registers none; `store` if the account cannot be added, and the client is deregistered
+    ///   again, as far as that is possible.
+    func run(on coordinator: isolated RefreshCoordinator) async throws(ServerOrStoreError) -> AccountSnapshot {
+        let registered: ClientRegistration
+        switch await coordinator.client.register(request) {
+        case .success(let success): registered = success.registration
+        case .failure(let failure): throw .server(failure)
+        }
+        var new = new
+        new.registration.clientID = registered.clientID
+        new.registration.clientSecret = registered.clientSecret
+        new.registration.clientSecretExpiresAt = registered.clientSecretExpiresAt
+        new.registration.authentication = registered.authentication
+        new.registration.management = registered.management
+        do throws(StoreError) {
+            return try coordinator.add(new, grant: nil)
+        } catch {
+            var owner = asking
+            owner.registration = new.registration
+            if let management = registered.management { _ = await coordinator.client.deregister(management, of: owner) }
+            throw .store(error)
+        }
+    }
+
+    private var request: RegistrationRequest {
+        let wanted = new.registration
+        let signIn = (asking.profile?.signIn ?? SignInProfile()).registered(with: wanted.redirect)
+        var request = RegistrationRequest(
+            client: asking,
+            clientName: "authrefreshd",
+            redirectURIs: wanted.serviceGrant == nil ? RedirectChoice.registered(as: signIn) : []
+        )
+        if let grant = wanted.serviceGrant { request.grantTypes = [grant.kind.rawValue] }
+        request.postLogoutRedirectURIs = wanted.redirect.postLogoutURI.map { [$0] } ?? []
+        // A client with a key proves itself with it, unless something else was chosen.
+        let byKey = wanted.clientKey != nil && wanted.serviceGrant?.kind != .jwtBearer
+        request.authentication = wanted.authentication ?? (byKey ? .privateKeyJWT : nil)
+        request.scopes = asking.scopes(nil)
+        request.initialAccessToken = initialAccessToken
+        request.softwareVersion = Version.text
+        request.keySet = wanted.clientKey.flatMap { OAuthClient.keySet(ofClientKey: $0, keyID: wanted.clientKeyID) }
+        return request
+    }
+}

@@ -1,0 +1,196 @@
+internal import AccountStorage
+internal import BlockingWork
+internal import OAuthClient
+internal import RefreshCore
+internal import Systemd
+
+/// The accounts whose tokens others are derived from (RFC 8693), as they stand now.
+struct SourceAccounts {
+    /// What has to be there before a token is derived.
+    enum Answer {
+        /// The tokens to exchange, nil for grants that exchange nothing; and what has to be found true before they are sent.
+        case ready(TokenExchange?, programs: [ListedProgram])
+        /// This account has to obtain a token first.
+        case awaited(AccountSnapshot)
+        case failed(RefreshFailure)
+    }
+
+    private enum Fault: Error {
+        case awaited(AccountSnapshot)
+        case failed(RefreshFailure)
+    }
+
+    let records: AccountRecords
+    /// The account of this number; nil if there is none.
+    let find: (AccountID) throws(StoreError) -> ShownAccount?
+
+    /// The account that is a source, by its number: one that was added later under its name is another. Nil if it was removed.
+    func account(behind source: SourceToken) throws(StoreError) -> ShownAccount? {
+        guard let id = source.id else { return nil }
+        return try find(id)
+    }
+
+    /// The tokens of other accounts that a request by `grant` for `account` needs.
+    func exchange(of grant: ServiceGrant, for account: Account) -> Answer {
+        guard let terms = grant.exchange else { return .ready(nil, programs: []) }
+        do throws(Fault) {
+            var programs: [ListedProgram] = []
+            let subject = try token(terms.subject, for: account, setUpBy: terms.deriver, &programs)
+            var exchange = TokenExchange(subjectToken: subject, subjectTokenType: terms.subject.type)
+            if let actor = terms.actor {
+                exchange.actorToken = try token(actor, for: account, setUpBy: terms.deriver, &programs)
+                exchange.actorTokenType = actor.type
+            }
+            exchange.requestedTokenType = terms.requestedType
+            return .ready(exchange, programs: programs)
+        } catch {
+            switch error {
+            case .failed(let failure): return .failed(failure)
+            case .awaited(let source): return .awaited(source)
+            }
+        }
+    }
+
+    /// - Parameter programs: gets those whose executables have to be looked at before the token is sent.
+    private func token(
+        _ source: SourceToken,
+        for account: Account,
+        setUpBy deriver: SeenProgram?,
+        _ programs: inout [ListedProgram]
+    ) throws(Fault) -> Secret {
+        let found: ShownAccount?
+        do throws(StoreError) {
+            found = try self.account(behind: source)
+        } catch {
+            throw .failed(RefreshFailure(.unavailable, detail: FailureDetail(summary: error.description)))
+        }
+        switch found {
+        case nil: throw .failed(RefreshFailure(.misconfigured, source.account, "was removed"))
+        case .damaged: throw .failed(RefreshFailure(.misconfigured, source.account, "cannot be read"))
+        case .whole(let snapshot):
+            // The list may be a later one than the one that the program was on when it set the account up.
+            if let allowed = snapshot.account.allowedCallers, deriver?.unit.map(allowed.units.contains) != true {
+                programs.append(ListedProgram(source: source.account, allowed: allowed, program: deriver))
+            }
+            guard snapshot.holdsAccessToken(for: nil) else { throw .awaited(snapshot) }
+            // An issuer's refresh tokens go to that issuer only, whatever the settings of both accounts became.
+            guard source.type != .refreshToken || snapshot.account.issuer == account.issuer else {
+                throw .failed(RefreshFailure(.misconfigured, source.account, "is at another issuer"))
+            }
+            guard let secret = try? secret(source.type, of: snapshot) else {
+                throw .failed(RefreshFailure(.misconfigured, source.account, "has no token of this type"))
+            }
+            return secret
+        }
+    }
+
+    /// Nil if the account has none.
+    private func secret(_ type: TokenTypeIdentifier, of source: AccountSnapshot) throws(StoreError) -> Secret? {
+        switch type {
+        case .accessToken, .jwt: try records.accessToken(of: source.account.id)?.secret
+        case .idToken: try records.idToken(of: source.account.id)
+        case .refreshToken: try records.refreshToken(of: source)?.secret
+        case .saml1, .saml2: nil
+        }
+    }
+
+    /// What a server means that does not take the token of another account: that account needs a person. Nil if it does not, as far as is
+    /// known.
+    ///
+    /// It is no reason to think worse of that account's token: whoever may have this one's could take away the other's.
+    func lacking(for account: Account, after failure: RefreshFailure) -> RefreshFailure? {
+        // RFC 8693 §2.2.2 has `invalid_request` for a token that is not good; some servers say it more clearly.
+        let words = ["invalid_request", "invalid_grant", "invalid_token"]
+        guard let terms = account.registration.serviceGrant?.exchange,
+            failure.detail.oauthError.map({ words.contains($0.lowercased()) }) == true
+        else { return nil }
+        for source in terms.sources {
+            guard case .whole(let snapshot)? = try? self.account(behind: source) else { continue }
+            if snapshot.shown == .interactionRequired {
+                return RefreshFailure(.userRequired, source.account, "needs a sign-in")
+            }
+        }
+        return nil
+    }
+
+    /// Whether all accounts that the token of `account` is derived from have a token now.
+    func haveTokens(for account: Account) -> Bool {
+        (account.registration.serviceGrant?.exchange?.sources ?? []).allSatisfy { source in
+            guard case .whole(let found)? = try? self.account(behind: source) else { return false }
+            return found.holdsAccessToken(for: nil)
+        }
+    }
+}
+
+extension Event {
+    /// What it means for an account that waited for the token of `source`, holding a lease of `generation`.
+    ///
+    /// - Parameter set: what the lease is for; nil for the account's default access token.
+    init(_ outcome: WaitOutcome, of source: AccountName, _ generation: Generation, for set: TokenSet?) {
+        func fails(_ failureClass: FailureClass, _ words: String) -> Event {
+            .failed(generation, RefreshFailure(failureClass, source, words), for: set)
+        }
+        func needsUser(_ words: String) -> Event {
+            .sourceLacking(generation, RefreshFailure(.userRequired, source, words))
+        }
+        switch outcome {
+        case .settled(let snapshot), .notNow(_, let snapshot), .tokenSetFailed(_, let snapshot):
+            if snapshot.holdsAccessToken(for: nil) {
+                self = .leaseReturned(generation)
+                return
+            }
+            switch snapshot.shown {
+            case .interactionRequired: self = needsUser("needs a sign-in")
+            case .signedOut: self = needsUser("is signed out")
+            case .parked: self = needsUser("is parked")
+            case .misconfigured: self = fails(.misconfigured, "is misconfigured")
+            case .fresh, .refreshing, .retrying, .refreshTokenExpiring: self = fails(.unavailable, "has none now")
+            }
+        case .removed: self = fails(.misconfigured, "was removed")
+        case .damaged: self = fails(.misconfigured, "cannot be read")
+        case .timedOut, .stopping, .storeFailed: self = fails(.unavailable, "has none now")
+        }
+    }
+}
+
+extension RefreshFailure {
+    /// What keeps a token from being derived.
+    init(_ failureClass: FailureClass, _ source: AccountName, _ words: String) {
+        let summary = "the account '\(source)', whose token this one is derived from, \(words)"
+        self.init(failureClass, detail: FailureDetail(summary: summary, source: source))
+    }
+}
+
+/// The executable of a program that set up a derived account, held against the list of an account that the token is derived from.
+///
+/// The program may have ended long ago, and an upgrade may have replaced its file, so executables are compared by their paths. Symbolic
+/// links count in the list only: one in the place of a program makes it no other program. Following them may block for as long as a file
+/// system does, so it is done by the request, before it is sent, where it holds up nobody else.
+struct ListedProgram: Sendable {
+    private static let paths = BlockingWork<String, String?>(
+        "authrefreshd.listed-programs",
+        timeLimit: CallerLimits.lookUpTime,
+        piecesMax: CallerLimits.lookUpsMax
+    )
+
+    let source: AccountName
+    let allowed: AllowedCallers
+    /// Nil if nobody knows what it was.
+    let program: SeenProgram?
+
+    /// Nil if the program is on the list.
+    func refusal() async -> RefreshFailure? {
+        var doesAnswer = true
+        for path in allowed.executables {
+            switch await Self.paths.value(path, { FileIdentity.path(behind: path) }) {
+            case .some(let found): if let found, found == program?.executable { return nil }
+            case nil: doesAnswer = false
+            }
+        }
+        guard doesAnswer else {
+            return RefreshFailure(.unavailable, source, "is for \(allowed) only, whose file system does not answer")
+        }
+        let maker = program?.description ?? "an unknown program"
+        return RefreshFailure(.misconfigured, source, "is for \(allowed) only, and this one was set up by \(maker)")
+    }
+}

@@ -1,0 +1,64 @@
+internal import AccountStorage
+internal import Glibc
+internal import RefreshCore
+internal import Systemd
+
+/// The daemon at a glance.
+struct Overview: Sendable {
+    var counts: PhaseCounts
+    var nextDeadline: Timestamp?
+    var isOnline: Bool
+    var trouble: StoreError?
+    var degradation: Degradation
+    /// Issuers whose accounts ask for more than they may be asked, and since when.
+    var behind: [(issuer: Issuer, since: Moment)]
+    /// Whether the last reload brought a configuration that cannot be used.
+    var isConfigurationRejected: Bool
+
+    static let rejectedConfiguration = "the new configuration is rejected, the one before is in force"
+
+    /// In one sentence; nil if all is well.
+    var troubleText: String? { trouble?.description ?? degradation.texts.first }
+    var accounts: Int { counts.total }
+    var damaged: Int { counts.setAside }
+    var interactionRequired: Int { counts.interactionRequired }
+
+    /// One line for `systemctl status`.
+    var statusLine: String {
+        if let trouble { return "trouble: \(trouble)" }
+        var parts = isConfigurationRejected ? [Self.rejectedConfiguration] : []
+        parts += degradation.texts
+        parts += [accounts == 1 ? "1 account" : "\(accounts) accounts"]
+        if counts.interactionRequired > 0 { parts.append("\(counts.interactionRequired) need a person") }
+        if counts.setAside > 0 { parts.append("\(counts.setAside) damaged") }
+        if counts.misconfigured > 0 { parts.append("\(counts.misconfigured) misconfigured") }
+        if counts.backingOff > 0 { parts.append("\(counts.backingOff) retrying") }
+        if let first = behind.first {
+            let others = behind.count > 1 ? " and \(behind.count - 1) more" : ""
+            parts.append("\(first.issuer.url)\(others) cannot be kept up with")
+        }
+        if !isOnline { parts.append("offline") }
+        if let nextDeadline { parts.append("next refresh \(nextDeadline.clockTime)") }
+        return parts.joined(separator: ", ")
+    }
+}
+
+extension Timestamp {
+    /// The local time of day, `14:02:09`, with the date if it is not today's.
+    fileprivate var clockTime: String {
+        let isToday = localTime("%F") == Timestamp(microseconds: WallClock.now()).localTime("%F")
+        return localTime(isToday ? "%T" : "%F %T")
+    }
+
+    /// The local time as strftime(3) writes it; not Foundation's formatter, which costs a megabyte of tables.
+    private func localTime(_ format: String) -> String {
+        var seconds = time_t(microseconds / 1_000_000)
+        var fields = unsafe tm()
+        var text = [CChar](repeating: 0, count: 64)
+        guard unsafe localtime_r(&seconds, &fields) != nil, unsafe strftime(&text, text.count, format, &fields) > 0
+        else {
+            return "at \(microseconds) µs"
+        }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
