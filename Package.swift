@@ -121,8 +121,8 @@ let package = Package(
         .target(name: "Systemd", dependencies: ["CSystemd"], swiftSettings: strict),
         .target(name: "SecretService", dependencies: ["CSystemd", "RefreshCore", "Systemd"], swiftSettings: strict),
 
-        // What comes from peers: a reader that shows repeated members and stops at limits.
-        .target(name: "StrictJSON", swiftSettings: strict),
+        // JSON, read and written: one grammar, which shows repeated members and stops at limits.
+        .target(name: "StrictJSON", swiftSettings: strict + hotPath),
         // Signs and validates; knows no network and no clock.
         .target(
             name: "JOSE",
@@ -159,7 +159,7 @@ let package = Package(
             resources: [.embedInCode("io.authrefresh.varlink")],
             swiftSettings: strict
         ),
-        .target(name: "VarlinkClient", swiftSettings: strict + hotPath),
+        .target(name: "VarlinkClient", dependencies: ["StrictJSON"], swiftSettings: strict + hotPath),
 
         // What a terminal can show, and text that is safe to show there.
         .target(name: "Terminal", dependencies: ["AuthRefreshInterface"], swiftSettings: strict + hotPath),
@@ -208,7 +208,7 @@ let package = Package(
         .executableTarget(
             name: "authctl",
             dependencies: [
-                "AuthRefreshInterface", "LoopbackPeer", "QRCode", "StandardDescriptors", "Terminal",
+                "AuthRefreshInterface", "LoopbackPeer", "QRCode", "StandardDescriptors", "StrictJSON", "Terminal",
                 "TextEncodings", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -220,7 +220,7 @@ let package = Package(
         .executableTarget(
             name: "authagent",
             dependencies: [
-                "AuthRefreshInterface", "CSystemd", "StandardDescriptors", "Systemd", "VarlinkClient",
+                "AuthRefreshInterface", "CSystemd", "StandardDescriptors", "StrictJSON", "Systemd", "VarlinkClient",
             ],
             swiftSettings: strict + staticRuntime.swift,
             linkerSettings: staticRuntime.linker
@@ -235,7 +235,7 @@ let package = Package(
         .executableTarget(
             name: "authdemo",
             dependencies: [
-                "AuthRefreshInterface", "DemoIssuer", "Terminal", "VarlinkClient",
+                "AuthRefreshInterface", "DemoIssuer", "StrictJSON", "Terminal", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -248,8 +248,8 @@ let package = Package(
         .executableTarget(
             name: "authbench",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "DemoIssuer", "RefreshCore", "Systemd", "TestSupport",
-                "VarlinkClient",
+                "AccountStorage", "AuthRefreshInterface", "DemoIssuer", "RefreshCore", "StrictJSON", "Systemd",
+                "TestSupport", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -268,7 +268,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "AuthRefreshInterface", "CSpawn", "DemoIssuer", "VarlinkClient",
+                "AuthRefreshInterface", "CSpawn", "DemoIssuer", "StrictJSON", "VarlinkClient",
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             path: "Tests/TestSupport",
@@ -284,8 +284,8 @@ let package = Package(
         .executableTarget(
             name: "authtorture",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "CRecordingVFS", "DemoIssuer", "RefreshCore", "Systemd",
-                "TestSupport", "TextEncodings", "VarlinkClient",
+                "AccountStorage", "AuthRefreshInterface", "CRecordingVFS", "DemoIssuer", "RefreshCore", "StrictJSON",
+                "Systemd", "TestSupport", "TextEncodings", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -343,7 +343,7 @@ let package = Package(
         .testTarget(
             name: "authctlTests",
             dependencies: [
-                "authctl", "AuthRefreshInterface", "QRCode", "Terminal", "TestSupport", "VarlinkClient",
+                "authctl", "AuthRefreshInterface", "QRCode", "StrictJSON", "Terminal", "TestSupport", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Transcripts"],
@@ -371,7 +371,7 @@ let package = Package(
         .testTarget(
             name: "JOSETests",
             dependencies: [
-                "JOSE", "RefreshCore", "TextEncodings",
+                "JOSE", "RefreshCore", "StrictJSON", "TextEncodings",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
@@ -386,7 +386,8 @@ let package = Package(
         ),
         .testTarget(name: "TextEncodingsTests", dependencies: ["TextEncodings"], swiftSettings: strict),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
-        .testTarget(name: "VarlinkClientTests", dependencies: ["VarlinkClient"], swiftSettings: strict),
+        .testTarget(name: "StrictJSONTests", dependencies: ["StrictJSON", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "VarlinkClientTests", dependencies: ["StrictJSON", "VarlinkClient"], swiftSettings: strict),
         .executableTarget(
             name: "SystemdProbe",
             dependencies: ["Systemd"],

@@ -53,8 +53,8 @@ package enum ClientAssertion {
         now: Timestamp,
         random: [UInt8]
     ) throws(JOSEError) -> Secret {
-        let more = claims.sorted { $0.key < $1.key }.map { (name: $0.key, value: JSONText.text($0.value)) }
-        let subject = subject.map { [(name: "sub", value: JSONText.text($0))] } ?? []
+        let more = claims.sorted { $0.key < $1.key }.map { (name: $0.key, value: TokenValue.text($0.value)) }
+        let subject = subject.map { [(name: "sub", value: TokenValue.text($0))] } ?? []
         return try signer.sign(
             header: [("typ", .text("JWT"))],
             [("iss", .text(issuer))] + subject + [("aud", .text(audience))] + times(now, lifetime)
@@ -77,7 +77,7 @@ package enum ClientAssertion {
     }
 
     /// `iat` and `exp`, in whole seconds.
-    static func times(_ now: Timestamp, _ lifetime: Duration = lifetime) -> [(name: String, value: JSONText)] {
+    static func times(_ now: Timestamp, _ lifetime: Duration = lifetime) -> [(name: String, value: TokenValue)] {
         [
             ("iat", .number(now.microseconds / 1_000_000)),
             ("exp", .number((now + lifetime).microseconds / 1_000_000)),
@@ -107,7 +107,7 @@ package enum RequestObject {
         now: Timestamp,
         random: [UInt8]
     ) throws(JOSEError) -> Secret {
-        var claims: [(name: String, value: JSONText)] = [
+        var claims: [(name: String, value: TokenValue)] = [
             ("iss", .text(clientID)), ("aud", .text(audience)), ("client_id", .text(clientID)),
         ]
         var isDone: Set<String> = ["request", "request_uri", "iss", "aud", "client_id", "iat", "exp", "nbf", "jti"]
@@ -116,14 +116,14 @@ package enum RequestObject {
             claims.append((name, try claim(name, values)))
         }
         // FAPI wants nbf as well.
-        let start = (name: "nbf", value: JSONText.number(now.microseconds / 1_000_000))
+        let start = (name: "nbf", value: TokenValue.number(now.microseconds / 1_000_000))
         return try signer.sign(
             header: [("typ", .text("oauth-authz-req+jwt"))],
             claims + ClientAssertion.times(now) + [start, ("jti", .text(Base64URL.encode(random)))]
         )
     }
 
-    private static func claim(_ name: String, _ values: [String]) throws(JOSEError) -> JSONText {
+    private static func claim(_ name: String, _ values: [String]) throws(JOSEError) -> TokenValue {
         let value = values.first ?? ""
         if repeatedParameters.contains(name), values.count > 1 { return .texts(values) }
         // A number here, though a text in the query (OpenID Connect Core §6.1).

@@ -55,11 +55,11 @@ package struct DPoPKey: Sendable {
         random: [UInt8]
     ) throws(JOSEError) -> String {
         let publicKey = PublicKey.p256(key.publicKey)
-        let header = JSONText.object([
+        let header = TokenValue.object([
             ("typ", .text("dpop+jwt")), ("alg", .text(SigningAlgorithm.es256.rawValue)),
             ("jwk", .object(publicKey.members)),
         ])
-        var claims: [(name: String, value: JSONText)] = [
+        var claims: [(name: String, value: TokenValue)] = [
             ("jti", .text(Base64URL.encode(random))), ("htm", .text(method)), ("htu", .text(Self.target(url))),
             ("iat", .number(now.microseconds / 1_000_000)),
         ]
@@ -69,7 +69,7 @@ package struct DPoPKey: Sendable {
         }
         if let nonce { claims.append(("nonce", .text(nonce))) }
         let input =
-            Base64URL.encode(header.written.utf8) + "." + Base64URL.encode(JSONText.object(claims).written.utf8)
+            Base64URL.encode(header.written.utf8) + "." + Base64URL.encode(TokenValue.object(claims).written.utf8)
         guard let signature = try? key.signature(for: SHA256.hash(data: Array(input.utf8))) else {
             throw .signingFailed
         }

@@ -96,8 +96,8 @@ package struct PrivateKey: Sendable {
 
     /// The public half as a JWK text, for the server that the client is registered at.
     package func publicJWK(keyID: String?) -> String {
-        let name = (keyID ?? self.keyID).map { [(name: "kid", value: JSONText.text($0))] } ?? []
-        return JSONText.object(material.publicKey.members + name + [("use", .text("sig"))]).written
+        let name = (keyID ?? self.keyID).map { [(name: "kid", value: TokenValue.text($0))] } ?? []
+        return TokenValue.object(material.publicKey.members + name + [("use", .text("sig"))]).written
     }
 }
 

@@ -107,7 +107,7 @@ enum PublicKey: Sendable {
 
 extension PublicKey {
     /// The members that make the key, and no others, in the order of their names: what RFC 7638 §3.2 hashes.
-    var members: [(name: String, value: JSONText)] {
+    var members: [(name: String, value: TokenValue)] {
         switch self {
         case .rsa(let key):
             // Fails for no key that could be read.
@@ -125,7 +125,7 @@ extension PublicKey {
 
     /// RFC 7638, with SHA-256.
     var thumbprint: String {
-        Base64URL.encode(SHA256.hash(data: Array(JSONText.object(members).written.utf8)))
+        Base64URL.encode(SHA256.hash(data: Array(TokenValue.object(members).written.utf8)))
     }
 
     /// Without leading zeros (RFC 7518 §2, Base64urlUInt).
@@ -133,7 +133,7 @@ extension PublicKey {
         Base64URL.encode(bytes.drop { $0 == 0 })
     }
 
-    private static func point(_ curve: String, _ point: [UInt8]) -> [(name: String, value: JSONText)] {
+    private static func point(_ curve: String, _ point: [UInt8]) -> [(name: String, value: TokenValue)] {
         // 0x04, then both coordinates at the curve's full length.
         let length = (point.count - 1) / 2
         let (x, y) = (Base64URL.encode(point.dropFirst().prefix(length)), Base64URL.encode(point.suffix(length)))

@@ -34,11 +34,11 @@ package struct TokenSigner: Sendable {
     /// - Parameter header: members beside `alg`, `kid` and the certificate's thumbprints.
     /// - Throws: `signingFailed`.
     func sign(
-        header: [(name: String, value: JSONText)] = [],
-        _ claims: [(name: String, value: JSONText)]
+        header: [(name: String, value: TokenValue)] = [],
+        _ claims: [(name: String, value: TokenValue)]
     ) throws(JOSEError) -> Secret {
-        let header = JSONText.object([("alg", .text(algorithm.rawValue))] + identification + header).written
-        let payload = JSONText.object(claims).written
+        let header = TokenValue.object([("alg", .text(algorithm.rawValue))] + identification + header).written
+        let payload = TokenValue.object(claims).written
         let input = Base64URL.encode(header.utf8) + "." + Base64URL.encode(payload.utf8)
         let signature: [UInt8]
         switch means {
@@ -49,9 +49,9 @@ package struct TokenSigner: Sendable {
     }
 
     /// How the server finds the key: by its name, or by its certificate (RFC 7515 §4.1.7, §4.1.8; Entra looks at nothing else).
-    private var identification: [(name: String, value: JSONText)] {
+    private var identification: [(name: String, value: TokenValue)] {
         guard case .key(let key, let keyID) = means else { return [] }
-        let name = keyID.map { [(name: "kid", value: JSONText.text($0))] } ?? []
+        let name = keyID.map { [(name: "kid", value: TokenValue.text($0))] } ?? []
         guard let certificate = key.certificate else { return name }
         return name + [
             ("x5t", .text(Base64URL.encode(Insecure.SHA1.hash(data: certificate)))),

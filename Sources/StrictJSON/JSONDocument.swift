@@ -25,20 +25,14 @@ package final class JSONDocument: Sendable {
     ///
     /// - Throws: `JSONSyntaxError` with the offset of the offending byte.
     package init(_ bytes: [UInt8], nestingMax: Int, valuesMax: Int) throws(JSONSyntaxError) {
-        var parser = JSONParser(bytes, nestingMax: nestingMax, valuesMax: valuesMax)
-        try parser.parseDocument()
+        var scanner = JSONScanner(bytes, nestingMax: nestingMax, valuesMax: valuesMax)
+        try scanner.document()
         self.bytes = bytes
-        self.nodes = parser.nodes
+        self.nodes = scanner.nodes
     }
 
     /// The outermost value.
     package var root: JSONValue { JSONValue(document: self, index: 0) }
-}
-
-/// A text that is not JSON, or nests deeper or holds more values than allowed.
-package struct JSONSyntaxError: Error, Equatable {
-    /// Offset of the first byte that does not fit.
-    package let offset: Int
 }
 
 /// One value within a document.

@@ -1,4 +1,5 @@
 internal import Glibc
+package import StrictJSON
 
 /// A blocking connection to a Varlink service: one call at a time, no threads, five system calls for a connection with one
 /// call. Closed when it goes out of scope.

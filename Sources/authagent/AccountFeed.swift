@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import FoundationEssentials
+internal import StrictJSON
 internal import VarlinkClient
 
 /// The daemon's changes, from its present state on.

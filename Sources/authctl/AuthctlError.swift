@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import Glibc
+internal import StrictJSON
 internal import Terminal
 internal import VarlinkClient
 

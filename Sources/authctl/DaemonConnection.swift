@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import FoundationEssentials
 internal import Glibc
+internal import StrictJSON
 internal import VarlinkClient
 
 /// A connection to the daemon that speaks in the interface's wire types.

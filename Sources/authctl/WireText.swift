@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import StrictJSON
 internal import VarlinkClient
 
 /// Wire types to JSON text and back.

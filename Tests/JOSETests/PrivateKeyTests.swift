@@ -101,7 +101,7 @@ import TextEncodings
 
     private func jwk(_ rest: String = "") throws -> String {
         let key = P256.Signing.PrivateKey()
-        let members = JSONText.object(PublicKey.p256(key.publicKey).members).written.dropFirst().dropLast()
+        let members = TokenValue.object(PublicKey.p256(key.publicKey).members).written.dropFirst().dropLast()
         return #"{\#(members),"d":"\#(Base64URL.encode(key.rawRepresentation))"\#(rest)}"#
     }
 

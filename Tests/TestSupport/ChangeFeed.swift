@@ -1,5 +1,6 @@
 package import AuthRefreshInterface
 import Foundation
+import StrictJSON
 import VarlinkClient
 
 /// A subscriber of the daemon that reads as fast as it can.

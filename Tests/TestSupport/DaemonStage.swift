@@ -1,5 +1,6 @@
 package import AuthRefreshInterface
 import Foundation
+import StrictJSON
 import VarlinkClient
 
 /// A folder in which daemons live, one after the other, with all that they need and none of the machine's own.

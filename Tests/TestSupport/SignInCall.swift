@@ -1,5 +1,6 @@
 package import AuthRefreshInterface
 import Foundation
+import StrictJSON
 import VarlinkClient
 
 /// A caller of `StartSignIn`, which hears everything to the end.

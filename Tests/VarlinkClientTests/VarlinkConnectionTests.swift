@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Testing
+import StrictJSON
 import VarlinkClient
 
 @Suite(.timeLimit(.minutes(1))) struct VarlinkConnectionTests {

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import StrictJSON
 import TestSupport
 import Testing
 import Varlink

@@ -1,5 +1,6 @@
 import Testing
 import Varlink
+import StrictJSON
 import VarlinkClient
 
 extension SocketTests {

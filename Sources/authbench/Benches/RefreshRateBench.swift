@@ -5,6 +5,7 @@ internal import Foundation
 internal import RefreshCore
 internal import Systemd
 internal import TestSupport
+internal import StrictJSON
 internal import VarlinkClient
 
 /// Refreshes per second with 64 under way at any time, in turn with the bare HTTP client against the same server.

@@ -2,6 +2,7 @@ internal import AuthRefreshInterface
 internal import Foundation
 internal import Glibc
 internal import TestSupport
+internal import StrictJSON
 internal import VarlinkClient
 
 /// One forced refresh with rotation, asked for and answered; in turn with one exchange and two fsyncs.

@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import TestSupport
+internal import StrictJSON
 internal import VarlinkClient
 
 /// What its daemon is asked.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import StrictJSON
 internal import VarlinkClient
 
 /// `authctl token`.

@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import Dispatch
 internal import Foundation
+internal import StrictJSON
 internal import VarlinkClient
 
 /// Why a subscription ended.

@@ -1,9 +1,8 @@
 internal import Foundation
 @testable internal import OAuthClient
 @testable internal import StrictJSON
-internal import VarlinkClient
 
-/// One text, read by both of our readers of JSON and by Foundation's, and as servers' answers are read.
+/// One text, read by the index, by the view that looks for parts, and by Foundation's, and as servers' answers are read.
 enum StrictJSONTexts {
     private static let nestingMax = 24
 
@@ -15,7 +14,7 @@ enum StrictJSONTexts {
         // An escape that names nothing is refused when the string is asked for.
         guard let value else { return }
         require(lenient.map(PlainValue.init) == value, "strict JSON is read as it stands in an answer")
-        if let client = try? VarlinkClient.JSONText(input[...]) {
+        if let client = try? JSONText(input[...]) {
             require(PlainValue(client) == value, "the client reads the same")
         } else {
             require(false, "the client reads what the server takes for JSON")
@@ -91,7 +90,7 @@ indirect enum PlainValue: Equatable {
             }
     }
 
-    init?(_ value: VarlinkClient.JSONText) {
+    init?(_ value: JSONText) {
         if value.isNull {
             self = .null
         } else if let bool = value.bool {

@@ -1,3 +1,4 @@
+internal import StrictJSON
 @testable internal import VarlinkClient
 
 /// What a Varlink service sends to `authctl`: a token is on its way to a mail program, and must be the one that was sent.

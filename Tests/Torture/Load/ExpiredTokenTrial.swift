@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import DemoIssuer
 internal import TestSupport
+internal import StrictJSON
 internal import VarlinkClient
 
 /// Many callers who all find the same token ended.

@@ -2,6 +2,7 @@ internal import AuthRefreshInterface
 internal import DemoIssuer
 internal import Foundation
 internal import TestSupport
+internal import StrictJSON
 internal import VarlinkClient
 
 /// Many accounts of one daemon at one server.

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import StrictJSON
 internal import Synchronization
 internal import TestSupport
 internal import VarlinkClient

@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import Foundation
+internal import StrictJSON
 internal import Synchronization
 internal import TestSupport
 internal import VarlinkClient

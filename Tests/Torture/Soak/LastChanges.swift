@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import Synchronization
 internal import TestSupport
+internal import StrictJSON
 internal import VarlinkClient
 
 /// What a subscriber was told last of each account.

@@ -1,5 +1,5 @@
 import Testing
-@testable import VarlinkClient
+@testable import StrictJSON
 
 @Suite struct JSONTextTests {
     @Test(arguments: [
@@ -9,7 +9,7 @@ import Testing
         "1 2", "{}}",
         "'a'", "[1}", "{\"a\":1]", "\"\\q\"", "\"\\u12\"", "\"\\u12g4\"", "\u{FEFF}1", "x", "\0",
     ]) func `malformed text is refused`(text: String) {
-        #expect(throws: JSONScanner.SyntaxError.self) { _ = try JSONText(text) }
+        #expect(throws: JSONSyntaxError.self) { _ = try JSONText(text) }
     }
 
     @Test func `nesting is limited`() throws {
@@ -17,7 +17,7 @@ import Testing
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         }
         _ = try JSONText(nested(JSONScanner.nestingMax))
-        #expect(throws: JSONScanner.SyntaxError.self) {
+        #expect(throws: JSONSyntaxError.self) {
             _ = try JSONText(nested(JSONScanner.nestingMax + 1))
         }
     }
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func `the offset of the first bad byte is told`() {
-        #expect(throws: JSONScanner.SyntaxError(offset: 6)) {
+        #expect(throws: JSONSyntaxError(offset: 6)) {
             _ = try JSONText(#"{"a": x}"#)
         }
     }

@@ -1,0 +1,218 @@
+/// A text that is not JSON, or nests deeper or holds more values than allowed.
+package struct JSONSyntaxError: Error, Equatable {
+    /// Offset of the first byte that does not fit.
+    package let offset: Int
+}
+
+/// Walks through a JSON text (RFC 8259), and finds where values begin and end: the one grammar of all our readers.
+///
+/// `JSONText` looks for parts of a reply when they are asked for, and has nothing built. `JSONDocument` has the index of all values built on the
+/// way.
+struct JSONScanner {
+    /// Deep enough for any reply we know of, shallow enough for any stack.
+    static let nestingMax = 64
+
+    private let bytes: ArraySlice<UInt8>
+    private let nestingMax: Int
+    /// How many values the index may have; nil if none is built.
+    private let valuesMax: Int?
+    private var position: Int
+    private(set) var nodes: [JSONDocument.Node] = []
+
+    /// Walks without an index. Escapes have to be known ones.
+    init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        nestingMax = Self.nestingMax
+        valuesMax = nil
+        position = bytes.startIndex
+    }
+
+    /// Builds an index. What escapes say is found out when a string is asked for: servers' answers are read with escapes that mean nothing.
+    init(_ bytes: [UInt8], nestingMax: Int, valuesMax: Int) {
+        self.bytes = bytes[...]
+        self.nestingMax = nestingMax
+        self.valuesMax = valuesMax
+        position = 0
+        // A small call has about a value in every eight bytes; one allocation serves it.
+        nodes.reserveCapacity(min(bytes.count / 8 + 2, valuesMax))
+    }
+
+    /// Whether only white space is left.
+    var isAtEnd: Bool {
+        mutating get {
+            skipWhiteSpace()
+            return position == bytes.endIndex
+        }
+    }
+
+    /// The next value, checked, as it stands in the text.
+    mutating func value() throws(JSONSyntaxError) -> ArraySlice<UInt8> {
+        skipWhiteSpace()
+        let start = position
+        try skipValue(depth: 0)
+        return bytes[start..<position]
+    }
+
+    /// Walks through the one value that the text must hold.
+    mutating func document() throws(JSONSyntaxError) {
+        _ = try value()
+        guard isAtEnd else { throw unexpected }
+    }
+
+    /// Enters a container and tells whether it has a first value.
+    ///
+    /// - Parameter opening: `{` or `[`; the end is its counterpart, two code points on.
+    mutating func enter(_ opening: UInt8) throws(JSONSyntaxError) -> Bool {
+        skipWhiteSpace()
+        try expect(opening)
+        skipWhiteSpace()
+        guard current == opening + 2 else { return true }
+        position += 1
+        return false
+    }
+
+    /// Goes on to the next value of the container that began with `opening`; false at its end.
+    mutating func advance(in opening: UInt8) throws(JSONSyntaxError) -> Bool {
+        skipWhiteSpace()
+        if current == UInt8(ascii: ",") {
+            position += 1
+            return true
+        }
+        try expect(opening + 2)
+        return false
+    }
+
+    /// A member's name, quotes included, and its colon.
+    mutating func memberName() throws(JSONSyntaxError) -> ArraySlice<UInt8> {
+        skipWhiteSpace()
+        let start = position
+        try skipString()
+        let name = bytes[start..<position]
+        skipWhiteSpace()
+        try expect(UInt8(ascii: ":"))
+        return name
+    }
+
+    // MARK: Steps
+
+    private var unexpected: JSONSyntaxError {
+        JSONSyntaxError(offset: min(position, bytes.endIndex) - bytes.startIndex)
+    }
+
+    /// The byte at the position; NUL at the end, where no rule of JSON allows one.
+    private var current: UInt8 { position < bytes.endIndex ? bytes[position] : 0 }
+
+    private mutating func expect(_ byte: UInt8) throws(JSONSyntaxError) {
+        guard current == byte else { throw unexpected }
+        position += 1
+    }
+
+    private mutating func skipWhiteSpace() {
+        while current == 0x20 || current == 0x0A || current == 0x0D || current == 0x09 { position += 1 }
+    }
+
+    private mutating func skipValue(depth: Int) throws(JSONSyntaxError) {
+        switch current {
+        case UInt8(ascii: "{"), UInt8(ascii: "["): try skipContainer(current, depth: depth)
+        case UInt8(ascii: "\""): try skipString()
+        case UInt8(ascii: "t"): try skipWord("true", .true)
+        case UInt8(ascii: "f"): try skipWord("false", .false)
+        case UInt8(ascii: "n"): try skipWord("null", .null)
+        default: try skipNumber()
+        }
+    }
+
+    private mutating func skipContainer(_ opening: UInt8, depth: Int) throws(JSONSyntaxError) {
+        guard depth < nestingMax else { throw unexpected }
+        let isObject = opening == UInt8(ascii: "{")
+        let node = try open(isObject ? .object : .array)
+        var hasNext = try enter(opening)
+        while hasNext {
+            if isObject { _ = try memberName() }
+            skipWhiteSpace()
+            try skipValue(depth: depth + 1)
+            hasNext = try advance(in: opening)
+        }
+        close(node)
+    }
+
+    private mutating func skipWord(_ word: StaticString, _ kind: JSONDocument.Kind) throws(JSONSyntaxError) {
+        let node = try open(kind)
+        for offset in 0..<word.utf8CodeUnitCount { try expect(unsafe word.utf8Start[offset]) }
+        close(node)
+    }
+
+    /// RFC 8259 §7: no bare control character.
+    private mutating func skipString() throws(JSONSyntaxError) {
+        try expect(UInt8(ascii: "\""))
+        let start = position
+        var hasEscape = false
+        while current != UInt8(ascii: "\"") {
+            guard current >= 0x20 else { throw unexpected }
+            if current == UInt8(ascii: "\\") {
+                hasEscape = true
+                position += 1
+                if valuesMax == nil { try checkEscape() }
+            }
+            position += 1
+        }
+        let node = try open(hasEscape ? .escapedString : .string, at: start)
+        close(node)
+        position += 1
+    }
+
+    private mutating func checkEscape() throws(JSONSyntaxError) {
+        switch current {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            return
+        case UInt8(ascii: "u"):
+            for _ in 0..<4 {
+                position += 1
+                guard Character(Unicode.Scalar(current)).isHexDigit else { throw unexpected }
+            }
+        default:
+            throw unexpected
+        }
+    }
+
+    /// RFC 8259 §6: no leading zero, at least one digit in each part.
+    private mutating func skipNumber() throws(JSONSyntaxError) {
+        let node = try open(.number)
+        if current == UInt8(ascii: "-") { position += 1 }
+        if current == UInt8(ascii: "0") { position += 1 } else { try skipDigits() }
+        if current == UInt8(ascii: ".") {
+            position += 1
+            try skipDigits()
+        }
+        if current == UInt8(ascii: "e") || current == UInt8(ascii: "E") {
+            position += 1
+            if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { position += 1 }
+            try skipDigits()
+        }
+        close(node)
+    }
+
+    private mutating func skipDigits() throws(JSONSyntaxError) {
+        let start = position
+        while (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(current) { position += 1 }
+        guard position > start else { throw unexpected }
+    }
+
+    // MARK: Index
+
+    /// - Parameter start: where the value begins; nil for the position.
+    /// - Returns: the value's place in the index, if one is built.
+    private mutating func open(_ kind: JSONDocument.Kind, at start: Int? = nil) throws(JSONSyntaxError) -> Int {
+        guard let valuesMax else { return 0 }
+        guard nodes.count < valuesMax else { throw unexpected }
+        nodes.append(JSONDocument.Node(kind: kind, start: Int32(start ?? position), end: 0, next: 0))
+        return nodes.count - 1
+    }
+
+    private mutating func close(_ node: Int) {
+        guard valuesMax != nil else { return }
+        nodes[node].end = Int32(position)
+        nodes[node].next = Int32(nodes.count)
+    }
+}
