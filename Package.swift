@@ -193,8 +193,7 @@ let package = Package(
             dependencies: [
                 "AccountStorage", "AuthRefreshInterface", "BlockingWork", "CSwiftRuntime", "OAuthClient",
                 "RefreshCore", "RedirectListener", "SecretService", "SignIn", "StandardDescriptors", "StrictJSON",
-                "Systemd",
-                "Varlink",
+                "Systemd", "TextEncodings", "Varlink",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -1,5 +1,6 @@
 internal import Crypto
 internal import FoundationEssentials
+internal import TextEncodings
 
 /// Signs ID tokens (OpenID Connect Core §2) with a key of its own, made anew for each server.
 struct IDTokenSigner: Sendable {
@@ -46,9 +47,9 @@ struct IDTokenSigner: Sendable {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         guard let header = try? encoder.encode(Header()), let body = try? encoder.encode(claims) else { return nil }
-        let signed = Self.base64URL(header) + "." + Self.base64URL(body)
+        let signed = Base64URL.encode(header) + "." + Base64URL.encode(body)
         guard let signature = try? key.signature(for: Array(signed.utf8)) else { return nil }
-        return signed + "." + Self.base64URL(signature.rawRepresentation)
+        return signed + "." + Base64URL.encode(signature.rawRepresentation)
     }
 
     /// The client that a token of ours was made for, also after its end; nil if it is not ours.
@@ -84,19 +85,12 @@ struct IDTokenSigner: Sendable {
 
     /// RFC 7515 §2; nil for what is not written so.
     static func bytes(_ text: Substring) -> Data? {
-        let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        return Data(base64Encoded: text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : String($0) }.joined() + padding)
+        Base64URL.decode(text.utf8).map { Data($0) }
     }
 
     /// The key set that clients check the signatures by (RFC 7517 §5).
     var keySet: Answer {
         let point = key.publicKey.rawRepresentation
-        return .json(["keys": [Key(x: Self.base64URL(point.prefix(32)), y: Self.base64URL(point.suffix(32)))]])
-    }
-
-    /// RFC 7515 §2.
-    static func base64URL(_ bytes: some Sequence<UInt8>) -> String {
-        Data(bytes).base64EncodedString().filter { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : String($0) }
-            .joined()
+        return .json(["keys": [Key(x: Base64URL.encode(point.prefix(32)), y: Base64URL.encode(point.suffix(32)))]])
     }
 }

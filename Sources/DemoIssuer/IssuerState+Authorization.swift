@@ -145,7 +145,7 @@ extension IssuerState {
 
     /// RFC 7636 §4.6.
     private static func challenge(of verifier: String) -> String {
-        IDTokenSigner.base64URL(SHA256.hash(data: Array(verifier.utf8)))
+        Base64URL.encode(SHA256.hash(data: Array(verifier.utf8)))
     }
 
     /// A name that nobody can guess.

@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import StrictJSON
 internal import Terminal
+internal import TextEncodings
 internal import VarlinkClient
 
 /// An error reply of the daemon.

@@ -2,6 +2,7 @@ import AuthRefreshInterface
 import Foundation
 import Terminal
 import Testing
+import TextEncodings
 
 @testable import authctl
 

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
 internal import Terminal
+internal import TextEncodings
 
 /// `authctl account`.
 struct AccountCommand: ParsableCommand {

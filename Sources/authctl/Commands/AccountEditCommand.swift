@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import TextEncodings
 
 /// `authctl account edit`.
 struct AccountEditCommand: ParsableCommand {

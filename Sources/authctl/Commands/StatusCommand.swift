@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
 internal import Terminal
+internal import TextEncodings
 
 /// `authctl status`.
 struct StatusCommand: ParsableCommand {

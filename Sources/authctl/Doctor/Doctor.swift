@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import Terminal
+internal import TextEncodings
 
 /// Finds out what is wrong: first what can be seen from here, then what the daemon sees.
 struct Doctor {

@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import Glibc
 internal import Terminal
+internal import TextEncodings
 
 /// `authctl status --watch`: the table of `authctl status`, kept true in place until the user has seen enough.
 ///

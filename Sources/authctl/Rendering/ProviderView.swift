@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import TextEncodings
 
 /// A provider profile as lines of name and value.
 struct ProviderView {

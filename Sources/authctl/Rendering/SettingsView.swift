@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import Terminal
+internal import TextEncodings
 
 /// An account's settings as lines of name and value.
 struct SettingsView {

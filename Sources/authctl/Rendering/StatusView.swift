@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import Terminal
+internal import TextEncodings
 
 /// What `authctl status` prints: a table, then what to do, then one line that sums it up.
 struct StatusView {

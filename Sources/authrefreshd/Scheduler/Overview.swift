@@ -1,7 +1,6 @@
 internal import AccountStorage
-internal import Glibc
 internal import RefreshCore
-internal import Systemd
+internal import TextEncodings
 
 /// The daemon at a glance.
 struct Overview: Sendable {
@@ -38,27 +37,9 @@ struct Overview: Sendable {
             parts.append("\(first.issuer.url)\(others) cannot be kept up with")
         }
         if !isOnline { parts.append("offline") }
-        if let nextDeadline { parts.append("next refresh \(nextDeadline.clockTime)") }
-        return parts.joined(separator: ", ")
-    }
-}
-
-extension Timestamp {
-    /// The local time of day, `14:02:09`, with the date if it is not today's.
-    fileprivate var clockTime: String {
-        let isToday = localTime("%F") == Timestamp(microseconds: WallClock.now()).localTime("%F")
-        return localTime(isToday ? "%T" : "%F %T")
-    }
-
-    /// The local time as strftime(3) writes it; not Foundation's formatter, which costs a megabyte of tables.
-    private func localTime(_ format: String) -> String {
-        var seconds = time_t(microseconds / 1_000_000)
-        var fields = unsafe tm()
-        var text = [CChar](repeating: 0, count: 64)
-        guard unsafe localtime_r(&seconds, &fields) != nil, unsafe strftime(&text, text.count, format, &fields) > 0
-        else {
-            return "at \(microseconds) µs"
+        if let nextDeadline {
+            parts.append("next refresh \(LocalTime.now.clock(nextDeadline.microseconds, withSeconds: true))")
         }
-        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return parts.joined(separator: ", ")
     }
 }

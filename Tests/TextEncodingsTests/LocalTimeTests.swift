@@ -1,6 +1,6 @@
 import Testing
 
-@testable import authctl
+import TextEncodings
 
 @Suite struct LocalTimeTests {
     private let time = LocalTime(nowUSec: 1_800_000_000_000_000)

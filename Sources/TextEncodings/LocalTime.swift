@@ -1,20 +1,24 @@
 internal import Glibc
 
 /// Instants in words, seen from one moment. All are µs since 1970.
-struct LocalTime: Sendable {
+package struct LocalTime: Sendable {
     private static let microseconds: Int64 = 1_000_000
 
-    let nowUSec: Int64
+    package let nowUSec: Int64
+
+    package init(nowUSec: Int64) {
+        self.nowUSec = nowUSec
+    }
 
     /// Seen from this moment.
-    static var now: LocalTime {
+    package static var now: LocalTime {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
         return LocalTime(nowUSec: Int64(time.tv_sec) * microseconds + Int64(time.tv_nsec) / 1000)
     }
 
     /// `in 42 min`, `3 min ago`, `now`. Never rounds up: a token is not promised longer than it lives.
-    func relative(_ instant: Int64) -> String {
+    package func relative(_ instant: Int64) -> String {
         let (seconds, isPast) = distance(to: instant)
         guard seconds > 0 else { return "now" }
         let length = Self.length(seconds)
@@ -22,13 +26,13 @@ struct LocalTime: Sendable {
     }
 
     /// Whole seconds until the instant; 0 if it has passed.
-    func seconds(until instant: Int64) -> Int64 {
+    package func seconds(until instant: Int64) -> Int64 {
         let (seconds, isPast) = distance(to: instant)
         return isPast ? 0 : seconds
     }
 
     /// `42 s`, `59 min`, `5 h`, `12 days`, in the largest unit that leaves at least two of it.
-    static func length(_ seconds: Int64) -> String {
+    package static func length(_ seconds: Int64) -> String {
         switch seconds {
         case ..<120: "\(seconds) s"
         case ..<7200: "\(seconds / 60) min"
@@ -38,7 +42,7 @@ struct LocalTime: Sendable {
     }
 
     /// µs until what `relative` says of one of the instants changes; `Int64.max` if there are none.
-    func untilWordsChange(_ instants: [Int64]) -> Int64 {
+    package func untilWordsChange(_ instants: [Int64]) -> Int64 {
         instants.map(untilWordsChange).min() ?? .max
     }
 
@@ -59,19 +63,21 @@ struct LocalTime: Sendable {
     }
 
     /// `14:02` today, `2026-11-22 14:02` on another day; the machine's time zone.
-    func clock(_ instant: Int64) -> String {
+    ///
+    /// - Parameter withSeconds: `14:02:09`.
+    package func clock(_ instant: Int64, withSeconds: Bool = false) -> String {
         let day = Self.format(instant, "%Y-%m-%d")
-        let time = Self.format(instant, "%H:%M")
+        let time = Self.format(instant, withSeconds ? "%H:%M:%S" : "%H:%M")
         return day == Self.format(nowUSec, "%Y-%m-%d") ? time : "\(day) \(time)"
     }
 
     /// `14:02 (in 59 min)`.
-    func both(_ instant: Int64) -> String {
+    package func both(_ instant: Int64) -> String {
         "\(clock(instant)) (\(relative(instant)))"
     }
 
     /// `2026-11-22 14:02:31`, for lines of a log.
-    static func stamp(_ instant: Int64) -> String {
+    package static func stamp(_ instant: Int64) -> String {
         format(instant, "%Y-%m-%d %H:%M:%S")
     }
 
@@ -81,7 +87,7 @@ struct LocalTime: Sendable {
         return (seconds, instant < nowUSec)
     }
 
-    /// The capacity holds any of our formats: the longest has 19 characters for years of four digits.
+    /// strftime(3) and not Foundation's formatter, which costs a megabyte of tables. The capacity holds any of our formats: the longest has 19 characters for years of four digits.
     private static func format(_ instant: Int64, _ pattern: String) -> String {
         var seconds = time_t(instant / microseconds)
         var fields = unsafe tm()
