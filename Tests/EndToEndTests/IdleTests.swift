@@ -17,6 +17,19 @@ struct IdleTests {
         #expect(timers.allSatisfy { $0 > .seconds(3600) }, "armed: \(timers)")
         #expect(try await daemon.terminate() == .exited(0))
     }
+
+    /// What the Swift runtime calls its hook with is its inner interface. It is the same in Swift 6.2 and 6.3.
+    @Test func `the toolchain is one that the hook for tasks was compared with`() {
+        #if compiler(<6.2) || compiler(>=6.4)
+            Issue.record(
+                """
+                Sources/CSwiftRuntime/swift_runtime.c sets swift_task_enqueueGlobal_hook as Swift 6.2 and 6.3 declare it. Compare it with \
+                its declaration in the sources of this toolchain, and see whether it has a public \
+                ExecutorFactory, which would take the hook's place. Then change this test.
+                """
+            )
+        #endif
+    }
 }
 
 /// How long until each armed timer of a process expires, from the kernel's account of its descriptors.

@@ -159,9 +159,9 @@ struct ClientSecretCareTests {
         let account = try await Self.add(Self.registration(secret: "s1"), to: rig)
         await rig.inside { coordinator in
             let now = coordinator.timebase.now()
-            coordinator.trouble = StoreTrouble(error: .diskFull(path: coordinator.store.path), since: now)
+            _ = coordinator.storeKeeping.noteFailure(.diskFull(path: coordinator.store.path), at: now)
             coordinator.tendClientSecret(of: account.id)
-            coordinator.trouble = nil
+            _ = coordinator.storeKeeping.noteSuccess()
             let running = coordinator.lifecycle
             coordinator.lifecycle.stop()
             coordinator.tendClientSecret(of: account.id)

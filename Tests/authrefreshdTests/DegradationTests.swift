@@ -28,9 +28,9 @@ struct DegradationTests {
             ),
             usesSecretService: true
         )
-        await rig.inside { $0.keyring = keyring }
+        await rig.inside { $0.storeKeeping.use(keyring) }
         await coordinator.checkKey()
-        let isMissing = await rig.inside { $0.degradation.key != nil }
+        let isMissing = await rig.inside { $0.storeKeeping.degradation.key != nil }
         await rig.stop()
         return isMissing
     }
@@ -40,6 +40,6 @@ struct DegradationTests {
     }
 
     @Test func `a key that is changed while it is looked for is not said to be gone`() async throws {
-        #expect(try await !missingKey { $0.rekeying = Rekeying() })
+        #expect(try await !missingKey { _ = $0.storeKeeping.rekey { _ in } })
     }
 }

@@ -55,7 +55,7 @@ struct LateDeadlineTests {
         try await withFreshAccount { rig, issuer, _ in
             await rig.inside { coordinator in
                 let full = StoreError.diskFull(path: coordinator.store.path)
-                coordinator.trouble = StoreTrouble(error: full, since: coordinator.timebase.now())
+                _ = coordinator.storeKeeping.noteFailure(full, at: coordinator.timebase.now())
             }
             let sequence = await issuer.lastSequence
             await rig.pass(.seconds(41 * 60))

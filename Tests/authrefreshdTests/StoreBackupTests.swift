@@ -38,23 +38,23 @@ struct StoreBackupTests {
             let gone = EventLog<Outcome>()
             try await rig.inside { coordinator in
                 // Fewer pages than the store has, so that the first batch is not the last.
-                for _ in 1...3 { coordinator.backups.batchSize.fit(to: .seconds(1)) }
+                for _ in 1...3 { coordinator.storeKeeping.backups.batchSize.fit(to: .seconds(1)) }
                 let first = try coordinator.backUp { gone.append($0) }
                 let second = try coordinator.backUp { gone.append($0) }
                 // Both are under way, and nobody has waited for them.
-                #expect(coordinator.backups.underWay == first)
+                #expect(coordinator.storeKeeping.backups.underWay == first)
                 coordinator.forgetBackupCaller(second)
                 coordinator.forgetBackupCaller(first)
-                #expect(coordinator.backups.underWay == nil)
+                #expect(coordinator.storeKeeping.backups.underWay == nil)
             }
             #expect(try await rig.copies() == [])
             // One that goes while its copy is checked, which nobody can interrupt.
             try await rig.inside { coordinator in
                 // The whole store in one batch.
-                for _ in 1...9 { coordinator.backups.batchSize.fit(to: .zero) }
+                for _ in 1...9 { coordinator.storeKeeping.backups.batchSize.fit(to: .zero) }
                 let number = try coordinator.backUp { gone.append($0) }
                 coordinator.forgetBackupCaller(number)
-                #expect(coordinator.backups.underWay == number)
+                #expect(coordinator.storeKeeping.backups.underWay == number)
             }
             let copy = try await rig.backedUp()
             #expect(try await rig.copies() == [URL(fileURLWithPath: copy.path).lastPathComponent])
@@ -66,13 +66,13 @@ struct StoreBackupTests {
         try await withFreshAccount { rig, _, _ in
             let outcomes = EventLog<Outcome>()
             try await rig.inside { coordinator in
-                for _ in 1...3 { coordinator.backups.batchSize.fit(to: .seconds(1)) }
+                for _ in 1...3 { coordinator.storeKeeping.backups.batchSize.fit(to: .seconds(1)) }
                 let first = try coordinator.backUp { _ in Issue.record("it is told though it has gone") }
                 // The next is copied in one batch, as soon as it begins, and is being checked then.
-                for _ in 1...9 { coordinator.backups.batchSize.fit(to: .zero) }
+                for _ in 1...9 { coordinator.storeKeeping.backups.batchSize.fit(to: .zero) }
                 let second = try coordinator.backUp { outcomes.append($0) }
                 coordinator.forgetBackupCaller(first)
-                #expect(coordinator.backups.underWay == second)
+                #expect(coordinator.storeKeeping.backups.underWay == second)
             }
             let outcome = try await outcomes.first("the second backup") { _ in true }
             #expect(throws: Never.self) { try outcome.get() }
@@ -85,7 +85,7 @@ struct StoreBackupTests {
             let somethingElse = DispatchSemaphore(value: 0)
             async let busy: Void = rig.inside { coordinator in
                 // The whole store in one batch.
-                for _ in 1...9 { coordinator.backups.batchSize.fit(to: .zero) }
+                for _ in 1...9 { coordinator.storeKeeping.backups.batchSize.fit(to: .zero) }
                 _ = try coordinator.backUp { _ in }
                 somethingElse.wait()
             }
@@ -102,10 +102,10 @@ struct StoreBackupTests {
 
     @Test func `copies that nobody fetches are few, and are removed after their time`() async throws {
         try await withFreshAccount { rig, _, _ in
-            #expect(await rig.inside { $0.backups.kept } == CallerLimits.backupKept)
+            #expect(await rig.inside { $0.storeKeeping.backups.kept } == CallerLimits.backupKept)
             for _ in 0..<6 { _ = try await rig.backedUp() }
             #expect(try await rig.copies().count == CallerLimits.backupsMax)
-            await rig.inside { $0.backups.kept = .milliseconds(500) }
+            await rig.inside { $0.storeKeeping.backups.kept = .milliseconds(500) }
             let copy = try await rig.backedUp()
             let removals = EventLog<Bool>()
             let watch = PathWatch(copy.path) { removals.append(true) }
@@ -137,7 +137,7 @@ struct StoreBackupTests {
             // As damage leaves it.
             let both = try await rig.inside { coordinator in
                 let old = coordinator.store.keyIdentifier
-                let next = try coordinator.keyring.next(after: old).key
+                let next = try coordinator.storeKeeping.keyring.next(after: old).key
                 try coordinator.store.beginRekey(to: next)
                 return [old, next.identifier]
             }
@@ -147,15 +147,15 @@ struct StoreBackupTests {
             let news = EventLog<Rekeying.News>()
             let stuck = EventLog<Outcome>()
             try await rig.inside { (coordinator) throws in
-                coordinator.trouble = StoreTrouble(error: .diskFull(path: "/"), since: coordinator.timebase.now())
+                _ = coordinator.storeKeeping.noteFailure(.diskFull(path: "/"), at: coordinator.timebase.now())
                 _ = coordinator.rekey { news.append($0) }
                 _ = try coordinator.backUp { stuck.append($0) }
-                coordinator.trouble = nil
+                _ = coordinator.storeKeeping.noteSuccess()
                 #expect(throws: StoreError.beingResealed(path: coordinator.store.path)) {
                     try coordinator.backUp { _ in }
                 }
                 // The change goes on where it was.
-                coordinator.reseal()
+                coordinator.take(coordinator.storeKeeping.take(.reseal))
             }
             try await news.first("the end of the change") { news in
                 if case .end(.success) = news { true } else { false }

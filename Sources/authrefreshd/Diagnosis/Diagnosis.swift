@@ -159,10 +159,10 @@ extension RefreshCoordinator {
     func condition() throws(StoreError) -> DaemonCondition {
         DaemonCondition(
             overview: try overview(),
-            keyring: keyring,
+            keyring: storeKeeping.keyring,
             keyIdentifier: store.keyIdentifier,
             storePath: store.path,
-            isRekeying: rekeying != nil || store.isBeingResealed,
+            isRekeying: storeKeeping.isRekeying,
             now: timebase.now(),
             settings: settings,
             watchesClock: host.watchesClock,

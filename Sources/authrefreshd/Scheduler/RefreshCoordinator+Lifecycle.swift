@@ -9,7 +9,7 @@ extension RefreshCoordinator {
             nextDeadline: try store.nextDeadline(after: Timestamp(microseconds: 0), online: host.isOnline),
             isOnline: host.isOnline,
             trouble: trouble?.error,
-            degradation: degradation,
+            degradation: storeKeeping.degradation,
             behind: scheduler.behind,
             isConfigurationRejected: isConfigurationRejected
         )
@@ -24,7 +24,7 @@ extension RefreshCoordinator {
     func reload(_ settings: CoordinatorSettings) {
         self.settings = settings
         isConfigurationRejected = false
-        keyring.useSecretService(settings.usesSecretService)
+        storeKeeping.useSecretService(settings.usesSecretService)
         wake()
     }
 
@@ -52,7 +52,7 @@ extension RefreshCoordinator {
         scheduler.exchanges.giveUpAnswers(where: scheduler.exchanges.isOverdue)
         stopSignIns()
         scheduler.returnWaitingLeases()
-        endBackups(.interrupted)
+        take(storeKeeping.stop())
         await withCheckedContinuation { continuation in
             lifecycle.waitForEnd(continuation)
             wake()
@@ -66,14 +66,12 @@ extension RefreshCoordinator {
     func finishStopping() {
         let isIdle =
             scheduler.exchanges.isEmpty && signIns.isEmpty && records.areStored && registrations.areStored
-            && backups.underWay == nil && !scheduler.hasArrivals
+            && storeKeeping.isIdle && !scheduler.hasArrivals
         guard let stopped = lifecycle.end(ifIdle: isIdle) else { return }
         // Those at an issuer's gate.
         for account in callers.accounts { answerWaiters(of: account, with: .stopping) }
         end()
-        endRekeying(with: .failure(.interrupted))
-        endChecking(failure: .interrupted)
-        endBackups(.interrupted)
+        take(storeKeeping.end())
         do {
             try store.close()
         } catch {

@@ -43,21 +43,7 @@ actor RefreshCoordinator {
     var stepUps = StepUps()
     var host = HostState()
 
-    // MARK: Store keeping
-
-    /// What keeps the store from being written; nil if nothing does.
-    var trouble: StoreTrouble?
-    /// What the daemon works on without.
-    var degradation = Degradation()
-    /// Tell when one of the store's files is removed or comes back: the database and its log.
-    var storeWatches: [PathWatch] = []
-    /// Where the store's key is.
-    var keyring: StoreKeyring
-    /// The change of the store's key that is under way; nil if there is none.
-    var rekeying: Rekeying?
-    /// The check of the store that is under way; nil if there is none.
-    var checking: StoreChecking?
-    var backups = StoreBackups()
+    let storeKeeping: StoreKeeping
 
     private var timer: DeadlineTimer?
     private var isTurnScheduled = false
@@ -80,7 +66,7 @@ actor RefreshCoordinator {
         self.store = store
         records = AccountRecords(store: store)
         scheduler = Scheduler(store: store, records: records, timebase: timebase)
-        self.keyring = keyring
+        storeKeeping = StoreKeeping(store: store, keyring: keyring, timebase: timebase, changeLog: changeLog)
         self.client = client
         self.settings = settings
         self.timebase = timebase
@@ -112,7 +98,7 @@ actor RefreshCoordinator {
         try takeBackMended(after: AccountID(0))
         try wakeLackingSource()
         StoreCopy.removeLeftovers(besides: store.path)
-        try resumeRekeying()
+        take(try storeKeeping.resumeRekeying())
         wake()
     }
 
@@ -253,7 +239,7 @@ actor RefreshCoordinator {
             scheduler.keepAnswers(of: plan)
             throw error
         }
-        if trouble != nil { storeRecovered() }
+        storeWorks()
         // The timer is for what is ahead. A token that has ended while its answer was on its way, with the machine asleep, is due now.
         if outcome.committed.contains(where: { $0.isDue(at: now) }) { wake() }
         act(on: outcome.committed, at: now)

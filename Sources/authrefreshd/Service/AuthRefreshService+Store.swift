@@ -42,7 +42,7 @@ extension AuthRefreshService {
         }
         responder.onDisconnect { [coordinator] in
             coordinator.queue.async {
-                coordinator.assumeIsolated { $0.forgetFollower(follower) }
+                coordinator.assumeIsolated { $0.storeKeeping.forgetRekeyFollower(follower) }
             }
         }
     }
@@ -63,7 +63,7 @@ extension AuthRefreshService {
             let number = try coordinator.check(for: follower)
             responder.onDisconnect { [coordinator] in
                 coordinator.queue.async {
-                    coordinator.assumeIsolated { $0.forgetCheckFollower(number) }
+                    coordinator.assumeIsolated { $0.storeKeeping.forgetCheckFollower(number) }
                 }
             }
         } catch {
