@@ -242,4 +242,23 @@ struct RoomTests {
         #expect(!host.isOnline)
         #expect(host.take(.routeChanged(isOnline: false), at: at(0)) == .none)
     }
+
+    // MARK: The end of the daemon
+
+    @Test func `the end waits for server calls and for what is under way, and comes once`() async {
+        var lifecycle = Lifecycle()
+        #expect(lifecycle.beginServerCall() == true)
+        lifecycle.stop()
+        await withCheckedContinuation { (stopped: CheckedContinuation<Void, Never>) in
+            lifecycle.waitForEnd(stopped)
+            #expect((lifecycle.end(ifIdle: true) == nil) == true)
+            lifecycle.endServerCall()
+            #expect((lifecycle.end(ifIdle: false) == nil) == true)
+            #expect(!lifecycle.isOver)
+            let ended = lifecycle.end(ifIdle: true)
+            #expect(ended != nil && lifecycle.isOver)
+            #expect((lifecycle.end(ifIdle: true) == nil) == true)
+            ended?.resume()
+        }
+    }
 }

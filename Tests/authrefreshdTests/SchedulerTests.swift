@@ -1,0 +1,162 @@
+import AccountStorage
+import Foundation
+import OAuthClient
+import RefreshCore
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// The scheduler alone, with a real store: no queue, no server, no caller but those that a test names.
+struct SchedulerTests {
+    private let folder: TemporaryFolder
+    private let store: AccountStore
+    private let records: AccountRecords
+    private let scheduler: Scheduler
+    private let now = Moment(
+        wall: Timestamp(microseconds: 1_800_000_000_000_000),
+        boot: BootTime(bootID: 1, microseconds: 1_000_000_000)
+    )
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try StoreKeyring.onFiles(in: folder.path).openStore(at: folder.path + "/accounts.sqlite")
+        records = AccountRecords(store: store)
+        let now = now
+        scheduler = Scheduler(store: store, records: records, timebase: Timebase(now: { now }, jitter: { 0.5 }))
+    }
+
+    /// Adds an account whose grant is due at once.
+    private func add(_ name: String, at issuer: String = "https://login.example.com") throws -> AccountID {
+        var machine = RefreshMachine(state: RefreshState(), policy: RefreshPolicy())
+        _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: now, jitter: 0.5)
+        var new = NewAccount(
+            name: try #require(AccountName(name)),
+            issuer: try Issuer(url: issuer),
+            registration: ClientRegistration(clientID: "app"),
+            createdAt: now.wall
+        )
+        new.state = machine.state
+        new.tokens = StoredTokens(refreshToken: RefreshToken(Secret("\(name)-refresh")))
+        return try store.add(new).account.id
+    }
+
+    private func turn(_ conditions: Scheduler.Conditions = Scheduler.Conditions()) throws -> [AccountID] {
+        var turn = scheduler.takeArrivals()
+        try scheduler.takeDue(into: &turn, conditions, at: now)
+        return turn.arrivals.map(\.account)
+    }
+
+    private func plan(
+        _ arrivals: [Arrival],
+        for callers: Callers = Callers(),
+        perIssuer: Int = 8,
+        _ conditions: Scheduler.Conditions = Scheduler.Conditions()
+    ) throws -> Scheduler.Plan {
+        var settings = CoordinatorSettings()
+        settings.issuerLimits = IssuerGate.Limits(concurrent: perIssuer, perSecond: 100)
+        return try scheduler.plan(arrivals, for: callers, &settings, conditions, at: now)
+    }
+
+    private func due(_ accounts: [AccountID]) -> [Arrival] {
+        accounts.map { Arrival(account: $0, event: .deadlineReached) }
+    }
+
+    /// What a server answers the lease that a decision holds.
+    private func answer(_ decision: Decision) throws -> Arrival {
+        guard case .refreshing(let lease) = decision.record.state.phase else { throw TestFault.unreadable("a lease") }
+        return Arrival(
+            account: decision.record.account.id,
+            event: .tokensIssued(lease.generation, Issuance(lifetime: .seconds(3600), isRotated: true)),
+            tokens: StoredTokens(
+                accessToken: AccessToken(Secret("access"), type: "Bearer"),
+                refreshToken: RefreshToken(Secret("rotated"))
+            )
+        )
+    }
+
+    @Test func `what is due is leased in the store before anything is sent, and is due no more`() throws {
+        let id = try add("work")
+        #expect(try turn() == [id])
+        let plan = try plan(due([id]))
+        #expect(plan.decisions.map(\.sends) == [true])
+        #expect(try turn() == [id])
+        let outcome = try scheduler.commit(plan, afterTrouble: false)
+        #expect(outcome.committed.count == 1 && outcome.refused.isEmpty)
+        #expect(try store.leased(limit: 10) == [id])
+        #expect(try turn() == [])
+    }
+
+    @Test func `a gate that is shut leaves the others due, and the end of a request opens it`() throws {
+        let ids = [try add("one"), try add("two")]
+        let first = try plan(due(ids), perIssuer: 1)
+        #expect(first.decisions.map(\.record.account.id) == [ids[0]] && first.held.isEmpty)
+        let record = try #require(first.decisions.first?.record)
+        let lease = Lease(generation: record.state.generation, startedAt: now)
+        let limits = IssuerGate.Limits(concurrent: 1, perSecond: 100)
+        let place = scheduler.enter(record, nil, limits: limits, at: now)
+        scheduler.begin(Exchange(lease: lease, correlationID: "a"), of: ids[0])
+        _ = try scheduler.commit(first, afterTrouble: false)
+        #expect(try turn() == [])
+        let outcome = RefreshOutcome(
+            result: .failure(RefreshFailure(.unreachable, detail: FailureDetail(summary: "x")))
+        )
+        #expect(scheduler.end(lease, of: record, outcome, at: place, "a", now: now) != nil)
+        #expect(try turn() == [ids[1]])
+    }
+
+    @Test func `where nothing can be sent, those who wait are told why; a sleep keeps them waiting`() throws {
+        let id = try add("work")
+        var callers = Callers()
+        let purpose = Waiter.Purpose.token(minimumValidity: nil, isForced: false)
+        _ = callers.add(purpose, of: id, after: .tokenNeeded, holding: nil, at: now) { _ in }
+        let asked = [Arrival(account: id, event: .tokenNeeded)]
+        let full = StoreTrouble(error: .diskFull(path: "/"), since: now)
+        for (conditions, expected) in [
+            (Scheduler.Conditions(trouble: full), "trouble"), (Scheduler.Conditions(isStopping: true), "stopping"),
+            (Scheduler.Conditions(isOnline: false), "offline"),
+        ] {
+            let plan = try plan(asked, for: callers, conditions)
+            #expect(plan.decisions.isEmpty && plan.held.count == 1)
+            #expect(plan.held.first.map { "\($0.obstacle)".hasPrefix(expected) } == true)
+        }
+        let asleep = Scheduler.Conditions(timeToSleep: .seconds(3))
+        let sleeping = try plan(asked, for: callers, asleep)
+        #expect(sleeping.decisions.isEmpty && sleeping.held.isEmpty)
+        #expect(try turn(asleep) == [])
+        #expect(try turn().contains(id))
+    }
+
+    @Test func `an arrival that nobody waits for any more comes to nothing`() throws {
+        let id = try add("work")
+        #expect(try plan([Arrival(account: id, event: .tokenNeeded)]).decisions.isEmpty)
+        #expect(try plan([Arrival(account: AccountID(99), event: .deadlineReached)]).decisions.isEmpty)
+    }
+
+    @Test func `an answer that cannot be stored is kept, told to whoever asks, and stored with the next commit`() throws
+    {
+        let id = try add("work")
+        let sent = try plan(due([id]))
+        _ = try scheduler.commit(sent, afterTrouble: false)
+        let answered = try plan([try answer(try #require(sent.decisions.first))])
+        let (path, aside) = (store.path, store.path + ".away")
+        try FileManager.default.moveItem(atPath: path, toPath: aside)
+        #expect(throws: StoreError.self) { _ = try scheduler.commit(answered, afterTrouble: false) }
+        scheduler.keepAnswers(of: answered)
+        #expect(records.unstored.count == 1)
+        #expect(try records.accessToken(of: id)?.secret.reveal() == "access")
+        try FileManager.default.moveItem(atPath: aside, toPath: path)
+        #expect(try scheduler.commit(try plan([]), afterTrouble: true).committed.count == 1)
+        #expect(records.areStored)
+        #expect(try store.accessToken(of: id)?.secret.reveal() == "access")
+    }
+
+    @Test func `a decision that contradicts the store is left out of the commit, and the others are not`() throws {
+        let ids = [try add("one"), try add("two")]
+        let plan = try plan(due(ids))
+        try store.remove(ids[0])
+        let outcome = try scheduler.commit(plan, afterTrouble: false)
+        #expect(outcome.committed.map(\.record.account.id) == [ids[1]])
+        #expect(outcome.refused.map(\.record.account.id) == [ids[0]] && outcome.causes[ids[0]] != nil)
+    }
+}

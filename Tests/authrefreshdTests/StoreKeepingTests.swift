@@ -1,0 +1,118 @@
+import AccountStorage
+import Foundation
+import Logging
+import RefreshCore
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// The store's keeping alone, with a real store: a test takes the turns that it asks for.
+struct StoreKeepingTests {
+    private let folder: TemporaryFolder
+    private let store: AccountStore
+    private let keeping: StoreKeeping
+    private let log = EventLog<String>()
+    private let timebase: Timebase
+
+    init() throws {
+        folder = try TemporaryFolder()
+        timebase = try Timebase.system()
+        let keyring = StoreKeyring.onFiles(in: folder.path)
+        store = try keyring.openStore(at: folder.path + "/accounts.sqlite")
+        keeping = StoreKeeping(
+            store: store,
+            keyring: keyring,
+            timebase: timebase,
+            changeLog: ChangeLog(logger: Logger(label: "test") { [log] _ in CollectingLogHandler(log: log) })
+        )
+    }
+
+    /// Does all that the steps ask for at once, and leaves what is to be done later.
+    private func perform(_ steps: [StoreKeeping.Step]) async -> [StoreKeeping.Step] {
+        var (rest, left) = (steps[...], [StoreKeeping.Step]())
+        while let step = rest.popFirst() {
+            switch step {
+            case .turn(let turn, after: nil): rest += keeping.take(turn)
+            case .block(_, let body):
+                let turns = EventLog<StoreKeeping.Turn>()
+                body { turns.append($0) }
+                for turn in turns.all { rest += keeping.take(turn) }
+            case .beginRekeying: rest += await keeping.beginRekeying()
+            case .destroyRetiredKey: rest += await keeping.destroyRetiredKey()
+            case .turn, .failed, .statusChanged, .wake: left.append(step)
+            }
+        }
+        return left
+    }
+
+    @Test func `trouble is told once, lasts until the store works, and says when to try again`() {
+        let now = timebase.now()
+        #expect(keeping.noteSuccess() == false)
+        _ = keeping.noteFailure(.diskFull(path: store.path), at: now)
+        _ = keeping.noteFailure(.diskFull(path: store.path), at: now)
+        #expect(log.all.count == 1)
+        #expect(keeping.trouble?.remaining(at: now) == StoreTrouble.retryInterval)
+        #expect(keeping.noteSuccess() == true)
+        #expect(keeping.trouble == nil && log.all.count == 2)
+    }
+
+    @Test func `a backup is copied, checked, told of, and asked to be removed later`() async throws {
+        let told = EventLog<String>()
+        let (_, steps) = try keeping.backUp { if case .success(let copy) = $0 { told.append(copy.path) } }
+        let left = await perform(steps)
+        let path = try #require(told.all.first)
+        #expect(FileManager.default.fileExists(atPath: path))
+        guard case .turn(.removeBackup(let number), after: .some)? = left.first else {
+            Issue.record("\(left)")
+            return
+        }
+        _ = keeping.take(.removeBackup(number))
+        #expect(!FileManager.default.fileExists(atPath: path) && keeping.isIdle)
+    }
+
+    @Test func `the end interrupts a backup and a check, and nothing begins after it`() async throws {
+        let told = EventLog<String>()
+        for _ in 1...3 { keeping.backups.batchSize.fit(to: .seconds(1)) }
+        let (_, backup) = try keeping.backUp { if case .failure(.interrupted) = $0 { told.append("backup") } }
+        let follower = StoreChecking.Follower(wantsProgress: false) { news in
+            if case .end(.failure(.interrupted)) = news { told.append("check") }
+        }
+        let (_, check) = try keeping.check(for: follower)
+        var left = await perform(keeping.stop())
+        #expect(told.all == ["backup"] && keeping.isIdle)
+        left += await perform(backup + check)
+        left += await perform(keeping.end())
+        #expect(told.all == ["backup", "check"])
+        #expect(left.allSatisfy { if case .wake = $0 { true } else { false } })
+    }
+
+    @Test func `a change of the key waits for a store that fails, and goes on when it works`() async throws {
+        let before = store.keyIdentifier
+        let ends = EventLog<Bool>()
+        _ = keeping.noteFailure(.diskFull(path: store.path), at: timebase.now())
+        let (_, steps) = keeping.rekey { if case .end(let end) = $0 { ends.append((try? end.get()) != nil) } }
+        let left = await perform(steps)
+        guard case .turn(.reseal, after: StoreTrouble.retryInterval)? = left.first else {
+            Issue.record("\(left)")
+            return
+        }
+        #expect(ends.all.isEmpty && keeping.isRekeying)
+        _ = keeping.noteSuccess()
+        #expect(await perform(keeping.take(.reseal)).isEmpty)
+        #expect(ends.all == [true] && store.keyIdentifier != before && !keeping.isRekeying)
+    }
+
+    @Test func `a key that is gone is told of, and that it came back`() async throws {
+        let text = { keeping.degradation.texts.joined() }
+        #expect(text().isEmpty)
+        let key = folder.path + "/" + "store.key"
+        let source = keeping.keyring.source.keyFilePath
+        try FileManager.default.moveItem(atPath: source, toPath: key + ".away")
+        #expect(await perform(keeping.checkKey()).count == 1)
+        #expect(text().contains("the store's key is gone"))
+        try FileManager.default.moveItem(atPath: key + ".away", toPath: source)
+        _ = await keeping.checkKey()
+        #expect(text().isEmpty && log.all.count == 2)
+    }
+}
