@@ -39,7 +39,7 @@ actor RefreshCoordinator {
     var callers = Callers()
     var subscribers = Subscribers()
     var registrations = Registrations()
-    var signIns = SignIns()
+    let signIns: SignIns
     var stepUps = StepUps()
     var host = HostState()
 
@@ -80,6 +80,7 @@ actor RefreshCoordinator {
         self.store = store
         records = AccountRecords(store: store)
         scheduler = Scheduler(store: store, records: records, timebase: timebase)
+        signIns = SignIns(client: client, timebase: timebase)
         self.keyring = keyring
         self.client = client
         self.settings = settings
@@ -311,7 +312,7 @@ actor RefreshCoordinator {
             wakeDerived(from: decision.record.account.id)
         }
         for decision in decisions where decision.event.isSignIn {
-            tell(.stored, to: decision.record.account.id, at: now)
+            signInStored(of: decision.record.account.id, at: now)
         }
         for decision in decisions where callers.isAwaited(decision.record.account.id) {
             records.noteStored(decision)
