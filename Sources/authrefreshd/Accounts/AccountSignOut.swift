@@ -125,7 +125,7 @@ struct AccountSignOut {
 
     /// As whom the server is told.
     private func asking(_ coordinator: isolated RefreshCoordinator) -> RequestingClient {
-        coordinator.requestingClient(of: account, correlationID: RefreshCoordinator.newCorrelationID())
+        coordinator.requestingClient(of: account, correlationID: CorrelationID.new())
     }
 
     private func outcome(of step: () throws(StoreError) -> SignOutReport.Outcome) -> SignOutReport.Outcome {

@@ -17,7 +17,7 @@ struct DynamicRegistration: Sendable {
             issuer: new.issuer,
             profile: coordinator.settings.profile(for: ProfileChoice(new)),
             registration: new.registration,
-            correlationID: RefreshCoordinator.newCorrelationID()
+            correlationID: CorrelationID.new()
         )
     }
 

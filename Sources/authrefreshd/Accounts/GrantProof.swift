@@ -17,7 +17,7 @@ struct GrantProof: Sendable {
     /// - Throws: `server` if the server gives no tokens: the account keeps its grant and its settings. `store` if its answer could not be
     ///   stored: it is kept, and stored as soon as that is possible.
     func run(on coordinator: isolated RefreshCoordinator) async throws(ServerOrStoreError) -> AccountSnapshot? {
-        let (sentAt, correlationID) = (coordinator.timebase.now(), RefreshCoordinator.newCorrelationID())
+        let (sentAt, correlationID) = (coordinator.timebase.now(), CorrelationID.new())
         // Whose grant it is, nobody has said.
         let request = RefreshRequest(
             client: coordinator.requestingClient(of: account, correlationID: correlationID),

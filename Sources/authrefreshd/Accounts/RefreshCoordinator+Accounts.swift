@@ -123,12 +123,6 @@ extension RefreshCoordinator {
     func signOut(_ account: AccountID) throws(StoreError) {
         try decideNow(Arrival(account: account, event: .signedOut), at: timebase.now())
     }
-
-    /// A name for one attempt: 16 hexadecimal digits.
-    static func newCorrelationID() -> String {
-        let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
 }
 
 extension Account {

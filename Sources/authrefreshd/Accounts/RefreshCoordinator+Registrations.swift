@@ -19,7 +19,7 @@ extension RefreshCoordinator {
         case .renew(let management):
             guard beginServerCall() else { return }
             registrations.beginRenewal(record.account.registration, of: account)
-            let asking = requestingClient(of: record.account, correlationID: Self.newCorrelationID())
+            let asking = requestingClient(of: record.account, correlationID: CorrelationID.new())
             Task {
                 let renewal = await self.client.renew(management, of: asking) { [self] read in
                     await keepRead(read, of: account, correlationID: asking.correlationID)

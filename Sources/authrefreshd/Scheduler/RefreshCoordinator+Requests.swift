@@ -32,7 +32,7 @@ extension RefreshCoordinator {
         at now: Moment
     ) -> Bool {
         let account = record.account
-        var exchange = Exchange(lease: lease, correlationID: Self.newCorrelationID(), lastFailure: lastFailure)
+        var exchange = Exchange(lease: lease, correlationID: CorrelationID.new(), lastFailure: lastFailure)
         let asking = requestingClient(of: account, correlationID: exchange.correlationID)
         let request: TokenRequest
         if let grant = account.registration.serviceGrant {
@@ -165,7 +165,7 @@ extension RefreshCoordinator {
             settings.profile(for: decision.record.account)?.introspectionEndpoint != nil, beginServerCall()
         else { return }
         let (account, correlationID) = (decision.record.account, decision.arrival.correlationID)
-        let requesting = requestingClient(of: account, correlationID: correlationID ?? Self.newCorrelationID())
+        let requesting = requestingClient(of: account, correlationID: correlationID ?? CorrelationID.new())
         Task { [client] in
             if let lifetime = await client.introspectedLifetime(of: token, as: requesting) {
                 self.submit(.lifetimeLearned(lifetime, issuedAt: times.issuedAt), for: account.id)

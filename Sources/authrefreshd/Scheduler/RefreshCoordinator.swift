@@ -39,7 +39,7 @@ actor RefreshCoordinator {
     var callers = Callers()
     var subscribers = Subscribers()
     var registrations = Registrations()
-    var signIns = SignIns()
+    let signIns: SignIns
     var stepUps = StepUps()
     var host = HostState()
 
@@ -67,6 +67,7 @@ actor RefreshCoordinator {
         records = AccountRecords(store: store)
         scheduler = Scheduler(store: store, records: records, timebase: timebase)
         storeKeeping = StoreKeeping(store: store, keyring: keyring, timebase: timebase, changeLog: changeLog)
+        signIns = SignIns(client: client, timebase: timebase)
         self.client = client
         self.settings = settings
         self.timebase = timebase
@@ -297,7 +298,7 @@ actor RefreshCoordinator {
             wakeDerived(from: decision.record.account.id)
         }
         for decision in decisions where decision.event.isSignIn {
-            tell(.stored, to: decision.record.account.id, at: now)
+            signInStored(of: decision.record.account.id, at: now)
         }
         for decision in decisions where callers.isAwaited(decision.record.account.id) {
             records.noteStored(decision)

@@ -29,7 +29,7 @@ extension AuthRefreshService {
             }
             responder.onDisconnect { [coordinator] in
                 coordinator.queue.async {
-                    coordinator.assumeIsolated { $0.forgetSignInFollower(number, of: snapshot.account.id) }
+                    coordinator.assumeIsolated { $0.signIns.forgetFollower(number, of: snapshot.account.id) }
                 }
             }
         } catch {

@@ -3,21 +3,44 @@ internal import OAuthClient
 internal import RedirectListener
 internal import RefreshCore
 internal import SignIn
-internal import Varlink
 
-/// The sign-ins that are under way: at most one for each account.
-struct SignIns {
+/// The sign-ins that are under way, at most one for each account: who follows them, who answers, and what servers are asked. What an event means
+/// for a sign-in is `SignInAttempt`'s to decide.
+final class SignIns {
+    /// What is to be done elsewhere, in this order.
+    enum Step {
+        /// Begin `prepare` for the sign-in that is called so.
+        case prepare(String)
+        /// Begin `exchange`.
+        case exchange(String, AuthorizationCode)
+        /// Begin `poll`.
+        case poll(String)
+        /// Have the tokens decided on and stored; `stored` is told then.
+        case submit(Arrival)
+        case announce(Announcement, of: AccountID, at: Moment)
+        /// Tell those who follow: before subscribers when a sign-in begins, and after them when one fails.
+        case report(RunningSignIn.Report, to: [RunningSignIn.Follower])
+        /// A server has just answered for this account, and told the time.
+        case noteServerDate(Timestamp, of: AccountID)
+        /// The sign-in of this account is over. A client secret that has expired may be why it brought no tokens.
+        case ended(AccountID)
+        /// What `remaining(at:)` says may have changed.
+        case wake
+    }
+
+    private let client: OAuthClient
+    private let timebase: Timebase
     private var running: [AccountID: RunningSignIn] = [:]
     private var lastFollower = 0
 
-    var isEmpty: Bool { running.isEmpty }
-    var isFull: Bool { running.count >= CallerLimits.signInsMax }
-    var accounts: [AccountID] { running.keys.sorted() }
-
-    subscript(_ account: AccountID) -> RunningSignIn? {
-        get { running[account] }
-        set { running[account] = newValue }
+    init(client: OAuthClient, timebase: Timebase) {
+        self.client = client
+        self.timebase = timebase
     }
+
+    var isEmpty: Bool { running.isEmpty }
+
+    subscript(_ account: AccountID) -> RunningSignIn? { running[account] }
 
     /// The sign-in that is called so; nil if it is over.
     func named(_ id: String) -> RunningSignIn? {
@@ -29,162 +52,305 @@ struct SignIns {
         running.values.first { $0.secrets.state == state }
     }
 
-    /// A number that no follower has.
-    mutating func nextFollower() -> Int {
-        lastFollower += 1
-        return lastFollower
-    }
-
-    /// How long until one of them has to be told that time has passed; nil if none has.
+    /// How long until `advance` has something to do; nil if time changes nothing.
     func remaining(at now: Moment) -> Duration? {
         running.values.compactMap { $0.attempt.remaining(at: now) }.min()
     }
-}
 
-/// A sign-in that is under way. It is kept in memory only: its secrets are worth nothing after a restart.
-struct RunningSignIn {
-    /// What somebody who follows is told.
-    enum Report: Sendable {
-        case news(StartSignIn.Reply)
-        /// The last, with where the account stands.
-        case completed(StartSignIn.Reply)
-        /// The last, if there are no tokens.
-        case ended(SignInEnd)
+    // MARK: Those who ask
+
+    /// Ends the sign-in whose place `request` takes; to be done before `start`.
+    func makeWay(for request: SignInRequest, of account: AccountID, at now: Moment) -> [Step] {
+        request.restarts ? tell(.cancelled(by: .superseded), to: account, at: now) : []
     }
 
-    typealias Follower = @Sendable (Report) -> Void
-
-    /// Names it on the wire: 128 random bits, and not the `state`, so that it may be seen.
-    let id = RandomText.text(characters: 22)
-    /// As it was at the beginning; a change of what matters ends the sign-in.
-    let account: Account
-    let request: SignInRequest
-    var attempt: SignInAttempt
-    let secrets = SignInSecrets()
-    let correlationID = RefreshCoordinator.newCorrelationID()
-
-    /// Everything that was told, for those who come later: at most one of each kind.
-    var news: [StartSignIn.Reply] = []
-    var followers: [Int: Follower] = [:]
-    /// Browsers that wait for their page; no more than the listener has connections.
-    var pages: [@Sendable (RedirectPage) -> Void] = []
-    var listener: RedirectListener?
-    /// Where the server sends the browser back to; nil until that is known, and with a device.
-    var redirectURI: String?
-    var invitation: Invitation?
-    /// What came with the code.
-    var keptFields: [String: String] = [:]
-    /// The tokens, until they are stored.
-    var grant: Arrival?
-
-    /// What the person is shown.
-    struct Invitation {
-        var url: String
-        var host: String
-        var device: DeviceAuthorization?
-    }
-
-    var flow: SignInFlow { attempt.plan.flow }
-
-    /// What is told of `news` at `now`.
-    func reply(_ news: SignInNews, at now: Moment) -> StartSignIn.Reply {
-        var reply = StartSignIn.Reply(
-            event: news.rawValue,
-            attempt: id,
-            flow: flow.rawValue,
-            atUSec: now.wall.microseconds,
-            expiresAtUSec: attempt.expiresAt(at: now).microseconds
-        )
-        guard news == .started else { return reply }
-        reply.url = invitation?.url
-        reply.host = invitation?.host
-        reply.redirectUri = redirectURI
-        reply.userCode = invitation?.device?.userCode
-        reply.verificationUriComplete = invitation?.device?.verificationURIComplete
-        return reply
-    }
-}
-
-/// What binds the answer of a sign-in to its request; drawn anew for each.
-struct SignInSecrets: Sendable {
-    /// `state` (RFC 6749 §4.1.1).
-    let state = RandomText.secret(characters: 43)
-    /// `nonce` of the ID token (OpenID Connect Core §3.1.2.1).
-    let nonce = RandomText.secret(characters: 43)
-    /// `code_verifier` (RFC 7636 §4.1).
-    let codeVerifier = RandomText.secret(characters: 43)
-}
-
-/// Text that nobody can guess, made of the 64 characters of base64url: six bits each, so that 43 hold 256 bits, and 22 hold 128.
-enum RandomText {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
-    static func secret(characters: Int) -> Secret {
-        Secret(bytes(characters))
-    }
-
-    static func text(characters: Int) -> String {
-        String(decoding: bytes(characters), as: UTF8.self)
-    }
-
-    private static func bytes(_ count: Int) -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in alphabet[Int(generator.next() & 63)] }
-    }
-}
-
-/// What somebody asks a sign-in to be.
-struct SignInRequest: Sendable {
-    /// Nil leaves it to what the provider takes.
-    var flow: SignInFlow?
-    var restarts = false
-    /// Whether another person may take the account over.
-    var replacesSubject = false
-    var prompt: String?
-    var loginHint: String?
-    var acrValues: [String] = []
-    var maxAge: Duration?
-    /// Nil: the account's.
-    var scopes: [String]?
-    /// A JSON object.
-    var claims: String?
-}
-
-extension SignInRequest {
-    /// - Throws: `InvalidParameter` for what no server could be asked for.
-    init(_ asked: StartSignIn.Parameters) throws(VarlinkError) {
-        if let name = asked.flow {
-            guard let known = SignInFlow(rawValue: name) else { throw .invalidParameter("flow") }
-            flow = known
+    /// Begins a sign-in, or joins the one under way.
+    ///
+    /// - Parameters:
+    ///   - profile: how people sign in to `account`.
+    ///   - stepUp: what is wanted beyond the account's grant; nil if nothing is.
+    ///   - follower: told everything from the beginning on; the end is the last.
+    /// - Returns: the follower's number, to forget it by; and what to do.
+    /// - Throws: `SignInRefusal` if nothing was begun.
+    func start(
+        _ request: SignInRequest,
+        of account: Account,
+        by profile: SignInProfile,
+        stepUp: StepUp?,
+        isStopping: Bool,
+        at now: Moment,
+        follower: @escaping RunningSignIn.Follower
+    ) throws(SignInRefusal) -> (follower: Int, steps: [Step]) {
+        if running[account.id] != nil { return (follow(account.id, follower), []) }
+        guard !isStopping else { throw .failed(SignInFailure(.unavailable, "the daemon is stopping")) }
+        guard running.count < CallerLimits.signInsMax else { throw .tooMany }
+        var request = request
+        if let stepUp { request.satisfy(stepUp) }
+        let signIn: RunningSignIn
+        do throws(SignInFailure) {
+            signIn = try RunningSignIn(request, of: account, by: profile, at: now)
+        } catch {
+            throw .failed(error)
         }
-        restarts = asked.restart ?? false
-        replacesSubject = asked.replace ?? false
-        prompt = try Self.line(asked.prompt, "prompt")
-        loginHint = try Self.line(asked.loginHint, "loginHint")
-        acrValues = try Self.words(asked.acrValues, "acrValues")
-        if let seconds = asked.maxAgeSec {
-            guard (0...31_557_600).contains(seconds) else { throw .invalidParameter("maxAgeSec") }
-            maxAge = .seconds(seconds)
+        running[account.id] = signIn
+        return (follow(account.id, follower), [.prepare(signIn.id), .wake])
+    }
+
+    private func follow(_ account: AccountID, _ follower: @escaping RunningSignIn.Follower) -> Int {
+        lastFollower += 1
+        for reply in running[account]?.news ?? [] { follower(.news(reply)) }
+        running[account]?.followers[lastFollower] = follower
+        return lastFollower
+    }
+
+    /// Forgets a follower whose caller has gone; the sign-in goes on.
+    func forgetFollower(_ number: Int, of account: AccountID) {
+        running[account]?.followers[number] = nil
+    }
+
+    // MARK: What happens to them
+
+    /// Tells the sign-in of `account` what has happened.
+    func tell(_ event: SignInEvent, to account: AccountID, at now: Moment) -> [Step] {
+        perform(handle(event, of: account, at: now), of: account, at: now) + [.wake]
+    }
+
+    /// Tells the sign-in of `account` that its tokens are stored.
+    ///
+    /// - Parameter snapshot: where the account stands now, for those who follow; nil if it cannot be read.
+    func stored(_ account: AccountID, as snapshot: AccountSnapshot?, at now: Moment) -> [Step] {
+        perform(handle(.stored, of: account, at: now), of: account, as: snapshot, at: now) + [.wake]
+    }
+
+    /// Takes what a browser delivered to the listener of the sign-in `id`.
+    ///
+    /// - Parameter show: shows the browser a page: now, or at the end if it has brought the answer.
+    func delivered(
+        _ form: RedirectListener.Delivery,
+        to id: String,
+        at now: Moment,
+        show: @escaping @Sendable (RedirectPage) -> Void
+    ) -> [Step] {
+        guard let signIn = named(id) else {
+            show(.nothingUnderWay)
+            return []
         }
-        let words = try Self.words(asked.scopes, "scopes")
-        scopes = words.isEmpty ? nil : words
-        claims = try Self.line(asked.claims, "claims")
+        guard !form.isEmpty else {
+            show(.awaited(signIn.account.name))
+            return []
+        }
+        guard let response = try? AuthorizationResponse(form: form) else {
+            show(.unreadable)
+            return []
+        }
+        let (refusal, steps) = bring(response, to: signIn.account.id, at: now, show)
+        if let refusal { show(RedirectPage(refusal, signIn.account.name)) }
+        return steps
     }
 
-    /// What goes into an address has a limit that browsers and servers set: real ones have a few hundred bytes.
-    private static let bytesMax = 4096
-
-    private static func line(_ text: String?, _ name: String) throws(VarlinkError) -> String? {
-        guard let text, !text.isEmpty else { return nil }
-        let isLine = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-        guard text.utf8.count <= bytesMax, isLine else { throw .invalidParameter(name) }
-        return text
+    /// Puts an answer before a sign-in.
+    ///
+    /// - Parameter show: shows the end to the browser that brought it; nil if no browser waits.
+    /// - Returns: why it is not the answer, nil if it was taken; and what to do.
+    func bring(
+        _ response: AuthorizationResponse,
+        to account: AccountID,
+        at now: Moment,
+        _ show: (@Sendable (RedirectPage) -> Void)? = nil
+    ) -> (refusal: ResponseRefusal?, steps: [Step]) {
+        guard running[account] != nil else { return (.alreadyAnswered, []) }
+        let effects = handle(.responseArrived(response), of: account, at: now)
+        for case .refuse(let refusal) in effects { return (refusal, []) }
+        if let show { running[account]?.pages.append(show) }
+        return (nil, perform(effects, of: account, at: now))
     }
 
-    private static func words(_ list: [String]?, _ name: String) throws(VarlinkError) -> [String] {
-        let words = list ?? []
-        let isFine = words.allSatisfy { word in !word.isEmpty && word.utf8.allSatisfy { (0x21...0x7e).contains($0) } }
-        guard isFine, words.reduce(0, { $0 + $1.utf8.count + 1 }) <= bytesMax else { throw .invalidParameter(name) }
-        return words
+    /// Tells those sign-ins whose time has come.
+    func advance(at now: Moment) -> [Step] {
+        guard remaining(at: now) == .zero else { return [] }
+        return running.keys.sorted().flatMap { account in
+            running[account]?.attempt.remaining(at: now) == .zero ? tell(.timePassed, to: account, at: now) : []
+        }
     }
+
+    /// Ends those that can be ended, because the daemon stops.
+    func stop(at now: Moment) -> [Step] {
+        running.keys.sorted().flatMap { tell(.cancelled(by: .stopping), to: $0, at: now) }
+    }
+
+    private func handle(_ event: SignInEvent, of account: AccountID, at now: Moment) -> [SignInEffect] {
+        running[account]?.attempt.handle(event, at: now) ?? []
+    }
+
+    private func perform(
+        _ effects: [SignInEffect],
+        of account: AccountID,
+        as snapshot: AccountSnapshot? = nil,
+        at now: Moment
+    ) -> [Step] {
+        effects.flatMap { effect -> [Step] in
+            guard let signIn = running[account] else { return [] }
+            switch effect {
+            case .tell(let news): return publish(news, of: signIn, at: now)
+            case .exchange(let code): return [.exchange(signIn.id, code)]
+            case .poll: return [.poll(signIn.id)]
+            case .store: return signIn.grant.map { [.submit($0)] } ?? []
+            // Whoever brought the answer has been told.
+            case .refuse: return []
+            case .finish(let end): return finish(signIn, end, as: snapshot, at: now)
+            }
+        }
+    }
+
+    private func publish(_ news: SignInNews, of signIn: RunningSignIn, at now: Moment) -> [Step] {
+        let reply = signIn.reply(news, at: now)
+        // A browser may be opened again and again.
+        guard !signIn.news.contains(where: { $0.event == reply.event }) else { return [] }
+        running[signIn.account.id]?.news.append(reply)
+        let report = Step.report(.news(reply), to: signIn.followersInOrder)
+        guard news == .started else { return [report] }
+        return [report, .announce(.signInStarted(flow: signIn.flow.rawValue), of: signIn.account.id, at: now)]
+    }
+
+    private func finish(
+        _ signIn: RunningSignIn,
+        _ end: SignInEnd,
+        as snapshot: AccountSnapshot?,
+        at now: Moment
+    ) -> [Step] {
+        let (account, followers) = (signIn.account.id, signIn.followersInOrder)
+        running[account] = nil
+        signIn.listener?.close()
+        let page = RedirectPage(end, signIn.account.name)
+        for show in signIn.pages { show(page) }
+        guard end == .completed else {
+            let announcement = Announcement.signInFailed(reason: end.reason)
+            return [
+                .announce(announcement, of: account, at: now), .report(.ended(end), to: followers), .ended(account),
+            ]
+        }
+        return [.report(.completed(signIn.completion(snapshot, at: now)), to: followers), .ended(account)]
+    }
+
+    // MARK: What servers are asked
+
+    // After each `await` the sign-in is looked up by its name: it may be over, and another one of the account under way.
+
+    /// Makes what the person is shown: the address that the browser has to open, or a code to type on any device.
+    ///
+    /// - Parameters:
+    ///   - asking: as whom the server is asked.
+    ///   - deliver: brings what a browser delivers to `delivered`, on the coordinator's queue. The listener alone keeps it.
+    func prepare(
+        _ id: String,
+        as asking: RequestingClient,
+        deliver: @escaping RedirectListener.Deliver
+    ) async -> [Step] {
+        guard let signIn = named(id) else { return [] }
+        guard let redirect = signIn.redirect else { return await prepareDevice(signIn, as: asking) }
+        let opened: (uri: String, listener: RedirectListener?)
+        do throws(RedirectListenerError) {
+            opened = try await open(redirect, deliver: deliver)
+        } catch {
+            let failure = RefreshFailure(.misconfigured, detail: FailureDetail(summary: error.description))
+            return tell(.preparationFailed(failure), toAttempt: id)
+        }
+        guard change(id, { ($0.redirectURI, $0.listener) = opened }) else {
+            opened.listener?.close()
+            return []
+        }
+        switch await client.authorizationURL(for: signIn.authorizationRequest(opened.uri, as: asking)) {
+        case .failure(let failure): return tell(.preparationFailed(failure), toAttempt: id)
+        case .success(let url):
+            change(id) { $0.invitation = RunningSignIn.Invitation(url) }
+            return tell(.prepared(signIn.expectation(of: url, for: asking)), toAttempt: id)
+        }
+    }
+
+    /// - Returns: where the server sends the browser back to, and what listens there; no listener for an address that is not ours to listen on.
+    private func open(
+        _ redirect: RedirectChoice,
+        deliver: @escaping RedirectListener.Deliver
+    ) async throws(RedirectListenerError) -> (uri: String, listener: RedirectListener?) {
+        switch redirect {
+        case .fixed(let uri): return (uri, nil)
+        case .loopback(let host, let port, let path):
+            let listener = try await RedirectListener.open(port: port, path: path, deliver: deliver)
+            return ("http://\(host):\(listener.port)\(path)", listener)
+        }
+    }
+
+    private func prepareDevice(_ signIn: RunningSignIn, as asking: RequestingClient) async -> [Step] {
+        let request = DeviceAuthorizationRequest(client: asking, scopes: signIn.request.scopes)
+        switch await client.authorizeDevice(request) {
+        case .failure(let failure): return tell(.preparationFailed(failure), toAttempt: signIn.id)
+        case .success(let device):
+            change(signIn.id) { $0.invitation = RunningSignIn.Invitation(device) }
+            let event = SignInEvent.deviceAuthorized(interval: device.interval, lifetime: device.expiresIn)
+            return tell(event, toAttempt: signIn.id)
+        }
+    }
+
+    /// Sends the code to the token endpoint.
+    func exchange(_ code: AuthorizationCode, of id: String, as asking: RequestingClient) async -> [Step] {
+        guard let signIn = named(id) else { return [] }
+        let sentAt = timebase.now()
+        let outcome = await client.exchange(signIn.codeExchange(code, as: asking))
+        return obtained(outcome, of: signIn, keeping: code.keptFields, sentAt: sentAt)
+    }
+
+    /// Asks once whether the person has approved on the other device.
+    func poll(_ id: String, as asking: RequestingClient) async -> [Step] {
+        guard let signIn = named(id), let device = signIn.invitation?.device else { return [] }
+        let sentAt = timebase.now()
+        let request = DevicePoll(client: asking, deviceCode: device.deviceCode, scopes: signIn.request.scopes)
+        let outcome = await client.pollDevice(request)
+        if case .obtained(let outcome) = outcome { return obtained(outcome, of: signIn, sentAt: sentAt) }
+        return outcome.answer.map { tell(.pollEnded($0), toAttempt: id) } ?? []
+    }
+
+    /// Notes what came of a code or of a device's.
+    private func obtained(
+        _ outcome: GrantOutcome,
+        of signIn: RunningSignIn,
+        keeping kept: [String: String] = [:],
+        sentAt: Moment
+    ) -> [Step] {
+        let date = outcome.serverDate.map { [Step.noteServerDate($0, of: signIn.account.id)] } ?? []
+        switch outcome.result {
+        case .failure(let failure): return date + tell(.exchangeFailed(failure), toAttempt: signIn.id)
+        case .success(let grant):
+            change(signIn.id) {
+                $0.grant = signIn.arrival(
+                    of: grant,
+                    keeping: kept,
+                    learnedEncoding: outcome.basicCredentialEncoding,
+                    sentAt: sentAt
+                )
+            }
+            return date + tell(.grantArrived(subject: grant.subject), toAttempt: signIn.id)
+        }
+    }
+
+    /// The same by the sign-in's name: what was asked for an earlier one is none of a later one's business.
+    private func tell(_ event: SignInEvent, toAttempt id: String) -> [Step] {
+        guard let signIn = named(id) else { return [] }
+        return tell(event, to: signIn.account.id, at: timebase.now())
+    }
+
+    /// Changes the sign-in that is called so; false if it is over.
+    @discardableResult
+    private func change(_ id: String, _ body: (inout RunningSignIn) -> Void) -> Bool {
+        guard var signIn = named(id) else { return false }
+        body(&signIn)
+        running[signIn.account.id] = signIn
+        return true
+    }
+}
+
+/// Why a sign-in was not begun.
+enum SignInRefusal: Error {
+    case failed(SignInFailure)
+    /// `CallerLimits.signInsMax`.
+    case tooMany
 }

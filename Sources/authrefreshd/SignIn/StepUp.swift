@@ -1,4 +1,3 @@
-internal import AccountStorage
 internal import OAuthClient
 internal import RefreshCore
 
@@ -48,27 +47,41 @@ struct StepUp: Sendable {
     }
 }
 
-extension SignInRequest {
-    /// Whether it says how the person is to be authenticated, for which a device's code has no words (RFC 8628 §3.1).
-    var namesAuthentication: Bool { !acrValues.isEmpty || maxAge != nil || claims != nil }
-
-    /// Asks for what `stepUp` wants, as far as the caller has not said it otherwise.
-    mutating func satisfy(_ stepUp: StepUp) {
-        if acrValues.isEmpty { acrValues = stepUp.acrValues }
-        maxAge = maxAge ?? stepUp.maxAge
-        scopes = scopes ?? stepUp.scopes
-        claims = claims ?? stepUp.claims
-    }
-}
-
 /// What is wanted beyond accounts' grants: at most one demand for each account, the last.
 struct StepUps {
     private var demands: [AccountID: StepUp] = [:]
 
     subscript(_ account: AccountID) -> StepUp? { demands[account] }
 
-    mutating func note(_ stepUp: StepUp, of account: AccountID) {
+    /// Notes a demand, in place of an earlier one.
+    ///
+    /// - Returns: what is to be announced; nil if no person is needed.
+    @discardableResult
+    mutating func note(_ stepUp: StepUp, of account: AccountID) -> Announcement? {
         demands[account] = stepUp
+        return stepUp.needsPerson ? .stepUpRequired(stepUp) : nil
+    }
+
+    /// Notes what an account's own exchange says of a demand.
+    ///
+    /// - Parameter claims: what the exchange asked for; nil if it was for the grant alone.
+    /// - Returns: what is to be announced; nil if nothing is.
+    mutating func note(
+        _ outcome: RefreshOutcome,
+        having claims: String?,
+        of account: AccountID,
+        at now: Moment
+    ) -> Announcement? {
+        switch outcome.result {
+        case .success:
+            met(claims, of: account)
+            return nil
+        case .failure(let failure):
+            guard failure.failureClass.isAnswer, let demanded = outcome.demandedClaims ?? claims else { return nil }
+            let announcement = note(StepUp(since: now.wall, claims: demanded), of: account)
+            // Without claims of ours it is the grant itself that the server wants a person for, and tells so by itself.
+            return claims == nil ? nil : announcement
+        }
     }
 
     mutating func forget(_ account: AccountID) {
@@ -96,33 +109,12 @@ struct StepUps {
     }
 }
 
-/// Demands that go beyond an account's grant.
-extension RefreshCoordinator {
-    /// Notes what a resource server wants; those who follow are told if a person is needed.
-    func note(_ stepUp: StepUp, of snapshot: AccountSnapshot) {
-        stepUps.note(stepUp, of: snapshot.account.id)
-        guard stepUp.needsPerson, let record = try? records.entry(of: snapshot.account.id)?.record() else { return }
-        announce(.stepUpRequired(stepUp), of: record, at: snapshot.at)
-    }
-
-    /// Notes what an account's own exchange says of a demand.
-    ///
-    /// - Parameter claims: what the exchange asked for; nil if it was for the grant alone.
-    func noteDemand(of record: Record, having claims: String?, _ outcome: RefreshOutcome, at now: Moment) {
-        let id = record.account.id
-        switch outcome.result {
-        case .success: stepUps.met(claims, of: id)
-        case .failure(let failure):
-            let isAnswer =
-                switch failure.failureClass {
-                case .unreachable, .unanswered, .unavailable, .untrusted: false
-                case .grantEnded, .rejected, .refusedByGateway, .userRequired, .misconfigured: true
-                }
-            guard isAnswer, let demanded = outcome.demandedClaims ?? claims else { return }
-            let stepUp = StepUp(since: now.wall, claims: demanded)
-            stepUps.note(stepUp, of: id)
-            // Without claims of ours it is the grant itself that the server wants a person for, and tells so by itself.
-            if claims != nil { announce(.stepUpRequired(stepUp), of: record, at: now) }
+extension FailureClass {
+    /// Whether the server has looked at what it was asked for.
+    fileprivate var isAnswer: Bool {
+        switch self {
+        case .unreachable, .unanswered, .unavailable, .untrusted: false
+        case .grantEnded, .rejected, .refusedByGateway, .userRequired, .misconfigured: true
         }
     }
 }

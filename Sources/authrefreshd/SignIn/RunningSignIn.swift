@@ -1,0 +1,256 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import OAuthClient
+internal import RedirectListener
+internal import RefreshCore
+internal import SignIn
+
+/// A sign-in that is under way. It is kept in memory only: its secrets are worth nothing after a restart.
+struct RunningSignIn {
+    /// What somebody who follows is told.
+    enum Report: Sendable {
+        case news(StartSignIn.Reply)
+        /// The last, with where the account stands.
+        case completed(StartSignIn.Reply)
+        /// The last, if there are no tokens.
+        case ended(SignInEnd)
+    }
+
+    typealias Follower = @Sendable (Report) -> Void
+
+    /// Names it on the wire: 128 random bits, and not the `state`, so that it may be seen.
+    let id = RandomText.text(characters: 22)
+    /// As it was at the beginning; a change of what matters ends the sign-in.
+    let account: Account
+    let request: SignInRequest
+    /// Where the server is to send the browser back to; nil with a device.
+    let redirect: RedirectChoice?
+    var attempt: SignInAttempt
+    let secrets = SignInSecrets()
+    let correlationID = CorrelationID.new()
+
+    /// Everything that was told, for those who come later: at most one of each kind.
+    var news: [StartSignIn.Reply] = []
+    /// By their numbers: they are told in the order in which they came.
+    var followers: [Int: Follower] = [:]
+    /// Browsers that wait for their page; no more than the listener has connections.
+    var pages: [@Sendable (RedirectPage) -> Void] = []
+    var listener: RedirectListener?
+    /// The same as `redirect`, with the listener's port; nil until that is known.
+    var redirectURI: String?
+    var invitation: Invitation?
+    /// The tokens, until they are stored.
+    var grant: Arrival?
+
+    /// What the person is shown.
+    struct Invitation {
+        let url: String
+        let host: String
+        /// Nil with a browser.
+        var device: DeviceAuthorization?
+    }
+
+    /// - Parameters:
+    ///   - request: where it names no flow, the sign-in goes the profile's way.
+    ///   - profile: how people sign in to `account`.
+    /// - Throws: `SignInFailure` for what this client cannot be used for.
+    init(
+        _ request: SignInRequest,
+        of account: Account,
+        by profile: SignInProfile,
+        at now: Moment
+    ) throws(SignInFailure) {
+        let flow = request.flow ?? RedirectChoice.flow(for: profile)
+        if flow == .device, request.namesAuthentication {
+            let reason = "a code on another device cannot ask for a stronger or newer sign-in"
+            throw SignInFailure(.misconfigured, reason)
+        }
+        redirect = flow == .device ? nil : try RedirectChoice(for: flow, profile)
+        self.account = account
+        self.request = request
+        let plan = SignInPlan(
+            flow: flow,
+            storedSubject: account.grantFacts.subject,
+            replacesSubject: request.replacesSubject,
+            startedAt: now
+        )
+        attempt = SignInAttempt(plan: plan)
+    }
+
+    var flow: SignInFlow { attempt.plan.flow }
+
+    var followersInOrder: [Follower] { followers.sorted { $0.key < $1.key }.map(\.value) }
+
+    /// What is told of `news` at `now`.
+    func reply(_ news: SignInNews, at now: Moment) -> StartSignIn.Reply {
+        var reply = StartSignIn.Reply(
+            event: news.rawValue,
+            attempt: id,
+            flow: flow.rawValue,
+            atUSec: now.wall.microseconds,
+            expiresAtUSec: attempt.expiresAt(at: now).microseconds
+        )
+        guard news == .started else { return reply }
+        reply.url = invitation?.url
+        reply.host = invitation?.host
+        reply.redirectUri = redirectURI
+        reply.userCode = invitation?.device?.userCode
+        reply.verificationUriComplete = invitation?.device?.verificationURIComplete
+        return reply
+    }
+
+    /// What is told last, once the tokens are stored.
+    ///
+    /// - Parameter snapshot: where the account stands now; nil if it cannot be read.
+    func completion(_ snapshot: AccountSnapshot?, at now: Moment) -> StartSignIn.Reply {
+        var reply = reply(.completed, at: now)
+        guard let snapshot else { return reply }
+        reply.status = snapshot.wireStatus
+        let isKept = grant?.tokens?.refreshToken == nil && snapshot.state.isRefreshable
+        reply.refreshTokenKept = isKept ? true : nil
+        return reply
+    }
+}
+
+/// What a sign-in asks of the authorization server, and makes of its answers.
+extension RunningSignIn {
+    func authorizationRequest(_ redirectURI: String, as asking: RequestingClient) -> AuthorizationRequest {
+        var authorization = AuthorizationRequest(
+            client: asking,
+            redirectURI: redirectURI,
+            state: secrets.state,
+            nonce: nonce(for: asking),
+            codeVerifier: secrets.codeVerifier
+        )
+        authorization.scopes = request.scopes
+        authorization.prompt = request.prompt
+        authorization.loginHint = request.loginHint
+        authorization.acrValues = request.acrValues
+        authorization.maxAge = request.maxAge
+        authorization.claims = request.claims
+        return authorization
+    }
+
+    /// What the answer to `url` has to look like.
+    func expectation(of url: AuthorizationURL, for asking: RequestingClient) -> AuthorizationExpectation {
+        let profile = asking.profile?.signIn ?? SignInProfile()
+        return AuthorizationExpectation(
+            state: secrets.state,
+            issuer: url.issuer,
+            requiresIssuer: url.requiresIssuer,
+            isProofKeyUsed: profile.pkce == .s256,
+            codeParameters: ["code"] + profile.codeParameters,
+            keptParameters: profile.callbackFields
+        )
+    }
+
+    func codeExchange(_ code: AuthorizationCode, as asking: RequestingClient) -> CodeExchange {
+        CodeExchange(
+            client: asking,
+            code: code.secret,
+            redirectURI: redirectURI ?? "",
+            codeVerifier: secrets.codeVerifier,
+            nonce: nonce(for: asking),
+            maxAge: request.maxAge,
+            scopes: request.scopes
+        )
+    }
+
+    /// The tokens of `grant`, as they are put before the account's machine.
+    ///
+    /// - Parameter kept: what came with the code; what comes with the tokens goes before it.
+    func arrival(
+        of grant: ObtainedGrant,
+        keeping kept: [String: String],
+        learnedEncoding: BasicCredentialEncoding?,
+        sentAt: Moment
+    ) -> Arrival {
+        let tokens = grant.tokens
+        // A server that names nobody leaves it to us to remember whom it named before.
+        let subject = grant.subject ?? (request.replacesSubject ? nil : account.grantFacts.subject)
+        // With `replace`, only a server that names the same person again says that it is the same.
+        let isSamePerson =
+            !request.replacesSubject || grant.subject.map { $0 == account.grantFacts.subject } ?? false
+        let event: Event =
+            tokens.refreshToken == nil && isSamePerson
+            ? .accessTokenObtained(tokens.issuance, sentAt: sentAt)
+            : .grantObtained(tokens.issuance, hasRefreshToken: tokens.refreshToken != nil, sentAt: sentAt)
+        return Arrival(
+            account: account.id,
+            event: event,
+            tokens: StoredTokens(tokens),
+            grantFacts: GrantFacts(subject: subject, keptFields: kept.merging(grant.keptFields) { _, new in new }),
+            learnedEncoding: learnedEncoding,
+            correlationID: correlationID
+        )
+    }
+
+    /// OpenID Connect Core §3.1.2.1: it comes back in the ID token, which there is if `openid` was asked for.
+    private func nonce(for asking: RequestingClient) -> Secret? {
+        asking.scopes(request.scopes).contains("openid") ? secrets.nonce : nil
+    }
+}
+
+extension RunningSignIn.Invitation {
+    init(_ url: AuthorizationURL) {
+        self.init(url: url.url, host: url.host)
+    }
+
+    init(_ device: DeviceAuthorization) {
+        self.init(url: device.verificationURI, host: Self.host(of: device.verificationURI), device: device)
+    }
+
+    /// What a browser will show of `url` in its address bar; the whole of it if there is no host to be seen.
+    private static func host(of url: String) -> String {
+        let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count >= 3 else { return url }
+        return String(parts[2].split(separator: "?").first ?? parts[2])
+    }
+}
+
+extension DevicePollOutcome {
+    /// What the sign-in is told; nil if there are tokens, or would be if they could be believed.
+    var answer: DevicePollAnswer? {
+        switch self {
+        case .pending: return .pending
+        case .slowDown: return .slowDown
+        case .expired: return .expired
+        case .denied(let failure):
+            let refusal = ServerRefusal(
+                error: failure.detail.oauthError ?? "access_denied",
+                description: failure.detail.oauthErrorDescription
+            )
+            return .denied(refusal)
+        case .failed(let failure): return .failed(failure)
+        case .obtained: return nil
+        }
+    }
+}
+
+/// What binds the answer of a sign-in to its request; drawn anew for each.
+struct SignInSecrets: Sendable {
+    /// `state` (RFC 6749 §4.1.1).
+    let state = RandomText.secret(characters: 43)
+    /// `nonce` of the ID token (OpenID Connect Core §3.1.2.1).
+    let nonce = RandomText.secret(characters: 43)
+    /// `code_verifier` (RFC 7636 §4.1).
+    let codeVerifier = RandomText.secret(characters: 43)
+}
+
+/// Text that nobody can guess, made of the 64 characters of base64url: six bits each, so that 43 hold 256 bits, and 22 hold 128.
+enum RandomText {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    static func secret(characters: Int) -> Secret {
+        Secret(bytes(characters))
+    }
+
+    static func text(characters: Int) -> String {
+        String(decoding: bytes(characters), as: UTF8.self)
+    }
+
+    private static func bytes(_ count: Int) -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in alphabet[Int(generator.next() & 63)] }
+    }
+}

@@ -1,0 +1,73 @@
+internal import AuthRefreshInterface
+internal import RefreshCore
+internal import SignIn
+internal import Varlink
+
+/// What somebody asks a sign-in to be.
+struct SignInRequest: Sendable {
+    /// Nil leaves it to what the provider takes.
+    var flow: SignInFlow?
+    var restarts = false
+    /// Whether another person may take the account over.
+    var replacesSubject = false
+    var prompt: String?
+    var loginHint: String?
+    var acrValues: [String] = []
+    var maxAge: Duration?
+    /// Nil: the account's.
+    var scopes: [String]?
+    /// A JSON object.
+    var claims: String?
+}
+
+extension SignInRequest {
+    /// - Throws: `InvalidParameter` for what no server could be asked for.
+    init(_ asked: StartSignIn.Parameters) throws(VarlinkError) {
+        if let name = asked.flow {
+            guard let known = SignInFlow(rawValue: name) else { throw .invalidParameter("flow") }
+            flow = known
+        }
+        restarts = asked.restart ?? false
+        replacesSubject = asked.replace ?? false
+        prompt = try Self.line(asked.prompt, "prompt")
+        loginHint = try Self.line(asked.loginHint, "loginHint")
+        acrValues = try Self.words(asked.acrValues, "acrValues")
+        if let seconds = asked.maxAgeSec {
+            guard (0...31_557_600).contains(seconds) else { throw .invalidParameter("maxAgeSec") }
+            maxAge = .seconds(seconds)
+        }
+        let words = try Self.words(asked.scopes, "scopes")
+        scopes = words.isEmpty ? nil : words
+        claims = try Self.line(asked.claims, "claims")
+    }
+
+    /// What goes into an address has a limit that browsers and servers set: real ones have a few hundred bytes.
+    private static let bytesMax = 4096
+
+    private static func line(_ text: String?, _ name: String) throws(VarlinkError) -> String? {
+        guard let text, !text.isEmpty else { return nil }
+        let isLine = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        guard text.utf8.count <= bytesMax, isLine else { throw .invalidParameter(name) }
+        return text
+    }
+
+    private static func words(_ list: [String]?, _ name: String) throws(VarlinkError) -> [String] {
+        let words = list ?? []
+        let isFine = words.allSatisfy { word in !word.isEmpty && word.utf8.allSatisfy { (0x21...0x7e).contains($0) } }
+        guard isFine, words.reduce(0, { $0 + $1.utf8.count + 1 }) <= bytesMax else { throw .invalidParameter(name) }
+        return words
+    }
+}
+
+extension SignInRequest {
+    /// Whether it says how the person is to be authenticated, for which a device's code has no words (RFC 8628 §3.1).
+    var namesAuthentication: Bool { !acrValues.isEmpty || maxAge != nil || claims != nil }
+
+    /// Asks for what `stepUp` wants, as far as the caller has not said it otherwise.
+    mutating func satisfy(_ stepUp: StepUp) {
+        if acrValues.isEmpty { acrValues = stepUp.acrValues }
+        maxAge = maxAge ?? stepUp.maxAge
+        scopes = scopes ?? stepUp.scopes
+        claims = claims ?? stepUp.claims
+    }
+}
