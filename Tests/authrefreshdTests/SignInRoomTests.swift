@@ -1,0 +1,304 @@
+import AccountStorage
+import AuthRefreshInterface
+import OAuthClient
+import RedirectListener
+import RefreshCore
+import SignIn
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// The sign-ins by themselves, and what is wanted beyond grants: without a daemon, a store or a server.
+struct SignInRoomTests {
+    private typealias Reports = EventLog<RunningSignIn.Report>
+    private typealias Pages = EventLog<RedirectPage>
+
+    /// People are sent to a page of the client's, and bring back the address.
+    private var profile: SignInProfile {
+        var profile = SignInProfile()
+        profile.redirectURI = "https://app.example/callback"
+        return profile
+    }
+
+    private static func at(_ seconds: Int64) -> Moment {
+        Moment(
+            wall: Timestamp(microseconds: 1_000_000_000_000 + seconds * 1_000_000),
+            boot: BootTime(bootID: 1, microseconds: seconds * 1_000_000)
+        )
+    }
+
+    private func at(_ seconds: Int64) -> Moment { Self.at(seconds) }
+
+    private func account(_ number: Int64 = 7) throws -> Account {
+        Account(
+            id: AccountID(number),
+            name: try #require(AccountName("work\(number)")),
+            issuer: try Issuer(url: "https://login.example.com"),
+            registration: ClientRegistration(clientID: "app")
+        )
+    }
+
+    /// As whom a server is asked of which all is known, so that nothing is looked up.
+    private func asking() throws -> RequestingClient {
+        var provider = ProviderProfile(name: "example", tokenEndpoint: Endpoint("https://login.example.com/token"))
+        provider.endpoints.authorization = Endpoint("https://login.example.com/authorize")
+        let account = try account()
+        return RequestingClient(
+            issuer: account.issuer,
+            profile: provider,
+            registration: account.registration,
+            correlationID: "c"
+        )
+    }
+
+    private func withRoom(_ body: (SignIns) async throws -> Void) async throws {
+        let client = OAuthClient()
+        let room = SignIns(client: client, timebase: Timebase(now: { Self.at(0) }, jitter: { 0.5 }))
+        do {
+            try await body(room)
+        } catch {
+            try? await client.shutdown()
+            throw error
+        }
+        try await client.shutdown()
+    }
+
+    private func start(
+        _ request: SignInRequest = SignInRequest(),
+        in room: SignIns,
+        _ number: Int64 = 7,
+        stepUp: StepUp? = nil,
+        isStopping: Bool = false,
+        follower: @escaping RunningSignIn.Follower = { _ in }
+    ) throws -> (follower: Int, steps: [SignIns.Step]) {
+        try room.start(
+            request,
+            of: account(number),
+            by: profile,
+            stepUp: stepUp,
+            isStopping: isStopping,
+            at: at(0),
+            follower: follower
+        )
+    }
+
+    /// Starts a sign-in, and has the address made that the browser opens.
+    private func wait(in room: SignIns) async throws -> RunningSignIn {
+        _ = try start(in: room)
+        let id = try #require(room[AccountID(7)]?.id)
+        _ = await room.prepare(id, as: try asking()) { _, _ in }
+        return try #require(room.named(id))
+    }
+
+    private func response(_ form: String) throws -> AuthorizationResponse {
+        try AuthorizationResponse(form: Array(form.utf8))
+    }
+
+    /// The steps, each in a word or two.
+    private func words(_ steps: [SignIns.Step]) -> [String] {
+        steps.map { step in
+            switch step {
+            case .prepare: "prepare"
+            case .exchange: "exchange"
+            case .poll: "poll"
+            case .submit: "submit"
+            case .announce(.signInStarted, of: _, at: _): "announce start"
+            case .announce(.signInFailed, of: _, at: _): "announce failure"
+            case .announce: "announce"
+            case .report(.news(let reply), to: _): "report \(reply.event)"
+            case .report(.completed, to: _): "report completion"
+            case .report(.ended, to: _): "report end"
+            case .noteServerDate: "note date"
+            case .ended: "ended"
+            case .wake: "wake"
+            }
+        }
+    }
+
+    private func end(in steps: [SignIns.Step]) -> SignInEnd? {
+        for case .report(.ended(let end), to: _) in steps { return end }
+        return nil
+    }
+
+    private let failure = ["announce failure", "report end", "ended"]
+
+    // MARK: Those who ask
+
+    @Test func `whoever follows is told before everybody else that a sign-in begins`() async throws {
+        try await withRoom { room in
+            let begun = try start(in: room)
+            #expect(words(begun.steps) == ["prepare", "wake"])
+            let id = try #require(room[AccountID(7)]?.id)
+            let prepared = await room.prepare(id, as: try asking()) { _, _ in }
+            #expect(words(prepared) == ["report started", "announce start", "wake"])
+            guard case .report(.news(let reply), to: let followers)? = prepared.first else { return }
+            #expect(followers.count == 1)
+            #expect(reply.attempt == id && reply.redirectUri == "https://app.example/callback")
+            #expect(reply.host == "login.example.com")
+        }
+    }
+
+    @Test func `whoever joins a sign-in hears what was told before, and nothing after leaving`() async throws {
+        try await withRoom { room in
+            let signIn = try await wait(in: room)
+            let reports = Reports()
+            let joined = try start(in: room) { reports.append($0) }
+            #expect(joined.steps.isEmpty && reports.count == 1)
+            #expect(room.named(signIn.id)?.followers.count == 2)
+            room.forgetFollower(joined.follower, of: AccountID(7))
+            let steps = room.tell(.opened, to: AccountID(7), at: at(1))
+            #expect(words(steps) == ["report opened", "wake"])
+            guard case .report(_, to: let followers)? = steps.first else { return }
+            #expect(followers.count == 1)
+        }
+    }
+
+    @Test func `a restart ends the sign-in under way before the new one begins`() async throws {
+        try await withRoom { room in
+            let old = try await wait(in: room)
+            #expect(room.makeWay(for: SignInRequest(), of: AccountID(7), at: at(1)).isEmpty)
+            var request = SignInRequest()
+            request.restarts = true
+            let steps = room.makeWay(for: request, of: AccountID(7), at: at(1))
+            #expect(words(steps) == failure + ["wake"])
+            #expect(end(in: steps) == .cancelled(by: .superseded))
+            #expect(room.isEmpty)
+            #expect(words(try start(request, in: room).steps) == ["prepare", "wake"])
+            // What was asked for the old one is none of the new one's business.
+            let stale = await room.prepare(old.id, as: try asking()) { _, _ in }
+            #expect(stale.isEmpty)
+            #expect(room[AccountID(7)]?.id != old.id && room[AccountID(7)]?.redirectURI == nil)
+        }
+    }
+
+    @Test func `one sign-in too many is refused, and one that ends makes room`() async throws {
+        try await withRoom { room in
+            for number in 1...Int64(CallerLimits.signInsMax) { _ = try start(in: room, number) }
+            // Who joins takes no room.
+            _ = try start(in: room, 1)
+            let refusal = #expect(throws: SignInRefusal.self) { try start(in: room, 100) }
+            guard case .tooMany? = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                return
+            }
+            _ = room.tell(.cancelled(by: .user), to: AccountID(1), at: at(1))
+            _ = try start(in: room, 100)
+            #expect(room[AccountID(100)] != nil && room[AccountID(1)] == nil)
+        }
+    }
+
+    @Test func `a demand fills what the request leaves open`() async throws {
+        try await withRoom { room in
+            var stepUp = StepUp(since: at(0).wall, claims: "{}")
+            stepUp.acrValues = ["gold"]
+            stepUp.scopes = ["mail", "send"]
+            var request = SignInRequest()
+            request.acrValues = ["silver"]
+            _ = try start(request, in: room, stepUp: stepUp)
+            let asked = try #require(room[AccountID(7)]?.request)
+            #expect(asked.claims == "{}" && asked.scopes == ["mail", "send"] && asked.acrValues == ["silver"])
+            // RFC 8628 §3.1 has no words for it.
+            request.flow = .device
+            #expect(throws: SignInRefusal.self) { try start(request, in: room, 8, stepUp: stepUp) }
+            #expect(room[AccountID(8)] == nil)
+        }
+    }
+
+    // MARK: Those who answer
+
+    @Test func `the answer with the right state is taken once, and no other`() async throws {
+        try await withRoom { room in
+            let signIn = try await wait(in: room)
+            let id = AccountID(7)
+            let wrong = room.bring(try response("code=c&state=guessed"), to: id, at: at(1))
+            #expect(wrong.refusal == .wrongState && wrong.steps.isEmpty)
+            let right = try response("code=c&state=\(signIn.secrets.state.reveal())")
+            let taken = room.bring(right, to: id, at: at(2))
+            #expect(taken.refusal == nil)
+            #expect(words(taken.steps) == ["report callback-received", "report exchanging", "exchange"])
+            let again = room.bring(right, to: id, at: at(3))
+            #expect(again.refusal == .alreadyAnswered && again.steps.isEmpty)
+        }
+    }
+
+    @Test func `the browser that brought a refusal is shown the end, and subscribers hear of it before followers`()
+        async throws
+    {
+        try await withRoom { room in
+            let signIn = try await wait(in: room)
+            let pages = Pages()
+            let form = "error=access_denied&state=\(signIn.secrets.state.reveal())"
+            let steps = room.delivered(Array(form.utf8), to: signIn.id, at: at(1)) { pages.append($0) }
+            #expect(words(steps) == ["report callback-received"] + failure)
+            #expect(pages.all.map(\.title) == ["The sign-in was declined"])
+            let late = room.delivered(Array(form.utf8), to: signIn.id, at: at(2)) { pages.append($0) }
+            #expect(late.isEmpty && pages.all.last == .nothingUnderWay)
+        }
+    }
+
+    @Test func `what is no answer is told to the browser, and the sign-in goes on`() async throws {
+        try await withRoom { room in
+            let signIn = try await wait(in: room)
+            let pages = Pages()
+            for form in ["", "%", "code=c&state=guessed"] {
+                #expect(room.delivered(Array(form.utf8), to: signIn.id, at: at(1)) { pages.append($0) }.isEmpty)
+            }
+            let name = signIn.account.name
+            #expect(pages.all == [.awaited(name), .unreadable, RedirectPage(.wrongState, name)])
+            #expect(room.named(signIn.id) != nil)
+        }
+    }
+
+    // MARK: The end
+
+    @Test func `a sign-in that nobody comes back to is over after its time`() async throws {
+        try await withRoom { room in
+            _ = try await wait(in: room)
+            #expect(room.remaining(at: at(590)) == .seconds(10))
+            #expect(room.advance(at: at(599)).isEmpty)
+            let steps = room.advance(at: at(600))
+            #expect(words(steps) == failure + ["wake"])
+            #expect(end(in: steps) == .timedOut)
+            #expect(room.isEmpty && room.remaining(at: at(600)) == nil)
+        }
+    }
+
+    @Test func `a daemon that stops cancels who waits for a person, and begins nothing`() async throws {
+        try await withRoom { room in
+            let signIn = try await wait(in: room)
+            _ = try start(in: room, 8)
+            let code = try response("code=c&state=\(signIn.secrets.state.reveal())")
+            _ = room.bring(code, to: AccountID(7), at: at(1))
+            let steps = room.stop(at: at(2))
+            #expect(end(in: steps) == .cancelled(by: .stopping))
+            #expect(room[AccountID(8)] == nil)
+            // Its tokens may be on their way.
+            #expect(words(steps) == ["wake"] + failure + ["wake"] && room[AccountID(7)] != nil)
+            #expect(throws: SignInRefusal.self) { try start(in: room, 8, isStopping: true) }
+        }
+    }
+
+    // MARK: Step-ups
+
+    @Test func `a demand is announced if it needs a person, and if the server did not meet it`() throws {
+        var stepUps = StepUps()
+        let id = AccountID(7)
+        var demand = StepUp(since: at(0).wall, claims: "{}")
+        guard case .stepUpRequired? = stepUps.note(demand, of: id) else {
+            Issue.record("nothing is announced")
+            return
+        }
+        demand.needsPerson = false
+        #expect(stepUps.note(demand, of: id) == nil)
+        func refusal(_ failureClass: FailureClass) -> RefreshOutcome {
+            RefreshOutcome(result: .failure(RefreshFailure(failureClass, detail: FailureDetail(summary: "no"))))
+        }
+        // A server that could not be asked has not refused it.
+        #expect(stepUps.note(refusal(.unreachable), having: "{}", of: id, at: at(1)) == nil)
+        #expect(stepUps.isDemanding(id))
+        #expect(stepUps.note(refusal(.userRequired), having: nil, of: id, at: at(1)) == nil)
+        #expect(stepUps.note(refusal(.userRequired), having: "{}", of: id, at: at(1)) != nil)
+        #expect(stepUps[id]?.needsPerson == true)
+    }
+}
