@@ -9,7 +9,7 @@ package import RefreshCore
 /// repeated after a request that may have reached the server.
 package struct OAuthClient: Sendable {
     let configuration: OAuthClientConfiguration
-    let exchange: HTTPExchange
+    let transport: HTTPTransport
     private let clients: HTTPClients
     let cache: MetadataCache
     let keySets: KeySetCache
@@ -21,12 +21,12 @@ package struct OAuthClient: Sendable {
         self.configuration = configuration
         clients = HTTPClients(configuration: configuration)
         executor = EventLoopExecutor(clients.eventLoop)
-        exchange = HTTPExchange(clients: clients, configuration: configuration)
+        transport = HTTPTransport(clients: clients, configuration: configuration)
         cache = MetadataCache(
-            fetch: MetadataFetch(exchange: exchange, configuration: configuration),
+            fetch: MetadataFetch(transport: transport, configuration: configuration),
             configuration: configuration
         )
-        keySets = KeySetCache(exchange: exchange, configuration: configuration)
+        keySets = KeySetCache(transport: transport, configuration: configuration)
     }
 
     /// Has the last good metadata of each server kept beyond a restart.
@@ -65,7 +65,7 @@ package struct OAuthClient: Sendable {
         } catch {
             return RefreshOutcome(result: .failure(error))
         }
-        let probed = await BasicEncodingProbe(exchange: exchange, cache: cache, configuration: configuration)
+        let probed = await BasicEncodingProbe(transport: transport, cache: cache, configuration: configuration)
             .run(request.client, at: metadata)
         var request = request
         request.client.basicCredentialEncoding = request.client.basicCredentialEncoding ?? probed
@@ -78,7 +78,7 @@ package struct OAuthClient: Sendable {
         if request.mayRotate {
             // Where the server forgives a second use for a known time, there has to be enough of it left for one.
             let limit = request.rotationGrace.map { min($0 / 2, configuration.answerTimeout) }
-            post.patience = HTTPExchange.Patience(limit: limit ?? configuration.answerTimeout, onOverdue: onOverdue)
+            post.patience = HTTPTransport.Patience(limit: limit ?? configuration.answerTimeout, onOverdue: onOverdue)
         }
         let conclusion = await post.run(Self.fields(of: request)) {
             (200...299).contains($0.status) && decoder.takes($1.fields)
@@ -104,7 +104,7 @@ package struct OAuthClient: Sendable {
 
     /// Revokes a grant at the server (RFC 7009): the refresh token, then the access token.
     @concurrent package func revoke(_ request: RevocationRequest) async -> Result<Void, RevocationFailure> {
-        await Revocation(exchange: exchange, cache: cache, configuration: configuration).run(request)
+        await Revocation(transport: transport, cache: cache, configuration: configuration).run(request)
     }
 
     /// Ends all connections; later calls fail as unreachable. To be called once, when nothing is in flight.
@@ -135,7 +135,7 @@ package struct OAuthClient: Sendable {
         before deadline: ContinuousClock.Instant
     ) -> AuthenticatedPost {
         AuthenticatedPost(
-            exchange: exchange,
+            transport: transport,
             cache: cache,
             configuration: configuration,
             endpoint: request.client.profile?.refreshEndpoint ?? metadata.tokenEndpoint,
@@ -287,7 +287,7 @@ extension OAuthClient {
         if let metadata = AuthorizationServerMetadata(issuer: issuer, profile: profile) {
             return PublishedMetadata(metadata: metadata, serverDate: nil, isFromProfile: true)
         }
-        let fetch = MetadataFetch(exchange: exchange, configuration: configuration)
+        let fetch = MetadataFetch(transport: transport, configuration: configuration)
         let result = try await fetch.run(issuer: issuer, profile: profile)
         return PublishedMetadata(metadata: result.metadata, serverDate: result.serverDate, isFromProfile: false)
     }

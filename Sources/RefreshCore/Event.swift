@@ -26,9 +26,9 @@ package enum Event: Hashable, Sendable {
     /// The server was asked how long the access token that was issued at `issuedAt` lives on, and has said it.
     case lifetimeLearned(Duration, issuedAt: Moment)
     /// The deadline has come while the request is still under way: its time limit stands still in a suspend, the lease does not.
-    case exchangeContinues
+    case requestContinues
     /// The daemon that held the lease is gone, and with it the answer.
-    case exchangeAbandoned
+    case requestAbandoned
     /// A refresh token was brought in from outside; nil if its lifetime is unknown.
     case grantImported(refreshTokenLifetime: Duration?)
     /// A sign-in brought tokens: an access token, and a refresh token unless the server gives none; the code was sent at `sentAt`.

@@ -44,10 +44,10 @@ package struct RefreshMachine: Sendable {
             return refreshFailed(for: generation, failure, at: now, jitter: jitter)
         case .lifetimeLearned(let lifetime, let issuedAt):
             return lifetimeLearned(lifetime, ofTokenIssuedAt: issuedAt, at: now, jitter: jitter)
-        case .exchangeContinues:
+        case .requestContinues:
             guard case .refreshing = state.phase else { return [] }
             return rearm(at: now.wall + Lease.duration)
-        case .exchangeAbandoned:
+        case .requestAbandoned:
             guard case .refreshing(let lease) = state.phase else { return [] }
             return outcomeLost(lease, at: now, jitter: jitter)
         case .grantImported(let lifetime):

@@ -158,7 +158,7 @@ struct Daemon {
     /// Reads the configuration anew; one that cannot be used changes nothing.
     ///
     /// - Parameter take: takes over the settings; nil if the configuration is rejected.
-    mutating func reload(_ changeLog: ChangeLog, _ take: (CoordinatorSettings?) async -> Void) async {
+    mutating func reload(_ changeLog: ChangeLog, _ take: (RefreshConfiguration?) async -> Void) async {
         do {
             // Looked for anew: the file may have been made since the start.
             configuration = try LoadedConfiguration(paths: try Self.paths(options), startedWith: startedWith)

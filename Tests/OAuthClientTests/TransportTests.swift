@@ -40,10 +40,10 @@ struct TransportTests {
         try await withServer({ _, _ in [.send(answer)] }) { server in
             try await withClient { client in
                 let endpoint = try #require(Endpoint(server.origin + "/token"))
-                let request = HTTPExchange.Request(endpoint: endpoint, headers: [:], body: Array("a=b".utf8))
-                _ = try await client.exchange.send(request, before: .now + .seconds(10))
+                let request = HTTPTransport.Request(endpoint: endpoint, headers: [:], body: Array("a=b".utf8))
+                _ = try await client.transport.send(request, before: .now + .seconds(10))
                 let failure = await #expect(throws: TransportFailure.self) {
-                    try await client.exchange.send(request, before: .now)
+                    try await client.transport.send(request, before: .now)
                 }
                 #expect(failure?.wasSent == false)
             }

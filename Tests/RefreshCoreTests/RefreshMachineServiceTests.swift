@@ -59,7 +59,7 @@ struct RefreshMachineServiceTests {
 
     @Test func `a lease that nobody holds any more leaves nothing open`() {
         var machine = refreshing()
-        _ = machine.handle(.exchangeAbandoned, at: start, jitter: 0.5)
+        _ = machine.handle(.requestAbandoned, at: start, jitter: 0.5)
         #expect(machine.state.phase.backOffKind == .transient && !machine.state.isOutcomeUnknown)
     }
 

@@ -175,13 +175,13 @@ import Testing
         #expect(machine.state.accessToken == nil)
     }
 
-    // MARK: exchangeContinues, exchangeAbandoned
+    // MARK: requestContinues, requestAbandoned
 
     @Test(arguments: MachineFixture.phases) func `only a refresh can continue`(phase: Phase) {
         var machine = Fixture.machine(phase)
         let before = machine.state
         let now = start.later(.seconds(3600))
-        let effects = machine.handle(.exchangeContinues, at: now, jitter: 0)
+        let effects = machine.handle(.requestContinues, at: now, jitter: 0)
         guard case .refreshing = phase else {
             #expect(effects == [] && machine.state == before)
             return
@@ -194,7 +194,7 @@ import Testing
     @Test(arguments: MachineFixture.phases) func `only a refresh can be abandoned`(phase: Phase) {
         var machine = Fixture.machine(phase)
         let before = machine.state
-        let effects = machine.handle(.exchangeAbandoned, at: start, jitter: 0)
+        let effects = machine.handle(.requestAbandoned, at: start, jitter: 0)
         guard case .refreshing = phase else {
             #expect(effects == [] && machine.state == before)
             return

@@ -24,7 +24,7 @@ struct AskingPaceTests {
                 // A report that comes too soon to replace anything ends nobody's wait.
                 await rig.inside { $0.submit(.accessTokenRejected, for: account) }
                 // Behind the turn that has decided on them.
-                #expect(await rig.inside { $0.scheduler.exchanges.isEmpty })
+                #expect(await rig.inside { $0.scheduler.requests.isEmpty })
                 await rig.pass(AskingPace.interval)
                 try await outcomes.first("the last outcome", from: 19) { _ in true }
                 #expect(outcomes.all.allSatisfy { $0.snapshot?.state.generation == Generation(Int64(2 + round)) })
@@ -42,7 +42,7 @@ struct AskingPaceTests {
                 _ = try await rig.add("hanging\(number)", url, try await issuer.issueGrant(clientID: "app"))
             }
             let healthy = try await rig.add("healthy", url, try await issuer.issueGrant(clientID: "app"))
-            #expect(await rig.inside { $0.scheduler.exchanges.count } == 8)
+            #expect(await rig.inside { $0.scheduler.requests.count } == 8)
             var arrived = 0
             for _ in 1...8 {
                 arrived = try await issuer.waitForRequest(after: arrived) { $0.outcome == .held }.sequence
@@ -50,9 +50,9 @@ struct AskingPaceTests {
             async let outcome = rig.waitForToken(of: healthy)
             await rig.pass(IssuerGate.patience)
             #expect(await outcome.snapshot?.state.generation == Generation(2))
-            #expect(await rig.inside { $0.scheduler.exchanges.count } == 8)
+            #expect(await rig.inside { $0.scheduler.requests.count } == 8)
             // The end would wait for their answers.
-            await rig.inside { $0.scheduler.exchanges.giveUpAnswers { _ in true } }
+            await rig.inside { $0.scheduler.requests.giveUpAnswers { _ in true } }
             await rig.stop()
         }
     }
@@ -69,7 +69,7 @@ struct AskingPaceTests {
             }
             let third = try await rig.add("third", url, try await issuer.issueGrant(clientID: "app"))
             // Behind the turn in which it was due.
-            #expect(await rig.inside { $0.scheduler.exchanges.isEmpty })
+            #expect(await rig.inside { $0.scheduler.requests.isEmpty })
             await rig.pass(.seconds(30))
             #expect(await rig.waitForToken(of: third).snapshot?.shown == .fresh)
             await rig.stop()

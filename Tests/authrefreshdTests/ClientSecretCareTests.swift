@@ -183,7 +183,7 @@ struct ClientSecretCareTests {
             let account = try await Self.add(before, to: rig, url: url, grant: grant)
             async let first = rig.waitForToken(of: account.id)
             let after = try await rig.inside { coordinator in
-                #expect(coordinator.scheduler.exchanges[account.id] != nil)
+                #expect(coordinator.scheduler.requests[account.id] != nil)
                 let change = SettingsChange(setting: { $0.registration.clientSecret = Secret("s2") })
                 return try coordinator.update(account.id, by: change)
             }

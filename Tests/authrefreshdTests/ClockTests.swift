@@ -104,7 +104,7 @@ struct ClockTests {
                 _ = coordinator.wait(for: .attempt, of: account, after: .refreshRequested) { outcomes.append($0) }
             }
             // Behind the turns that have decided on it.
-            for _ in 0..<3 { #expect(await rig.inside { $0.scheduler.exchanges.isEmpty }) }
+            for _ in 0..<3 { #expect(await rig.inside { $0.scheduler.requests.isEmpty }) }
             if isWakingTold { await rig.inside { $0.take(.resumed) } } else { await rig.pass(.seconds(30)) }
             let outcome = try await outcomes.first("the outcome") { _ in true }
             #expect(outcome.snapshot?.state.generation == Generation(3))

@@ -24,7 +24,7 @@ final class CoordinatorRig: Sendable {
         var configuration = OAuthClientConfiguration()
         configuration.totalTimeout = requestTimeout
         client = OAuthClient(configuration: configuration)
-        var settings = CoordinatorSettings()
+        var settings = RefreshConfiguration()
         let keyring = StoreKeyring.onFiles(in: folder.path)
         settings.issuerLimits = limits
         coordinator = RefreshCoordinator(

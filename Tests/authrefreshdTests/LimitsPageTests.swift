@@ -39,7 +39,7 @@ struct LimitsPageTests {
 
     @Test func `every limit is on the page with its value, and no other`() throws {
         var expected = [
-            "accountsMax": text(CoordinatorSettings().maxAccounts),
+            "accountsMax": text(RefreshConfiguration().maxAccounts),
             "allowedCallersMax": text(CallerLimits.allowedCallersMax),
             "settingsBytesMax": text(CallerLimits.settingsBytesMax),
             "secretBytesMax": text(CallerLimits.secretBytesMax),
@@ -57,7 +57,7 @@ struct LimitsPageTests {
             "derivedAccountsMax": text(CallerLimits.derivedAccountsMax),
             "derivationsMax": text(CallerLimits.derivationsMax),
             "serverCallsMax": text(CallerLimits.serverCallsMax),
-            "subscribersMax": text(CoordinatorSettings().maxSubscribers),
+            "subscribersMax": text(RefreshConfiguration().maxSubscribers),
             "tokenSetsMax": text(TokenSet.maximum),
             "tokenSetBytesMax": text(TokenSet.longestText),
             "refusalLinesMax": text(CallerLimits.refusalLinesMax),

@@ -43,7 +43,7 @@ struct ProviderSettingsTests {
     {
         let profiles = try profiles(yaml)
         let draft = try SettingsReader(profiles: profiles).draft(settings(own, provider: provider), clientSecret: nil)
-        var settings = CoordinatorSettings(profiles: profiles)
+        var settings = RefreshConfiguration(profiles: profiles)
         let profile = settings.profile(for: ProfileChoice(draft))
         return try #require(profile)
     }
@@ -110,13 +110,13 @@ struct ProviderSettingsTests {
     func `a profile that takes the settings no more leads nowhere, and is looked at once`(provider: String?) throws {
         let account = try account(["token_endpoint": "https://as.example/{realm}/token"], provider: provider)
         let yaml = "name: p\ntoken_endpoint: https://as.example/token\nrevocation_endpoint: https://as.example/revoke\n"
-        var settings = CoordinatorSettings(profiles: try profiles(yaml))
+        var settings = RefreshConfiguration(profiles: try profiles(yaml))
         // The variable is gone from the profile.
         let found = settings.profile(for: account)
         let profile = try #require(found)
         #expect(profile.tokenEndpoint?.host.hasSuffix(".invalid") == true)
         #expect(profile.revocationEndpoint == nil)
-        #expect(profile == CoordinatorSettings.leadingNowhere)
+        #expect(profile == RefreshConfiguration.leadingNowhere)
         #expect(settings.adapted == [ProfileChoice(account): profile])
     }
 
@@ -167,7 +167,7 @@ struct ProviderSettingsTests {
     }
 
     @Test func `the policy of an account goes by its settings too`() throws {
-        var settings = CoordinatorSettings(profiles: try profiles("name: p\nrotation_grace: 30s\n"))
+        var settings = RefreshConfiguration(profiles: try profiles("name: p\nrotation_grace: 30s\n"))
         let usual = settings.policy(of: try account([:]))
         #expect(usual.rotationGrace == .seconds(30))
         let own = settings.policy(of: try account(["rotation_grace": "5m"]))

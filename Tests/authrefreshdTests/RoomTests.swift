@@ -19,8 +19,8 @@ struct RoomTests {
         Lease(generation: Generation(generation), startedAt: at(0))
     }
 
-    private func exchange(_ generation: Int64, _ correlationID: String, awaitsSource: Bool = false) -> Exchange {
-        Exchange(
+    private func pending(_ generation: Int64, _ correlationID: String, awaitsSource: Bool = false) -> PendingRequest {
+        PendingRequest(
             lease: lease(generation),
             correlationID: correlationID,
             claims: nil,
@@ -29,40 +29,40 @@ struct RoomTests {
         )
     }
 
-    // MARK: Exchanges
+    // MARK: Requests
 
     @Test func `a request is young until its time limit, overdue after it, and gone when it has ended`() {
-        var exchanges = Exchanges()
-        exchanges.begin(exchange(1, "a"), of: account)
-        #expect(exchanges.areYoung && !exchanges.isOverdue(account))
-        #expect(exchanges.passLimit("a") == true)
-        #expect(!exchanges.areYoung && exchanges.isOverdue(account))
-        #expect(exchanges.passLimit("a") == false)
-        #expect(exchanges.end(lease(1), of: account, correlationID: "a") != nil)
-        #expect(exchanges.isEmpty && !exchanges.isOverdue(account))
+        var requests = PendingRequests()
+        requests.begin(pending(1, "a"), of: account)
+        #expect(requests.areYoung && !requests.isOverdue(account))
+        #expect(requests.passLimit("a") == true)
+        #expect(!requests.areYoung && requests.isOverdue(account))
+        #expect(requests.passLimit("a") == false)
+        #expect(requests.end(lease(1), of: account, correlationID: "a") != nil)
+        #expect(requests.isEmpty && !requests.isOverdue(account))
     }
 
     @Test func `the end of a request for a grant that was replaced leaves the new one's alone`() {
-        var exchanges = Exchanges()
-        exchanges.begin(exchange(1, "old"), of: account)
-        exchanges.begin(exchange(2, "new"), of: account)
-        #expect(exchanges.end(lease(1), of: account, correlationID: "old") == nil)
-        #expect(exchanges.holding(lease(2), of: account) != nil && exchanges.areYoung)
-        #expect(exchanges.end(lease(2), of: account, correlationID: "new") != nil)
-        #expect(exchanges.isEmpty && !exchanges.areYoung)
+        var requests = PendingRequests()
+        requests.begin(pending(1, "old"), of: account)
+        requests.begin(pending(2, "new"), of: account)
+        #expect(requests.end(lease(1), of: account, correlationID: "old") == nil)
+        #expect(requests.holding(lease(2), of: account) != nil && requests.areYoung)
+        #expect(requests.end(lease(2), of: account, correlationID: "new") != nil)
+        #expect(requests.isEmpty && !requests.areYoung)
     }
 
     @Test func `who waits for another account's token is neither young nor overdue, and ends by its own lease only`() {
-        var exchanges = Exchanges()
-        exchanges.begin(exchange(1, "", awaitsSource: true), of: account)
-        exchanges.begin(exchange(1, "b"), of: AccountID(8))
-        #expect(!exchanges.isOverdue(account))
-        #expect(exchanges.endWaiting(lease(2), of: account) == false)
-        #expect(exchanges.endWaiting(lease(1), of: AccountID(8)) == false)
-        let ended = exchanges.endAllWaiting()
+        var requests = PendingRequests()
+        requests.begin(pending(1, "", awaitsSource: true), of: account)
+        requests.begin(pending(1, "b"), of: AccountID(8))
+        #expect(!requests.isOverdue(account))
+        #expect(requests.endWaiting(lease(2), of: account) == false)
+        #expect(requests.endWaiting(lease(1), of: AccountID(8)) == false)
+        let ended = requests.endAllWaiting()
         #expect(ended.map(\.account) == [account])
-        #expect(exchanges.endWaiting(lease(1), of: account) == false)
-        #expect(exchanges.count == 1)
+        #expect(requests.endWaiting(lease(1), of: account) == false)
+        #expect(requests.count == 1)
     }
 
     // MARK: Callers

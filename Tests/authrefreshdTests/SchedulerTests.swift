@@ -53,7 +53,7 @@ struct SchedulerTests {
         perIssuer: Int = 8,
         _ conditions: Scheduler.Conditions = Scheduler.Conditions()
     ) throws -> Scheduler.Plan {
-        var settings = CoordinatorSettings()
+        var settings = RefreshConfiguration()
         settings.issuerLimits = IssuerGate.Limits(concurrent: perIssuer, perSecond: 100)
         return try scheduler.plan(arrivals, for: callers, &settings, conditions, at: now)
     }
@@ -95,7 +95,7 @@ struct SchedulerTests {
         let lease = Lease(generation: record.state.generation, startedAt: now)
         let limits = IssuerGate.Limits(concurrent: 1, perSecond: 100)
         let place = scheduler.enter(record, nil, limits: limits, at: now)
-        scheduler.begin(Exchange(lease: lease, correlationID: "a"), of: ids[0])
+        scheduler.begin(PendingRequest(lease: lease, correlationID: "a"), of: ids[0])
         _ = try scheduler.commit(first, afterTrouble: false)
         #expect(try turn() == [])
         let outcome = RefreshOutcome(

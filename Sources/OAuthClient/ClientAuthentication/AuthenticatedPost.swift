@@ -7,7 +7,7 @@ import RefreshCore
 /// Another form is tried only after the server refused the client: authentication comes before the grant (RFC 6749
 /// §3.2.1), so the token in the refused request was not spent.
 struct AuthenticatedPost: Sendable {
-    let exchange: HTTPExchange
+    let transport: HTTPTransport
     let cache: MetadataCache
     let configuration: OAuthClientConfiguration
     let endpoint: Endpoint
@@ -21,7 +21,7 @@ struct AuthenticatedPost: Sendable {
     let workedBefore: Bool
     var deadline: ContinuousClock.Instant
     /// Nil if no answer is read after the deadline.
-    var patience: HTTPExchange.Patience?
+    var patience: HTTPTransport.Patience?
     var format = BodyFormat.form
     /// Whether the fields stand in the query of a GET.
     var isQuery = false
@@ -187,7 +187,7 @@ struct AuthenticatedPost: Sendable {
             let own = isNamed ? [] : credentials.fields(try assertion(of: credentials, at: now))
             // Some requests name the client themselves, whatever the method.
             let all = fields + own.filter { own in !fields.contains { $0.name == own.name } }
-            let request = HTTPExchange.Request(
+            let request = HTTPTransport.Request(
                 endpoint: isQuery ? place.adding(all) : place,
                 headers: try headers(credentials, to: place, nonce: nonce, at: now),
                 body: isQuery ? nil : format.body(all),
@@ -196,7 +196,7 @@ struct AuthenticatedPost: Sendable {
                 caFile: profile?.caFile,
                 identity: identity
             )
-            let answer = try await exchange.send(request, before: deadline)
+            let answer = try await transport.send(request, before: deadline)
             let newNonce = cache.origins.note(answer, from: place, now: configuration.now())
             // RFC 9449 §8: nothing was done with what the request held.
             guard !isRepeated, isBound, let newNonce, Self.wantsNonce(answer) else { return answer }

@@ -167,7 +167,7 @@ extension ClientCredentials {
 /// there that try ends the grant (seen). A made-up token at the revocation endpoint costs nothing, for a server that accepts
 /// the client answers 200 to a token it does not know (RFC 7009 §2.2).
 struct BasicEncodingProbe: Sendable {
-    let exchange: HTTPExchange
+    let transport: HTTPTransport
     let cache: MetadataCache
     let configuration: OAuthClientConfiguration
 
@@ -184,7 +184,7 @@ struct BasicEncodingProbe: Sendable {
         var registration = client.registration
         registration.authentication = .clientSecretBasic
         let post = AuthenticatedPost(
-            exchange: exchange,
+            transport: transport,
             cache: cache,
             configuration: configuration,
             endpoint: endpoint,
@@ -235,7 +235,7 @@ struct BasicEncodingProbe: Sendable {
         let learned = cache.learnedForm(of: place)
         guard isEncodingOpen || learned == nil else { return nil }
         let post = AuthenticatedPost(
-            exchange: exchange,
+            transport: transport,
             cache: cache,
             configuration: configuration,
             endpoint: metadata.tokenEndpoint,

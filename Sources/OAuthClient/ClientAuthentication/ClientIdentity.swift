@@ -163,7 +163,7 @@ extension OAuthClient {
         encoding: BasicCredentialEncoding? = nil
     ) -> AuthenticatedPost {
         AuthenticatedPost(
-            exchange: exchange,
+            transport: transport,
             cache: cache,
             configuration: configuration,
             endpoint: endpoint,

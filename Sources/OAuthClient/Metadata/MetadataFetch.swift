@@ -3,7 +3,7 @@ package import RefreshCore
 
 /// Gets both metadata documents of an issuer and makes one of them.
 struct MetadataFetch: Sendable {
-    let exchange: HTTPExchange
+    let transport: HTTPTransport
     let configuration: OAuthClientConfiguration
 
     /// The merged metadata, and whether both documents were really asked for.
@@ -66,9 +66,9 @@ struct MetadataFetch: Sendable {
     ) async -> Document {
         guard let endpoint else { return .failure(.notPublished(status: 404)) }
         let headers: HTTPHeaders = ["accept": "application/json", "user-agent": configuration.userAgent]
-        let request = HTTPExchange.Request(endpoint: endpoint, headers: headers, caFile: profile?.caFile)
+        let request = HTTPTransport.Request(endpoint: endpoint, headers: headers, caFile: profile?.caFile)
         do throws(TransportFailure) {
-            return read(try await exchange.send(request, before: deadline), from: endpoint)
+            return read(try await transport.send(request, before: deadline), from: endpoint)
         } catch {
             let row = FailureTable.standard.row(for: FailureSignal(error, now: configuration.now()))
             return .failure(.noAnswer(row.failureClass, summary: row.summary))

@@ -35,7 +35,7 @@ extension OAuthClient {
     {
         var profile = ProviderProfile(name: "discovered")
         profile.issuerTemplate = template
-        let fetch = MetadataFetch(exchange: exchange, configuration: configuration)
+        let fetch = MetadataFetch(transport: transport, configuration: configuration)
         return try await fetch.run(issuer: issuer, profile: template == nil ? nil : profile).metadata
     }
 }

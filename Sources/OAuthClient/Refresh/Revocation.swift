@@ -34,7 +34,7 @@ package enum RevocationFailure: Error, Hashable, Sendable {
 
 /// One revocation of a grant's tokens.
 struct Revocation: Sendable {
-    let exchange: HTTPExchange
+    let transport: HTTPTransport
     let cache: MetadataCache
     let configuration: OAuthClientConfiguration
 
@@ -94,7 +94,7 @@ struct Revocation: Sendable {
         for request: RevocationRequest
     ) -> AuthenticatedPost {
         AuthenticatedPost(
-            exchange: exchange,
+            transport: transport,
             cache: cache,
             configuration: configuration,
             endpoint: endpoint,

@@ -23,7 +23,7 @@ extension OAuthClient {
             {
                 request.authentication = ClientAuthentication.none
             }
-            let message = HTTPExchange.Request(
+            let message = HTTPTransport.Request(
                 endpoint: endpoint,
                 headers: registrationHeaders(request.initialAccessToken, request.client.profile),
                 body: request.document.bytes,
@@ -47,7 +47,7 @@ extension OAuthClient {
         guard let endpoint = Endpoint(management.uri) else {
             return .failure(client.misconfigured("the address of the client's registration is none"))
         }
-        let message = HTTPExchange.Request(
+        let message = HTTPTransport.Request(
             endpoint: endpoint,
             method: .DELETE,
             headers: registrationHeaders(management.accessToken, client.profile),
@@ -83,7 +83,7 @@ extension OAuthClient {
     ///
     /// - Parameter limit: how long it may take; nil for as long as any request.
     func reply(
-        to message: HTTPExchange.Request,
+        to message: HTTPTransport.Request,
         of client: RequestingClient,
         hiding secret: Secret?,
         within limit: Duration? = nil,
@@ -92,7 +92,7 @@ extension OAuthClient {
         let conclusion: AuthenticatedPost.Conclusion
         do throws(TransportFailure) {
             let limit = limit ?? configuration.totalTimeout
-            let answer = try await exchange.send(message, before: configuration.uptime() + limit)
+            let answer = try await transport.send(message, before: configuration.uptime() + limit)
             let body = AnswerBody(answer)
             if isSuccess(answer, body) { return body }
             let signal = FailureSignal(answer, body, from: message.endpoint, workedBefore: false)
@@ -287,7 +287,7 @@ extension OAuthClient {
         guard let endpoint = Endpoint(management.uri) else {
             throw client.misconfigured("the address of the client's registration is none")
         }
-        let message = HTTPExchange.Request(
+        let message = HTTPTransport.Request(
             endpoint: endpoint,
             method: document == nil ? .GET : .PUT,
             headers: registrationHeaders(management.accessToken, client.profile),

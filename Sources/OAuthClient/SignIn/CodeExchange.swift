@@ -98,7 +98,7 @@ extension OAuthClient {
             let metadata = try await metadata(for: client)
             let check = IDTokenCheck(client, binding, metadata, cache: keySets)
             try await check.prepare()
-            let probed = await BasicEncodingProbe(exchange: exchange, cache: cache, configuration: configuration)
+            let probed = await BasicEncodingProbe(transport: transport, cache: cache, configuration: configuration)
                 .run(atTokenEndpointOf: metadata, as: client, redirectURI: request.redirectURI)
             let grant = GrantRequest(
                 fields: request.fields,

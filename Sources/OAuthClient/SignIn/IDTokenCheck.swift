@@ -146,13 +146,13 @@ actor KeySetCache {
     /// How old keys may be that did not fit a token: a server cannot make us fetch more often than that.
     static let renewalAge = Duration.seconds(10)
 
-    private let exchange: HTTPExchange
+    private let transport: HTTPTransport
     private let configuration: OAuthClientConfiguration
     private var entries: [Key: Entry] = [:]
     private var inFlight: [Key: Task<Result<JWKSet, RefreshFailure>, Never>] = [:]
 
-    init(exchange: HTTPExchange, configuration: OAuthClientConfiguration) {
-        self.exchange = exchange
+    init(transport: HTTPTransport, configuration: OAuthClientConfiguration) {
+        self.transport = transport
         self.configuration = configuration
     }
 
@@ -173,8 +173,8 @@ actor KeySetCache {
 
     private func fetched(_ key: Key) async -> Result<JWKSet, RefreshFailure> {
         if let task = inFlight[key] { return await task.value }
-        let task = Task { [exchange, configuration] in
-            await Self.fetch(key, by: exchange, configuration)
+        let task = Task { [transport, configuration] in
+            await Self.fetch(key, by: transport, configuration)
         }
         inFlight[key] = task
         let result = await task.value
@@ -192,17 +192,17 @@ actor KeySetCache {
 
     private static func fetch(
         _ key: Key,
-        by exchange: HTTPExchange,
+        by transport: HTTPTransport,
         _ configuration: OAuthClientConfiguration
     ) async -> Result<JWKSet, RefreshFailure> {
         // RFC 7517 §8.5.2 names the first type; many servers know JSON only.
         let headers: HTTPHeaders = [
             "accept": "application/jwk-set+json, application/json", "user-agent": configuration.userAgent,
         ]
-        let request = HTTPExchange.Request(endpoint: key.endpoint, headers: headers, caFile: key.caFile)
+        let request = HTTPTransport.Request(endpoint: key.endpoint, headers: headers, caFile: key.caFile)
         let deadline = configuration.uptime() + configuration.discoveryTimeout
         do throws(TransportFailure) {
-            let answer = try await exchange.send(request, before: deadline)
+            let answer = try await transport.send(request, before: deadline)
             guard answer.status == 200, let keys = try? JWKSet(answer.body) else {
                 return .failure(unreadable(answer, now: configuration.now()))
             }

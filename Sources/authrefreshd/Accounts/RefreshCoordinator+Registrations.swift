@@ -10,7 +10,7 @@ extension RefreshCoordinator {
     /// What a renewal brings has to be stored before it is used: none is begun while the store fails, or when the daemon ends.
     func tendClientSecret(of account: AccountID) {
         let now = timebase.now()
-        guard !isStopping, trouble == nil, scheduler.exchanges[account] == nil, signIns[account] == nil,
+        guard !isStopping, trouble == nil, scheduler.requests[account] == nil, signIns[account] == nil,
             let record = try? records.record(of: account)
         else { return }
         switch registrations.careDue(for: record.account, at: now.wall) {

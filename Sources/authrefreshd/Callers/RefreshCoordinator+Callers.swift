@@ -70,7 +70,7 @@ extension RefreshCoordinator {
             Callers.Standing(
                 snapshot: snapshot(of: record, at: now),
                 event: event,
-                isOverdue: scheduler.exchanges.isOverdue(id),
+                isOverdue: scheduler.requests.isOverdue(id),
                 tokenSets: tokenSets,
                 postponed: scheduler.postponed(of: id)
             )
@@ -107,7 +107,7 @@ extension RefreshCoordinator {
             state: record.state,
             at: now,
             clockSkew: host.clockSkew(of: record.issuerID, in: store),
-            lastFailure: scheduler.exchanges[record.account.id]?.lastFailure,
+            lastFailure: scheduler.requests[record.account.id]?.lastFailure,
             stepUp: stepUps[record.account.id],
             needsClientSecret: registrations.needsPerson(for: record.account, at: now.wall)
         )

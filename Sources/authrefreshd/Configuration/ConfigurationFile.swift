@@ -187,7 +187,7 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
 /// The configuration file and the provider profiles, read and checked.
 struct LoadedConfiguration: Sendable {
     let file: DaemonConfiguration
-    let settings: CoordinatorSettings
+    let settings: RefreshConfiguration
 
     /// - Parameter startedWith: the file that the socket was set up by; nil at the start.
     /// - Throws: the first thing that is wrong in any of the files.
@@ -197,7 +197,7 @@ struct LoadedConfiguration: Sendable {
         } else {
             file = DaemonConfiguration()
         }
-        settings = CoordinatorSettings(
+        settings = RefreshConfiguration(
             profiles: try ProviderProfiles(folders: paths.profileFolders),
             issuerLimits: file.issuerLimits,
             maxAccounts: file.maxAccounts,

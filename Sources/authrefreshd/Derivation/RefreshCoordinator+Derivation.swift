@@ -13,7 +13,7 @@ extension RefreshCoordinator {
     }
 
     /// Has `source` obtain its token; the lease of the account that waits for it then comes to its end.
-    func wait(on source: AccountSnapshot, with waiting: Exchange, for account: AccountID, _ set: TokenSet?) {
+    func wait(on source: AccountSnapshot, with waiting: PendingRequest, for account: AccountID, _ set: TokenSet?) {
         scheduler.begin(waiting, of: account)
         let (lease, name) = (waiting.lease, source.account.name)
         _ = wait(

@@ -9,7 +9,7 @@ struct AccountSurvey {
     static let namedMax = 50
 
     private let total: Int
-    private var settings: CoordinatorSettings
+    private var settings: RefreshConfiguration
     private let now: Moment
 
     /// How many accounts were looked at.
@@ -20,7 +20,7 @@ struct AccountSurvey {
     private var inNeedCount = 0
 
     /// - Parameter total: how many accounts there are to look at.
-    init(total: Int, settings: CoordinatorSettings, now: Moment) {
+    init(total: Int, settings: RefreshConfiguration, now: Moment) {
         self.total = total
         self.settings = settings
         self.now = now

@@ -43,7 +43,7 @@ struct Diagnosis: Sendable {
         await checkConfiguration(tell)
         do throws(StoreError) {
             let condition = try await coordinator.condition()
-            MachineCheck(condition: condition, proxy: client.proxy, clocks: .now()).findings.forEach(tell)
+            HostCheck(condition: condition, proxy: client.proxy, clocks: .now()).findings.forEach(tell)
             await StoreInspection(condition: condition).run(tell)
             condition.paceFindings.forEach(tell)
             let survey = try await survey(condition)
@@ -123,7 +123,7 @@ struct DaemonCondition: Sendable {
     var storePath: String
     var isRekeying: Bool
     var now: Moment
-    var settings: CoordinatorSettings
+    var settings: RefreshConfiguration
     /// Whether a step of the clock, a route that comes up and a resume are told by the system.
     var watchesClock: Bool
     var watchesRoutes: Bool

@@ -18,7 +18,7 @@ extension RefreshCoordinator {
         host.sleepIsOver()
         // Not the younger ones: deadlines that passed in the sleep may have begun them a moment ago, before this was told. What a sleep
         // has cut off among them, TCP keepalive finds out.
-        scheduler.exchanges.giveUpAnswers(where: scheduler.exchanges.isOverdue)
+        scheduler.requests.giveUpAnswers(where: scheduler.requests.isOverdue)
         retryUnreached()
         wake()
     }
@@ -26,7 +26,7 @@ extension RefreshCoordinator {
     private func noteRoute() {
         changeLog.routeChanged(isOnline: host.isOnline)
         if !host.isOnline {
-            scheduler.exchanges.giveUpAnswers { account in
+            scheduler.requests.giveUpAnswers { account in
                 (try? records.record(of: account))?.account.issuer.isLoopback != true
             }
         }

@@ -74,7 +74,7 @@ extension Event {
             .tokenSetFailed(let set, _, _):
             set
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued,
-            .refreshFailed, .demandRefused, .lifetimeLearned, .exchangeContinues, .exchangeAbandoned, .grantImported,
+            .refreshFailed, .demandRefused, .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported,
             .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated,
             .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             nil
@@ -86,8 +86,8 @@ extension Event {
         switch self {
         case .tokensIssued, .tokenSetIssued, .grantObtained, .accessTokenObtained, .grantProved: true
         case .refreshFailed, .demandRefused, .tokenSetFailed, .deadlineReached, .tokenNeeded, .tokenSetNeeded,
-            .refreshRequested, .accessTokenRejected, .tokenSetRejected, .lifetimeLearned, .exchangeContinues,
-            .exchangeAbandoned,
+            .refreshRequested, .accessTokenRejected, .tokenSetRejected, .lifetimeLearned, .requestContinues,
+            .requestAbandoned,
             .grantImported, .parked, .unparked, .accountUpdated, .connectivityRestored, .leaseReturned,
             .sourceLacking, .sourceChanged, .signedOut:
             false
@@ -100,20 +100,20 @@ extension Event {
         case .grantObtained, .accessTokenObtained: true
         case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed, .deadlineReached,
             .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected, .tokenSetRejected,
-            .lifetimeLearned, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantProved, .parked, .unparked,
+            .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .grantProved, .parked, .unparked,
             .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             false
         }
     }
 
-    /// Whether it is the end of an exchange, which happens once.
+    /// Whether it is the end of a request, which happens once.
     var isAnswer: Bool {
         switch self {
         case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed, .grantObtained,
             .accessTokenObtained, .grantProved, .leaseReturned, .sourceLacking:
             true
         case .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected,
-            .tokenSetRejected, .lifetimeLearned, .exchangeContinues, .exchangeAbandoned, .grantImported, .parked,
+            .tokenSetRejected, .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .parked,
             .unparked,
             .accountUpdated, .connectivityRestored, .sourceChanged, .signedOut:
             false
@@ -125,7 +125,7 @@ extension Event {
         switch self {
         case .tokenNeeded, .tokenSetNeeded, .refreshRequested: true
         case .deadlineReached, .accessTokenRejected, .tokenSetRejected, .tokensIssued, .refreshFailed,
-            .demandRefused, .tokenSetIssued, .tokenSetFailed, .lifetimeLearned, .exchangeContinues, .exchangeAbandoned,
+            .demandRefused, .tokenSetIssued, .tokenSetFailed, .lifetimeLearned, .requestContinues, .requestAbandoned,
             .grantImported, .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked,
             .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             false
@@ -139,7 +139,7 @@ extension Event {
             .tokenSetRejected:
             true
         case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed,
-            .lifetimeLearned, .exchangeContinues, .exchangeAbandoned, .grantImported, .grantObtained,
+            .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .grantObtained,
             .accessTokenObtained,
             .grantProved, .parked, .unparked, .accountUpdated, .connectivityRestored, .leaseReturned,
             .sourceLacking, .sourceChanged, .signedOut:

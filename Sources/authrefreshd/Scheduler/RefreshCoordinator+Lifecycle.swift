@@ -21,7 +21,7 @@ extension RefreshCoordinator {
     }
 
     /// Takes over a changed configuration. Policies and limits count from the next decisions on.
-    func reload(_ settings: CoordinatorSettings) {
+    func reload(_ settings: RefreshConfiguration) {
         self.settings = settings
         isConfigurationRejected = false
         storeKeeping.useSecretService(settings.usesSecretService)
@@ -49,7 +49,7 @@ extension RefreshCoordinator {
     /// A request that has passed its time limit is stored as unanswered at once: `TimeoutStopSec=` is not spent on it.
     func stop() async {
         lifecycle.stop()
-        scheduler.exchanges.giveUpAnswers(where: scheduler.exchanges.isOverdue)
+        scheduler.requests.giveUpAnswers(where: scheduler.requests.isOverdue)
         stopSignIns()
         scheduler.returnWaitingLeases()
         take(storeKeeping.stop())
@@ -65,7 +65,7 @@ extension RefreshCoordinator {
     /// long that may take is for the service manager to say (`TimeoutStopSec=`).
     func finishStopping() {
         let isIdle =
-            scheduler.exchanges.isEmpty && signIns.isEmpty && records.areStored && registrations.areStored
+            scheduler.requests.isEmpty && signIns.isEmpty && records.areStored && registrations.areStored
             && storeKeeping.isIdle && !scheduler.hasArrivals
         guard let stopped = lifecycle.end(ifIdle: isIdle) else { return }
         // Those at an issuer's gate.

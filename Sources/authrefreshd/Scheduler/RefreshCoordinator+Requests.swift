@@ -32,8 +32,8 @@ extension RefreshCoordinator {
         at now: Moment
     ) -> Bool {
         let account = record.account
-        var exchange = Exchange(lease: lease, correlationID: CorrelationID.new(), lastFailure: lastFailure)
-        let asking = requestingClient(of: account, correlationID: exchange.correlationID)
+        var pending = PendingRequest(lease: lease, correlationID: CorrelationID.new(), lastFailure: lastFailure)
+        let asking = requestingClient(of: account, correlationID: pending.correlationID)
         let request: TokenRequest
         if let grant = account.registration.serviceGrant {
             switch sources.exchange(of: grant, for: account) {
@@ -41,7 +41,7 @@ extension RefreshCoordinator {
                 let obtaining = ServiceTokenRequest(client: asking, grant: grant, tokenSet: set, exchange: tokens)
                 request = .obtain(obtaining, afterLookingAt: programs)
             case .awaited(let source):
-                wait(on: source, with: exchange.awaitingSource, for: account.id, set)
+                wait(on: source, with: pending.awaitingSource, for: account.id, set)
                 return false
             case .failed(let failure):
                 submit(.failed(lease.generation, failure, for: set), for: account.id)
@@ -59,18 +59,18 @@ extension RefreshCoordinator {
         }
         let place = scheduler.enter(record, set, limits: settings.limits(for: account), at: now)
         host.delaySleep()
-        exchange.claims = request.claims
-        let correlationID = exchange.correlationID
+        pending.claims = request.claims
+        let correlationID = pending.correlationID
         let sent = SentRequest(lease: lease, set: set, record: record, place: place, correlationID: correlationID)
         // Where the answer arrives, so that it is read without a change of threads.
-        exchange.task = Task(executorPreference: client.executor) { @concurrent [self, client, request] in
+        pending.task = Task(executorPreference: client.executor) { @concurrent [self, client, request] in
             let outcome = await request.run(by: client) { [self] in
                 queue.async { self.assumeIsolated { $0.overdue(sent) } }
             }
             // Not awaited: the task would come back to its own thread only to end there.
             queue.async { self.assumeIsolated { $0.ended(sent, with: outcome) } }
         }
-        scheduler.begin(exchange, of: account.id)
+        scheduler.begin(pending, of: account.id)
         return true
     }
 
@@ -100,9 +100,9 @@ extension RefreshCoordinator {
         guard scheduler.passLimit(sent.correlationID, at: sent.place, of: sent.record.issuerID) else { return }
         wake()
         let account = sent.record.account.id
-        guard let exchange = scheduler.exchanges.holding(sent.lease, of: account) else { return }
+        guard let pending = scheduler.requests.holding(sent.lease, of: account) else { return }
         changeLog.overdue(sent.record.account.name, correlationID: sent.correlationID)
-        if isStopping { exchange.task?.cancel() }
+        if isStopping { pending.task?.cancel() }
         guard case .intact(let record)? = try? records.entry(of: account) else { return }
         answerWaiters(of: account, with: .overdue(snapshot(of: record, at: timebase.now())))
     }

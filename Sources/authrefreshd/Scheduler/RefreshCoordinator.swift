@@ -25,7 +25,7 @@ actor RefreshCoordinator {
     let client: OAuthClient
     let timebase: Timebase
     let changeLog: ChangeLog
-    var settings: CoordinatorSettings
+    var settings: RefreshConfiguration
     let startedAt: Timestamp
 
     let records: AccountRecords
@@ -57,7 +57,7 @@ actor RefreshCoordinator {
         store: sending AccountStore,
         keyring: StoreKeyring,
         client: OAuthClient,
-        settings: CoordinatorSettings,
+        settings: RefreshConfiguration,
         timebase: Timebase,
         changeLog: ChangeLog
     ) {
@@ -94,7 +94,7 @@ actor RefreshCoordinator {
         try reconcileClock(at: timebase.now())
         // Whoever held the leases in the store is dead: the store's lock says so.
         for account in try store.leased(limit: .max) {
-            submit(.exchangeAbandoned, for: account)
+            submit(.requestAbandoned, for: account)
         }
         try takeBackMended(after: AccountID(0))
         try wakeLackingSource()
@@ -173,7 +173,7 @@ actor RefreshCoordinator {
         advanceSignIns(at: now)
         scheduler.forgetIdleGates(at: now)
         // All answers are stored.
-        if !scheduler.exchanges.areYoung, !scheduler.hasArrivals { host.allowSleep() }
+        if !scheduler.requests.areYoung, !scheduler.hasArrivals { host.allowSleep() }
         arm(at: now)
         finishStopping()
     }
@@ -213,7 +213,7 @@ actor RefreshCoordinator {
         }
         let deadline = deadlines.compactMap { $0 }.min()
         // While requests are under way, firing too early once costs less than arming anew in every turn; their ends bring the next.
-        if scheduler.exchanges.areYoung, let armed = timer?.deadline, armed > now.wall,
+        if scheduler.requests.areYoung, let armed = timer?.deadline, armed > now.wall,
             deadline.map({ $0 > armed }) ?? true
         {
             return
@@ -319,7 +319,7 @@ actor RefreshCoordinator {
 
     /// While requests are under way, once a second is enough for the status line: the end of each brings the next turn.
     private func showStatus(at now: Moment) {
-        if scheduler.exchanges.areYoung, let shown = statusShownAt, now.elapsed(since: shown) < .seconds(1) { return }
+        if scheduler.requests.areYoung, let shown = statusShownAt, now.elapsed(since: shown) < .seconds(1) { return }
         statusShownAt = now
         onStatusChange()
     }
@@ -343,9 +343,9 @@ struct Arrival {
     var grantFacts = GrantFacts()
     /// What its owner changes with it; nil if nothing.
     var settings: SettingsChange?
-    /// What the exchange found out about the server.
+    /// What the request found out about the server.
     var learnedEncoding: BasicCredentialEncoding?
-    /// The exchange that it is the end of.
+    /// The request that it is the end of.
     var correlationID: String?
     /// Whether what was decided on it before contradicted the store.
     var isSecondTry = false

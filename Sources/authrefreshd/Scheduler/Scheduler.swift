@@ -76,7 +76,7 @@ final class Scheduler {
     /// Where the walk over the accounts that a restored network concerns has come to; nil if there is none.
     private var connectivityCursor: AccountID?
     /// Read by whoever shows an account, and by the end of the daemon.
-    private(set) var exchanges = Exchanges()
+    private(set) var requests = PendingRequests()
 
     init(store: AccountStore, records: AccountRecords, timebase: Timebase) {
         self.store = store
@@ -188,7 +188,7 @@ final class Scheduler {
     func plan(
         _ arrivals: [Arrival],
         for callers: Callers,
-        _ settings: inout CoordinatorSettings,
+        _ settings: inout RefreshConfiguration,
         _ conditions: Conditions,
         at now: Moment
     ) throws(StoreError) -> Plan {
@@ -229,11 +229,11 @@ final class Scheduler {
     private func decision(
         on arrival: Arrival,
         of record: Record,
-        _ settings: inout CoordinatorSettings,
+        _ settings: inout RefreshConfiguration,
         at now: Moment
     ) -> Decision {
-        let continues = arrival.event == .deadlineReached && record.state.phase.isExchange(exchanges[arrival.account])
-        let event = continues ? .exchangeContinues : arrival.event
+        let continues = arrival.event == .deadlineReached && record.state.phase.isPhase(of: requests[arrival.account])
+        let event = continues ? .requestContinues : arrival.event
         var after = record
         if let change = arrival.settings { after.account = change.applied(to: record.account) }
         var machine = RefreshMachine(state: record.state, policy: settings.policy(of: after.account))
@@ -338,15 +338,15 @@ final class Scheduler {
     }
 
     /// Notes a request that is under way, or waits for another account's token.
-    func begin(_ exchange: Exchange, of account: AccountID) {
-        exchanges.begin(exchange, of: account)
+    func begin(_ request: PendingRequest, of account: AccountID) {
+        requests.begin(request, of: account)
     }
 
     /// A request has passed its time limit: its place at the gate is free.
     ///
     /// - Returns: whether its answer is still waited for.
     func passLimit(_ correlationID: String, at place: IssuerGate.Place, of issuer: IssuerID) -> Bool {
-        guard exchanges.passLimit(correlationID) else { return false }
+        guard requests.passLimit(correlationID) else { return false }
         gates.leave(issuer, place)
         return true
     }
@@ -361,35 +361,35 @@ final class Scheduler {
         at place: IssuerGate.Place,
         _ correlationID: String,
         now: Moment
-    ) -> Exchange? {
+    ) -> PendingRequest? {
         let (issuer, account) = (record.issuerID, record.account.id)
         gates.leave(issuer, place)
         if let word = outcome.wordOnRate {
             gates.note(word, of: issuer, to: account, askedAt: lease.startedAt, at: now)
         }
-        return exchanges.end(lease, of: account, correlationID: correlationID)
+        return requests.end(lease, of: account, correlationID: correlationID)
     }
 
     /// Ends the waiting for another account's token.
     ///
     /// - Returns: whether `account` waited with this lease.
     func endWaiting(_ lease: Lease, of account: AccountID) -> Bool {
-        exchanges.endWaiting(lease, of: account)
+        requests.endWaiting(lease, of: account)
     }
 
     /// Ends all waiting for other accounts' tokens, which the end of the daemon does not wait for: the leases come back.
     func returnWaitingLeases() {
-        for (account, lease) in exchanges.endAllWaiting() {
+        for (account, lease) in requests.endAllWaiting() {
             put(Arrival(account: account, event: .leaseReturned(lease.generation)))
         }
     }
 }
 
 extension Phase {
-    /// Whether this is the phase of `exchange`, which is under way; an exchange of an earlier grant is none of its business.
-    fileprivate func isExchange(_ exchange: Exchange?) -> Bool {
-        guard let exchange, case .refreshing(let lease) = self else { return false }
-        return exchange.lease == lease
+    /// Whether this is the phase of `request`, which is under way; a request of an earlier grant is none of its business.
+    fileprivate func isPhase(of request: PendingRequest?) -> Bool {
+        guard let request, case .refreshing(let lease) = self else { return false }
+        return request.lease == lease
     }
 }
 

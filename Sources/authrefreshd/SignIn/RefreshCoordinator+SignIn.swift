@@ -116,9 +116,9 @@ extension RefreshCoordinator {
         if let announcement = stepUps.note(stepUp, of: account) { announce(announcement, of: account, at: snapshot.at) }
     }
 
-    /// Notes what an account's own exchange says of a demand.
+    /// Notes what the answer to an account's own request says of a demand.
     ///
-    /// - Parameter claims: what the exchange asked for; nil if it was for the grant alone.
+    /// - Parameter claims: what the request asked for; nil if it was for the grant alone.
     func noteDemand(of record: Record, having claims: String?, _ outcome: RefreshOutcome, at now: Moment) {
         if let announcement = stepUps.note(outcome, having: claims, of: record.account.id, at: now) {
             announce(announcement, of: record, at: now)

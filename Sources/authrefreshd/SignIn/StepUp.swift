@@ -62,9 +62,9 @@ struct StepUps {
         return stepUp.needsPerson ? .stepUpRequired(stepUp) : nil
     }
 
-    /// Notes what an account's own exchange says of a demand.
+    /// Notes what the answer to an account's own request says of a demand.
     ///
-    /// - Parameter claims: what the exchange asked for; nil if it was for the grant alone.
+    /// - Parameter claims: what the request asked for; nil if it was for the grant alone.
     /// - Returns: what is to be announced; nil if nothing is.
     mutating func note(
         _ outcome: RefreshOutcome,

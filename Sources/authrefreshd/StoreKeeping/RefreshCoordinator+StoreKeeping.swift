@@ -182,9 +182,9 @@ extension RefreshCoordinator {
     /// - Parameter start: the last account that was looked at.
     func takeBackMended(after start: AccountID) throws(StoreError) {
         let (mended, last) = try store.takeBack(after: start, limit: Scheduler.batchSize)
-        for account in mended where scheduler.exchanges[account] == nil {
+        for account in mended where scheduler.requests[account] == nil {
             // Its request was another daemon's, which is dead.
-            if case .refreshing? = try store.record(account)?.state.phase { submit(.exchangeAbandoned, for: account) }
+            if case .refreshing? = try store.record(account)?.state.phase { submit(.requestAbandoned, for: account) }
         }
         if !mended.isEmpty { wake() }
         guard let last else { return }

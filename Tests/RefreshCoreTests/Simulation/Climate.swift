@@ -13,8 +13,8 @@ struct Climate: Hashable {
     var faults: [Fault] = Fault.allCases
     /// An exchange after one whose answer was lost goes well.
     var spareAfterLoss = false
-    /// How many days pass between two happenings of a kind; a kind that is absent does not happen.
-    var daysBetween: [Happening: Double] = [:]
+    /// How many days pass between two incidents of a kind; a kind that is absent does not happen.
+    var daysBetween: [Incident: Double] = [:]
     /// Of all effects, before or after how many the process dies.
     var crashRate = 0.0
     /// The longest time, in seconds, until a process that died is started again, or until an outage has ended.
@@ -52,7 +52,7 @@ enum Fault: Hashable, CaseIterable {
 }
 
 /// What may happen to the machine, the server and the user.
-enum Happening: Int, Hashable, CaseIterable {
+enum Incident: Int, Hashable, CaseIterable {
     case callerComes, accessTokenRejected, personAsks
     case wallClockStepped, suspended, paused, rebooted, crashed
     case networkLost, networkRestored, outageBegins, outageEnds, diskFills, diskEmpties
@@ -60,7 +60,7 @@ enum Happening: Int, Hashable, CaseIterable {
     case tokenSetWanted, tokenSetRejected
 
     /// What ends it, for those that last.
-    var end: Happening? {
+    var end: Incident? {
         switch self {
         case .networkLost: .networkRestored
         case .outageBegins: .outageEnds
@@ -141,11 +141,11 @@ extension Climate {
     private mutating func drawHappenings(from random: inout SplitMix64) {
         // As often per refresh in every world, whatever a refresh's distance.
         let unit = days / 400
-        for happening in Happening.allCases where random.chance(0.7) {
-            daysBetween[happening] = unit * random.pick([1, 5, 20])
+        for incident in Incident.allCases where random.chance(0.7) {
+            daysBetween[incident] = unit * random.pick([1, 5, 20])
         }
-        for happening in Happening.allCases {
-            if let end = happening.end { daysBetween[end] = daysBetween[happening] }
+        for incident in Incident.allCases {
+            if let end = incident.end { daysBetween[end] = daysBetween[incident] }
         }
         // The user comes back some time; a world without would end with the first lost grant.
         daysBetween[.userSignsIn] = unit / 2

@@ -10,7 +10,7 @@ struct Trace {
     enum Step: Hashable {
         case event(Event)
         case effect(Effect)
-        case happening(Happening)
+        case incident(Incident)
         case exchange(Fate)
         case commitFailed, crashed, restarted
     }
@@ -56,7 +56,7 @@ extension Trace.Step {
             "publish misconfigured, retry at \(retryAt.microseconds)"
         case .effect(.publish(.interactionRequired(let required))): "publish interactionRequired \(required.reason)"
         case .effect(.publish(let change)): "publish \(change)"
-        case .happening(let happening): "--- \(happening)"
+        case .incident(let incident): "--- \(incident)"
         case .exchange(let fate): "exchange \(fate)"
         case .commitFailed: "commit failed"
         case .crashed: "--- crashed"

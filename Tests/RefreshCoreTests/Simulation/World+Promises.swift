@@ -218,7 +218,7 @@ extension Event {
         switch self {
         case .tokenSetNeeded, .tokenSetRejected, .tokenSetIssued, .tokenSetFailed: true
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued,
-            .refreshFailed, .demandRefused, .lifetimeLearned, .exchangeContinues, .exchangeAbandoned, .grantImported,
+            .refreshFailed, .demandRefused, .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported,
             .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated,
             .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             false

@@ -106,10 +106,10 @@ extension World {
     }
 
     /// Brings something that would hardly ever meet a request, or the wait after one, close to it.
-    private mutating func strike(_ happenings: [Happening]) {
-        let happening = random.pick(happenings)
-        guard let index = nextHappenings.firstIndex(where: { $0.happening == happening }) else { return }
-        nextHappenings[index].at = clock.trueTime + random.microseconds(0, random.pick([1, 30]))
+    private mutating func strike(_ incidents: [Incident]) {
+        let incident = random.pick(incidents)
+        guard let index = nextIncidents.firstIndex(where: { $0.incident == incident }) else { return }
+        nextIncidents[index].at = clock.trueTime + random.microseconds(0, random.pick([1, 30]))
     }
 
     private mutating func drawFate() -> Fate {
@@ -185,7 +185,7 @@ extension World {
         if case .refreshing(let lease) = machine.state.phase, isOut(lease) {
             let saysEnd = climate.tellsLeaseEndEarly && unsaved == nil
             if saysEnd, lease.isOver(at: clock.now) { promises.isAmbiguous = true }
-            if !saysEnd { event = .exchangeContinues }
+            if !saysEnd { event = .requestContinues }
         } else if isWaited {
             // The lease's end was told early: the request is waited for all the same.
             deadlineRestsUntil = clock.trueTime + 100_000
@@ -224,6 +224,6 @@ extension World {
         }
         machine = RefreshMachine(state: store.state, policy: store.policy)
         guard case .refreshing = store.state.phase else { return }
-        if try !handle(.exchangeAbandoned) { crash() }
+        if try !handle(.requestAbandoned) { crash() }
     }
 }

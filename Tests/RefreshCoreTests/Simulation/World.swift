@@ -9,7 +9,7 @@ struct Violation: Error, Hashable {
 
 /// One account, one machine, one server in virtual time: the world that a seed makes.
 ///
-/// `World+Shell` runs the machine's effects as the daemon does, `World+Happenings` is the weather, `World+Promises` checks what was
+/// `World+Shell` runs the machine's effects as the daemon does, `World+Incidents` is the weather, `World+Promises` checks what was
 /// promised.
 struct World {
     let climate: Climate
@@ -31,7 +31,7 @@ struct World {
     // What is under way outside.
     var requests: [Request] = []
     var restartsAt: Int64?
-    var nextHappenings: [(happening: Happening, at: Int64)] = []
+    var nextIncidents: [(incident: Incident, at: Int64)] = []
     var isOffline = false
     var isServerDown = false
     var isDiskFull = false
@@ -46,10 +46,10 @@ struct World {
         self.random = random
         server = ModelServer(rules: climate.rules)
         machine = RefreshMachine(state: RefreshState(), policy: climate.policy)
-        for happening in Happening.allCases {
-            guard let days = climate.daysBetween[happening] else { continue }
-            let first = happening.isEnd ? .max : self.random.microseconds(0, 2 * days * 86_400)
-            nextHappenings.append((happening, at: first))
+        for incident in Incident.allCases {
+            guard let days = climate.daysBetween[incident] else { continue }
+            let first = incident.isEnd ? .max : self.random.microseconds(0, 2 * days * 86_400)
+            nextIncidents.append((incident, at: first))
         }
     }
 
@@ -65,7 +65,7 @@ struct World {
     /// What can happen next, apart from the weather.
     private enum Next {
         case requestArrives(Int), exchangeEnds(Int), savingAgain, deadline, restart
-        case happening(Int)
+        case incident(Int)
     }
 
     private mutating func step() throws(Violation) {
@@ -73,14 +73,14 @@ struct World {
         let isNow = next.at <= clock.trueTime
         clock.advance(to: next.at)
         try checkAtEveryStep()
-        if case .happening = next.what {} else { try promises.countStep(isNow: isNow) }
+        if case .incident = next.what {} else { try promises.countStep(isNow: isNow) }
         switch next.what {
         case .requestArrives(let index): arrive(requests.remove(at: index), at: next.at)
         case .exchangeEnds(let index): try end(underWay.remove(at: index))
         case .savingAgain: try saveAgain()
         case .deadline: try reachDeadline()
         case .restart: try restart()
-        case .happening(let index): try happen(at: index)
+        case .incident(let index): try happen(at: index)
         }
     }
 
@@ -97,7 +97,7 @@ struct World {
             consider(.savingAgain, unsaved?.triedAgainAt)
             consider(.deadline, machine.state.deadline.map { max(clock.trueTime(of: $0), deadlineRestsUntil) })
         }
-        for (index, next) in nextHappenings.enumerated() { consider(.happening(index), next.at) }
+        for (index, next) in nextIncidents.enumerated() { consider(.incident(index), next.at) }
         return earliest
     }
 

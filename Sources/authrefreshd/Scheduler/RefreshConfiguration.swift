@@ -2,7 +2,7 @@ internal import OAuthClient
 internal import RefreshCore
 
 /// What the configuration says about refreshing; replaced whole by a reload.
-struct CoordinatorSettings: Sendable {
+struct RefreshConfiguration: Sendable {
     var profiles = ProviderProfiles()
     var issuerLimits = IssuerGate.Limits()
     var maxAccounts = CallerLimits.accountsMax

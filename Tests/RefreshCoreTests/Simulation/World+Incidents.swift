@@ -5,22 +5,22 @@ import TestSupport
 /// The weather.
 extension World {
     mutating func happen(at index: Int) throws(Violation) {
-        let happening = nextHappenings[index].happening
-        let days = climate.daysBetween[happening] ?? climate.days
+        let incident = nextIncidents[index].incident
+        let days = climate.daysBetween[incident] ?? climate.days
         let pause = random.microseconds(0, 2 * days * 86_400)
-        nextHappenings[index].at = happening.isEnd ? .max : clock.trueTime + pause
-        if let end = happening.end, let later = nextHappenings.firstIndex(where: { $0.happening == end }) {
-            nextHappenings[later].at = clock.trueTime + random.microseconds(1, climate.longestAbsence * 4)
+        nextIncidents[index].at = incident.isEnd ? .max : clock.trueTime + pause
+        if let end = incident.end, let later = nextIncidents.firstIndex(where: { $0.incident == end }) {
+            nextIncidents[later].at = clock.trueTime + random.microseconds(1, climate.longestAbsence * 4)
         }
-        trace.note(.happening(happening), at: clock.trueTime)
-        switch happening {
+        trace.note(.incident(incident), at: clock.trueTime)
+        switch incident {
         case .wallClockStepped: stepWallClock()
         case .suspended: sleep(isPause: false)
         case .paused: sleep(isPause: true)
         case .rebooted: reboot()
         case .crashed: if machine != nil { crash() }
-        case .outageBegins, .outageEnds: isServerDown = happening == .outageBegins
-        case .diskFills, .diskEmpties: isDiskFull = happening == .diskFills
+        case .outageBegins, .outageEnds: isServerDown = incident == .outageBegins
+        case .diskFills, .diskEmpties: isDiskFull = incident == .diskFills
         case .networkLost: isOffline = true
         case .grantRevoked: server.endGrant(.revoked)
         case .userWanted: server.endGrant(.userWanted)
@@ -29,20 +29,20 @@ extension World {
             try tell(.connectivityRestored)
         case .callerComes, .accessTokenRejected, .personAsks, .userSignsOut, .userSignsIn, .accountEdited,
             .tokenSetWanted, .tokenSetRejected:
-            try serve(happening)
+            try serve(incident)
         }
-        if happening.isTrouble { promises.trouble(at: clock.trueTime) }
+        if incident.isTrouble { promises.trouble(at: clock.trueTime) }
     }
 
     /// Somebody wants something of the daemon.
-    private mutating func serve(_ happening: Happening) throws(Violation) {
+    private mutating func serve(_ incident: Incident) throws(Violation) {
         guard let machine else { return }
-        switch happening {
+        switch incident {
         case .callerComes:
             // The shell asks only if there is no token to give.
             if !machine.state.holdsAccessToken(for: .zero, at: clock.now) { try tell(.tokenNeeded) }
         case .accessTokenRejected: try tell(.accessTokenRejected)
-        case .tokenSetWanted, .tokenSetRejected: try askForSet(isRejected: happening == .tokenSetRejected)
+        case .tokenSetWanted, .tokenSetRejected: try askForSet(isRejected: incident == .tokenSetRejected)
         case .personAsks: try tell(.refreshRequested)
         case .userSignsOut: if random.chance(0.2) { try signOut() }
         case .userSignsIn: if needsSignIn { try signIn() }

@@ -7,7 +7,7 @@ import RefreshCore
 import Synchronization
 
 /// One request and its answer, within a time limit; nothing is repeated and no redirect followed.
-struct HTTPExchange: Sendable {
+struct HTTPTransport: Sendable {
     let clients: HTTPClients
     private let configuration: OAuthClientConfiguration
     private let names = NameResolution()

@@ -4,7 +4,7 @@ internal import RefreshCore
 internal import Systemd
 
 /// Looks at what the machine gives the daemon: clocks, network, proxy.
-struct MachineCheck: Sendable {
+struct HostCheck: Sendable {
     /// 2026-01-01: a clock that shows an earlier time than this program's is wrong.
     private static let earliestTime = Timestamp(microseconds: 1_767_225_600_000_000)
 
