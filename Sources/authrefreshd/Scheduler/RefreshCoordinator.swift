@@ -3,7 +3,6 @@ internal import Dispatch
 internal import Logging
 internal import OAuthClient
 internal import RefreshCore
-internal import SignIn
 internal import Systemd
 internal import Varlink
 
