@@ -166,17 +166,8 @@ extension AccountStore {
             db.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'account'")
         )
         let id = AccountID((last ?? 0) + 1)
-        let account = Account(
-            id: id,
-            name: new.name,
-            issuer: new.issuer,
-            provider: new.provider,
-            providerVariables: new.providerVariables,
-            providerSettings: new.providerSettings,
-            registration: new.registration,
-            policy: new.policy,
-            allowedCallers: new.allowedCallers
-        )
+        var account = new.account
+        account.id = id
         let place: ColumnValues = [
             .integer(id.rawValue), .integer(issuer.rawValue), SQLValue(!new.issuer.isLoopback),
             .integer(new.createdAt.microseconds),

@@ -1,6 +1,7 @@
 /// One client registration and one resource owner at one issuer, under a local name.
 package struct Account: Equatable, Sendable {
-    package let id: AccountID
+    /// 0 until the store has given it a number.
+    package var id: AccountID
     package var name: AccountName
     package var issuer: Issuer
     /// The provider profile that endpoints and quirks come from; nil if the issuer's metadata says it all.
@@ -19,7 +20,7 @@ package struct Account: Equatable, Sendable {
     package var grantFacts: GrantFacts
 
     package init(
-        id: AccountID,
+        id: AccountID = AccountID(0),
         name: AccountName,
         issuer: Issuer,
         provider: String? = nil,

@@ -14,20 +14,22 @@ struct AccountStoreTests {
 
     @Test func `every field of an account survives a reopening`() throws {
         let new = NewAccount(
-            name: try Sample.name("work@example.com"),
-            issuer: try Issuer(url: Sample.issuerURL),
-            provider: "entra",
-            registration: ClientRegistration(
-                clientID: "client ü",
-                authentication: .clientSecretPost,
-                clientSecret: Secret("the client's secret"),
-                scopes: ["openid", "https://example.com/.default", "offline_access"],
-                refreshParameters: ["resource": "https://example.com/a b", "ä": "\"\n/"]
-            ),
-            policy: RefreshPolicy(
-                leadTime: .seconds(30),
-                rotationGrace: .seconds(2),
-                refreshTokenLifetime: .seconds(86_400)
+            Account(
+                name: try Sample.name("work@example.com"),
+                issuer: try Issuer(url: Sample.issuerURL),
+                provider: "entra",
+                registration: ClientRegistration(
+                    clientID: "client ü",
+                    authentication: .clientSecretPost,
+                    clientSecret: Secret("the client's secret"),
+                    scopes: ["openid", "https://example.com/.default", "offline_access"],
+                    refreshParameters: ["resource": "https://example.com/a b", "ä": "\"\n/"]
+                ),
+                policy: RefreshPolicy(
+                    leadTime: .seconds(30),
+                    rotationGrace: .seconds(2),
+                    refreshTokenLifetime: .seconds(86_400)
+                )
             ),
             createdAt: Sample.start
         )

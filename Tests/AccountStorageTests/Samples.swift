@@ -78,9 +78,11 @@ enum Sample {
         tokens: StoredTokens? = nil
     ) throws -> NewAccount {
         NewAccount(
-            name: try Sample.name(name),
-            issuer: try Issuer(url: issuer),
-            registration: ClientRegistration(clientID: "client"),
+            Account(
+                name: try Sample.name(name),
+                issuer: try Issuer(url: issuer),
+                registration: ClientRegistration(clientID: "client")
+            ),
             createdAt: start,
             state: state,
             tokens: tokens

@@ -35,9 +35,11 @@ struct ClientSecretCareTests {
         grant: String? = nil
     ) async throws -> Account {
         let account = NewAccount(
-            name: try #require(AccountName(name)),
-            issuer: try Issuer(url: url),
-            registration: registration,
+            Account(
+                name: try #require(AccountName(name)),
+                issuer: try Issuer(url: url),
+                registration: registration
+            ),
             createdAt: Timestamp(microseconds: 0)
         )
         return try await rig.coordinator.add(account, grant: grant.map { RefreshToken(Secret($0)) }).account

@@ -50,9 +50,11 @@ final class CoordinatorRig: Sendable {
     /// Adds an account of the public client `app`.
     func add(_ name: String, _ url: String, _ grant: IssuedGrant) async throws -> AccountID {
         let account = NewAccount(
-            name: try Self.name(name),
-            issuer: try Issuer(url: url),
-            registration: ClientRegistration(clientID: "app"),
+            Account(
+                name: try Self.name(name),
+                issuer: try Issuer(url: url),
+                registration: ClientRegistration(clientID: "app")
+            ),
             createdAt: Timestamp(microseconds: 0)
         )
         return try await coordinator.add(account, grant: RefreshToken(Secret(grant.refreshToken))).account.id

@@ -23,9 +23,11 @@ struct PlainAcquireTokenTests {
         let path = try #require(folder).path + "/accounts.sqlite"
         let store = try AccountStore(path: path, key: StoreKey.random())
         var account = NewAccount(
-            name: try #require(AccountName("work")),
-            issuer: try Issuer(url: "https://as.example.org"),
-            registration: ClientRegistration(clientID: "app"),
+            Account(
+                name: try #require(AccountName("work")),
+                issuer: try Issuer(url: "https://as.example.org"),
+                registration: ClientRegistration(clientID: "app")
+            ),
             createdAt: Self.issued.wall
         )
         account.state.accessToken = AccessTokenTimes(

@@ -44,7 +44,7 @@ struct ProviderSettingsTests {
         let profiles = try profiles(yaml)
         let draft = try SettingsReader(profiles: profiles).draft(settings(own, provider: provider), clientSecret: nil)
         var settings = RefreshConfiguration(profiles: profiles)
-        let profile = settings.profile(for: ProfileChoice(draft))
+        let profile = settings.profile(for: draft.account)
         return try #require(profile)
     }
 

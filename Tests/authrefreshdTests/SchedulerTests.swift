@@ -31,9 +31,11 @@ struct SchedulerTests {
         var machine = RefreshMachine(state: RefreshState(), policy: RefreshPolicy())
         _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: now, jitter: 0.5)
         var new = NewAccount(
-            name: try #require(AccountName(name)),
-            issuer: try Issuer(url: issuer),
-            registration: ClientRegistration(clientID: "app"),
+            Account(
+                name: try #require(AccountName(name)),
+                issuer: try Issuer(url: issuer),
+                registration: ClientRegistration(clientID: "app")
+            ),
             createdAt: now.wall
         )
         new.state = machine.state

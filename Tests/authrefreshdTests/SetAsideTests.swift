@@ -13,9 +13,11 @@ struct SetAsideTests {
         try await rig.inside { coordinator in
             let accounts = try (0..<count).map { number in
                 NewAccount(
-                    name: try #require(AccountName("a\(number)")),
-                    issuer: try Issuer(url: "https://login.example.com"),
-                    registration: ClientRegistration(clientID: "app"),
+                    Account(
+                        name: try #require(AccountName("a\(number)")),
+                        issuer: try Issuer(url: "https://login.example.com"),
+                        registration: ClientRegistration(clientID: "app")
+                    ),
                     createdAt: Timestamp(microseconds: 0)
                 )
             }

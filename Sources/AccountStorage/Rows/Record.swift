@@ -35,20 +35,10 @@ package struct Record: Equatable, Sendable {
     }
 }
 
-/// An account that has no number yet, with the grant it begins with.
+/// An account that has no number yet, with the grant it begins with. What it says is read and changed as the account's own.
+@dynamicMemberLookup
 package struct NewAccount: Equatable, Sendable {
-    package var name: AccountName
-    package var issuer: Issuer
-    /// The provider profile; nil if the issuer's metadata says it all.
-    package var provider: String?
-    /// What the account says for the profile's variables.
-    package var providerVariables: [String: String]
-    /// What the account says instead of the profile.
-    package var providerSettings: [String: String]
-    package var registration: ClientRegistration
-    package var policy: RefreshPolicy
-    /// Nil: every process of this user.
-    package var allowedCallers: AllowedCallers?
+    package var account: Account
     package var createdAt: Timestamp
     /// The state to begin in: signed out, or what the machine made of the imported grant.
     package var state: RefreshState
@@ -56,29 +46,20 @@ package struct NewAccount: Equatable, Sendable {
     package var tokens: StoredTokens?
 
     package init(
-        name: AccountName,
-        issuer: Issuer,
-        provider: String? = nil,
-        providerVariables: [String: String] = [:],
-        providerSettings: [String: String] = [:],
-        registration: ClientRegistration,
-        policy: RefreshPolicy = RefreshPolicy(),
-        allowedCallers: AllowedCallers? = nil,
+        _ account: Account,
         createdAt: Timestamp,
         state: RefreshState = RefreshState(),
         tokens: StoredTokens? = nil
     ) {
-        self.name = name
-        self.issuer = issuer
-        self.provider = provider
-        self.providerVariables = providerVariables
-        self.providerSettings = providerSettings
-        self.registration = registration
-        self.policy = policy
-        self.allowedCallers = allowedCallers
+        self.account = account
         self.createdAt = createdAt
         self.state = state
         self.tokens = tokens
+    }
+
+    package subscript<Value>(dynamicMember path: WritableKeyPath<Account, Value>) -> Value {
+        get { account[keyPath: path] }
+        set { account[keyPath: path] = newValue }
     }
 }
 

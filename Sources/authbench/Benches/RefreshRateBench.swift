@@ -104,9 +104,11 @@ struct RefreshRateBench {
         let identifier = try Issuer(url: issuer.url)
         try StoreFilling.fill(stage.stateDirectory, count: grants.count) { number in
             NewAccount(
-                name: try FilledStore.accountName(number),
-                issuer: identifier,
-                registration: ClientRegistration(clientID: LocalIssuer.clientID),
+                Account(
+                    name: try FilledStore.accountName(number),
+                    issuer: identifier,
+                    registration: ClientRegistration(clientID: LocalIssuer.clientID)
+                ),
                 createdAt: due.wall,
                 state: machine.state,
                 tokens: StoredTokens(refreshToken: RefreshToken(Secret(grants[number].refreshToken)))

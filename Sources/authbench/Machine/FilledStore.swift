@@ -21,10 +21,12 @@ final class FilledStore: Sendable {
         stage = try DaemonStage()
         let state = try Self.freshState()
         let template = NewAccount(
-            name: try Self.accountName(0),
-            // Nobody listens there, and nobody is asked: the tokens outlive every bench.
-            issuer: try Issuer(url: "http://127.0.0.1:9"),
-            registration: ClientRegistration(clientID: "app"),
+            Account(
+                name: try Self.accountName(0),
+                // Nobody listens there, and nobody is asked: the tokens outlive every bench.
+                issuer: try Issuer(url: "http://127.0.0.1:9"),
+                registration: ClientRegistration(clientID: "app")
+            ),
             createdAt: Timestamp(microseconds: WallClock.now()),
             state: state
         )

@@ -15,7 +15,7 @@ struct DynamicRegistration: Sendable {
         self.initialAccessToken = initialAccessToken
         asking = RequestingClient(
             issuer: new.issuer,
-            profile: coordinator.settings.profile(for: ProfileChoice(new)),
+            profile: coordinator.settings.profile(for: new.account),
             registration: new.registration,
             correlationID: CorrelationID.new()
         )

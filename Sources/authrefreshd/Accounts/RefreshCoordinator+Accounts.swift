@@ -10,10 +10,8 @@ extension RefreshCoordinator {
     /// - Throws: `StoreError.nameTaken` if there is one of this name.
     func add(_ new: NewAccount, grant: RefreshToken?) throws(StoreError) -> AccountSnapshot {
         let now = timebase.now()
-        let serviceGrant = new.registration.serviceGrant
-        let policy = settings.policy(of: new.policy, ProfileChoice(new), serviceGrant: serviceGrant)
-        let state = serviceGrant == nil ? RefreshState() : .service(at: now)
-        var machine = RefreshMachine(state: state, policy: policy)
+        let state = new.registration.serviceGrant == nil ? RefreshState() : .service(at: now)
+        var machine = RefreshMachine(state: state, policy: settings.policy(of: new.account))
         var effects: [Effect] = []
         if grant != nil {
             effects = machine.handle(.grantImported(refreshTokenLifetime: nil), at: now, jitter: timebase.jitter())

@@ -143,13 +143,6 @@ extension ProfileChoice {
         settings = account.providerSettings
     }
 
-    init(_ account: NewAccount) {
-        provider = account.provider
-        issuer = account.issuer
-        variables = account.providerVariables
-        settings = account.providerSettings
-    }
-
     /// Whether it leads to other addresses: who chooses so must not take along what the ones before gave or were told.
     func isElsewhere(than other: ProfileChoice) -> Bool {
         issuer != other.issuer || provider != other.provider || variables != other.variables

@@ -51,24 +51,14 @@ struct RefreshConfiguration: Sendable {
     }
 
     /// The account's own policy; where it says nothing, its provider's.
-    ///
-    /// - Parameter serviceGrant: as in the account's registration.
-    mutating func policy(
-        of policy: RefreshPolicy,
-        _ choice: ProfileChoice,
-        serviceGrant: ServiceGrant?
-    ) -> RefreshPolicy {
-        let profile = unresolvedProfile(for: choice)
-        return RefreshPolicy(
-            leadTime: policy.leadTime,
-            rotationGrace: policy.rotationGrace ?? profile?.rotationGrace?.duration,
-            refreshTokenLifetime: policy.refreshTokenLifetime ?? profile?.refreshTokenLifetime?.duration,
-            isServiceAccount: serviceGrant != nil
-        )
-    }
-
     mutating func policy(of account: Account) -> RefreshPolicy {
-        policy(of: account.policy, ProfileChoice(account), serviceGrant: account.registration.serviceGrant)
+        let profile = unresolvedProfile(for: ProfileChoice(account))
+        return RefreshPolicy(
+            leadTime: account.policy.leadTime,
+            rotationGrace: account.policy.rotationGrace ?? profile?.rotationGrace?.duration,
+            refreshTokenLifetime: account.policy.refreshTokenLifetime ?? profile?.refreshTokenLifetime?.duration,
+            isServiceAccount: account.registration.serviceGrant != nil
+        )
     }
 
     mutating func limits(for account: Account) -> IssuerGate.Limits {

@@ -27,14 +27,16 @@ struct SettingsReader {
         }
         let choice = try choice(settings)
         return NewAccount(
-            name: name,
-            issuer: choice.issuer,
-            provider: choice.provider,
-            providerVariables: choice.variables,
-            providerSettings: choice.settings,
-            registration: try registration(settings, clientSecret, clientKey, dpopKey),
-            policy: try policy(settings),
-            allowedCallers: try allowedCallers(settings),
+            Account(
+                name: name,
+                issuer: choice.issuer,
+                provider: choice.provider,
+                providerVariables: choice.variables,
+                providerSettings: choice.settings,
+                registration: try registration(settings, clientSecret, clientKey, dpopKey),
+                policy: try policy(settings),
+                allowedCallers: try allowedCallers(settings)
+            ),
             createdAt: Timestamp(microseconds: 0)
         )
     }

@@ -17,9 +17,11 @@ enum Sample {
 
     static func account(_ name: String) throws -> NewAccount {
         NewAccount(
-            name: try accountName(name),
-            issuer: try Issuer(url: "https://login.example.org"),
-            registration: ClientRegistration(clientID: "client"),
+            Account(
+                name: try accountName(name),
+                issuer: try Issuer(url: "https://login.example.org"),
+                registration: ClientRegistration(clientID: "client")
+            ),
             createdAt: start.wall
         )
     }
