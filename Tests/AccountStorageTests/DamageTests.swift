@@ -52,6 +52,7 @@ struct DamageTests {
         ("settings = '[]'", "settings", .notJSON),
         (said("refreshParameters", "json('{\"a\": 1}')"), "settings", .notJSON),
         ("settings = '{}'", "settings.clientId", .missing),
+        (said("ofALaterVersion", "true"), "settings.ofALaterVersion", .unknownWord),
         (said("redirectPort", "70000"), "settings.redirectPort", .outOfRange),
         (said("leadTimeSec", "9223372036854775807"), "settings.leadTimeSec", .outOfRange),
         ("deriver = 'oops'", "deriver", .notJSON),

@@ -112,6 +112,63 @@ struct MigrationTests {
         #expect(throws: StoreError.damagedRow(account.id, column: "settings", .notJSON)) { try account.record() }
     }
 
+    /// Changes the store of before as its owner never did.
+    private func change(_ sql: String) throws {
+        let queue = try DatabaseQueue(path: folder.store)
+        try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA foreign_keys = OFF; " + sql) }
+        try queue.close()
+    }
+
+    @Test(arguments: [
+        ("grant_terms = NULL", "robot", "settings.grantTerms"),
+        ("grant_terms = '{\"a\":'", "robot", "settings.grantTerms"),
+        ("grant_terms = json_remove(grant_terms, '$.subjectTokenType')", "wiki", "settings.grantTerms"),
+        ("actor_account = NULL", "wiki", "settings.actorAccount"),
+    ]) func `terms that are gone are damage, and no weaker terms`(change: String, name: String, column: String) throws {
+        try self.change("UPDATE account SET \(change) WHERE name = '\(name)'")
+        let entry = try #require(try folder.open().entry(named: name))
+        let flaw = column.hasSuffix("grantTerms") ? ColumnFlaw.unknownWord : .missing
+        #expect(throws: StoreError.damagedRow(entry.id, column: column, flaw)) { try entry.record() }
+    }
+
+    @Test func `terms where none belong take no account down`() throws {
+        try change("UPDATE account SET grant_terms = 'x' WHERE name IN ('work', 'machine')")
+        let store = try folder.open()
+        #expect(try store.record(named: Sample.name("work"))?.state == StateSamples.full)
+        #expect(
+            try store.record(named: Sample.name("machine"))?.account.registration.serviceGrant == .clientCredentials
+        )
+    }
+
+    @Test func `one damaged setting leaves all others where they can be mended`() throws {
+        try change("UPDATE account SET authorization_parameters = 'x' WHERE name = 'full'")
+        let before = try DatabaseQueue(path: folder.store)
+        let clientID = try before.read {
+            try String.fetchOne($0, sql: "SELECT client_id FROM account WHERE name = 'full'")
+        }
+        try before.close()
+        try folder.open().close()
+        let queue = try DatabaseQueue(path: folder.store)
+        let row = try queue.read { db in
+            try Row.fetchOne(
+                db,
+                sql: """
+                    SELECT json_extract(settings, '$.clientId') AS client, json_extract(settings, '$.provider') AS provider,
+                        json_extract(settings, '$.authorizationParameters') AS damaged
+                    FROM account WHERE name = 'full'
+                    """
+            )
+        }
+        try queue.close()
+        let stored = try #require(row)
+        #expect(stored["client"] == clientID && stored["damaged"] == "x")
+        #expect((stored["provider"] as String?) != nil)
+        try change(
+            "UPDATE account SET settings = json_remove(settings, '$.authorizationParameters') WHERE name = 'full'"
+        )
+        #expect(try folder.open().record(named: Sample.name("full"))?.account.registration.clientID == clientID)
+    }
+
     @Test func `rows that belong to nothing are damage of their account, and keep no store from opening`() throws {
         let queue = try DatabaseQueue(path: folder.store)
         try queue.writeWithoutTransaction { db in

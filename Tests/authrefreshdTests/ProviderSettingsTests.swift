@@ -142,6 +142,20 @@ struct ProviderSettingsTests {
         #expect(try reader.account(account, changedBy: same).providerSettings == account.providerSettings)
     }
 
+    @Test func `an issuer that is emptied leaves nothing that was said for it, unless it is the provider's own`() throws
+    {
+        let said = ["token_endpoint": "https://as.example.org/own", "pkce": "none"]
+        let account = try account(said)
+        let emptied = UpdateAccount.Parameters(account: "work", clear: ["issuer"])
+        let elsewhere = SettingsReader(profiles: try profiles("name: p\nissuer: https://p.example\n"))
+        #expect(try elsewhere.account(account, changedBy: emptied).providerSettings.isEmpty)
+        var again = emptied
+        again.settings.provider = "p"
+        #expect(try elsewhere.account(account, changedBy: again).providerSettings.isEmpty)
+        let same = SettingsReader(profiles: try profiles("name: p\nissuer: \(account.issuer.url)\n"))
+        #expect(try same.account(account, changedBy: emptied).providerSettings == said)
+    }
+
     @Test func `an issuer that is emptied is the provider's again, and is demanded where the provider has none`() throws
     {
         let own = UpdateAccount.Parameters(account: "work", clear: ["issuer"])

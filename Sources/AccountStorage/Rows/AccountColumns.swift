@@ -55,8 +55,9 @@ enum AccountColumns {
         sealer: Sealer
     ) throws(StoreError) -> Account {
         let name = try reader.required(reader.text().flatMap(AccountName.init), "name", .malformed)
-        let stored = try value(StoredSettings.self, "settings", from: &reader)
-        var settings = try reader.required(stored, "settings").settings
+        let stored = try reader.required(value(StoredSettings.self, "settings", from: &reader), "settings")
+        if let unknown = stored.unknown { throw .damagedRow(id, column: "settings.\(unknown)", .unknownWord) }
+        var settings = stored.settings
         let (subject, subjectID) = (try reader.accountName(), reader.integer().map(AccountID.init))
         let (actor, actorID) = (try reader.accountName(), reader.integer().map(AccountID.init))
         let deriver = try value(StoredProgram.self, "deriver", from: &reader)?.program

@@ -1,5 +1,6 @@
 import AuthRefreshInterface
 import GRDB
+import RefreshCore
 
 /// The tables, and how the store of the version before comes to have them.
 enum Schema {
@@ -234,38 +235,77 @@ private enum SettingsMigration {
                     FROM account_before;
                 DELETE FROM sqlite_sequence WHERE name = 'account';
                 UPDATE sqlite_sequence SET name = 'account' WHERE name = 'account_before';
-                DROP TABLE account_before;
-                \(Schema.derived)
                 """
         )
+        try dropTable(in: db)
+        try db.execute(sql: Schema.derived)
     }
 
-    /// The settings that stood in `columns`. What is damaged among them is damaged afterwards, and takes no other account down.
+    /// Drops the table of before, emptied in pieces: SQLite keeps what a statement overwrites in memory until its end, and a full table is
+    /// overwritten whole (`secure_delete`). A million accounts would take more than the unit's `MemoryMax=`.
+    private static func dropTable(in db: Database) throws {
+        let belongings = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT type, name FROM sqlite_schema
+                WHERE tbl_name = 'account_before' AND type IN ('trigger', 'index') AND sql IS NOT NULL
+                """
+        )
+        // The triggers first: nothing is discounted, for nothing goes.
+        for row in belongings.sorted(by: { ($0["type"] as String) > ($1["type"] as String) }) {
+            try db.execute(sql: "DROP \(row["type"] as String) \(row["name"] as String)")
+        }
+        repeat {
+            try db.execute(
+                sql: """
+                    DELETE FROM account_before
+                    WHERE id IN (SELECT id FROM account_before ORDER BY id LIMIT \(rowsPerPiece))
+                    """
+            )
+        } while db.changesCount > 0
+        try db.execute(sql: "DROP TABLE account_before")
+    }
+
+    private static let rowsPerPiece = 10_000
+
+    /// The settings that stood in `columns`. What is damaged among them is damaged afterwards, beside all others, and takes no other account
+    /// down.
     private static func settings(_ values: [DatabaseValue]) throws -> String {
         let row = Dictionary(uniqueKeysWithValues: zip(columns, values))
         let text = { (column: String) in row[column].flatMap(String.fromDatabaseValue) }
         let seconds = { (column: String) in row[column].flatMap(Int64.fromDatabaseValue).map { $0 / 1_000_000 } }
         var settings = AccountSettings(name: "", provider: text("provider"), clientId: text("client_id"))
-        for (column, path) in [
-            ("provider_variables", \AccountSettings.variables), ("provider_settings", \.providerSettings),
-            ("refresh_parameters", \.refreshParameters), ("authorization_parameters", \.authorizationParameters),
+        var damaged: [String: String] = [:]
+        for (column, setting, path) in [
+            ("provider_variables", "variables", \AccountSettings.variables),
+            ("provider_settings", "providerSettings", \.providerSettings),
+            ("refresh_parameters", "refreshParameters", \.refreshParameters),
+            ("authorization_parameters", "authorizationParameters", \.authorizationParameters),
         ] {
             let stored = text(column) ?? ""
-            guard let map = JSONColumn.map(from: stored) else { return stored }
-            settings[keyPath: path] = map.isEmpty ? nil : map
+            if let map = JSONColumn.map(from: stored) {
+                settings[keyPath: path] = map.isEmpty ? nil : map
+            } else {
+                damaged[setting] = stored
+            }
         }
         settings.clientAuthentication = text("authentication")
         settings.clientKeyId = text("client_key_id")
         settings.teamId = text("team_id")
         settings.grantType = text("service_grant")
-        if let stored = text("grant_terms") {
-            guard let terms = JSONColumn.value(GrantTerms.self, from: stored) else { return stored }
-            settings.assertionSubject = terms.assertionSubject
-            settings.assertionAudience = terms.assertionAudience
-            settings.assertionLifetimeSec = terms.assertionLifetimeUSec.map { $0 / 1_000_000 }
-            settings.subjectTokenType = terms.subjectTokenType
-            settings.actorTokenType = terms.actorTokenType
-            settings.requestedTokenType = terms.requestedTokenType
+        // A client asks for itself by no terms, and a person's account has none.
+        if let grant = settings.grantType, grant != ServiceGrant.Kind.clientCredentials.rawValue {
+            let stored = text("grant_terms") ?? ""
+            let terms = JSONColumn.value(GrantTerms.self, from: stored)
+            // Without the terms the grant would say less than it did.
+            let isWhole = grant != ServiceGrant.Kind.tokenExchange.rawValue || terms?.subjectTokenType != nil
+            if terms == nil || !isWhole { damaged["grantTerms"] = stored }
+            settings.assertionSubject = terms?.assertionSubject
+            settings.assertionAudience = terms?.assertionAudience
+            settings.assertionLifetimeSec = terms?.assertionLifetimeUSec.map { $0 / 1_000_000 }
+            settings.subjectTokenType = terms?.subjectTokenType
+            settings.actorTokenType = terms?.actorTokenType
+            settings.requestedTokenType = terms?.requestedTokenType
         }
         settings.scopes = text("scopes")?.split(separator: "\n").map(String.init)
         settings.authorizationDetails = text("authorization_details")
@@ -276,7 +316,21 @@ private enum SettingsMigration {
         settings.leadTimeSec = seconds("lead_time_usec")
         settings.rotationGraceSec = seconds("rotation_grace_usec")
         settings.refreshTokenLifetimeSec = seconds("refresh_token_lifetime_usec")
-        return try JSONColumn.text(of: StoredSettings(settings))
+        let stored = StoredSettings(settings)
+        return try damaged.isEmpty
+            ? JSONColumn.text(of: stored) : JSONColumn.text(of: DamagedSettings(stored: stored, damaged: damaged))
+    }
+
+    /// Settings with those that are damaged, as their texts: none of them is read as that.
+    private struct DamagedSettings: Encodable {
+        let stored: StoredSettings
+        let damaged: [String: String]
+
+        func encode(to encoder: any Encoder) throws {
+            try stored.encode(to: encoder)
+            var members = encoder.container(keyedBy: StoredSettings.Member.self)
+            for (name, text) in damaged { try members.encode(text, forKey: StoredSettings.Member(stringValue: name)) }
+        }
     }
 
     /// What stood in `grant_terms`, beside the program that is now in `deriver`.

@@ -51,15 +51,31 @@ struct StoredSettings: Codable {
         "issuer", "dpop", "subjectAccount", "actorAccount", "allowedUnits", "allowedExecutables",
     ]
     private static let members = Setting.all.filter { !inColumns.contains($0.name) }
+    private static let names = Set(members.map(\.name))
+
+    /// The name of a member, known or not.
+    struct Member: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
 
     let settings: AccountSettings
+    /// A member that is no setting of this version; nil if there is none. A later version may have meant a restriction by it, which must
+    /// be neither overlooked nor lost.
+    let unknown: String?
 
     init(_ settings: AccountSettings) {
         self.settings = settings
+        unknown = nil
     }
 
     init(from decoder: any Decoder) throws {
         settings = try AccountSettings(Self.members, from: decoder)
+        let members = try decoder.container(keyedBy: Member.self).allKeys
+        unknown = members.lazy.map(\.stringValue).filter { !Self.names.contains($0) }.min()
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -121,6 +137,10 @@ extension AccountSettings {
         case .tokenExchange:
             guard let subject = try source(subjectAccount, "subjectAccount", subjectTokenType, "subjectTokenType")
             else { throw SettingFault(setting: "subjectAccount", flaw: .missing) }
+            // Without the actor the token would be one that impersonates the subject.
+            guard actorAccount != nil || actorTokenType == nil else {
+                throw SettingFault(setting: "actorAccount", flaw: .missing)
+            }
             return .tokenExchange(
                 ExchangeTerms(
                     subject: subject,

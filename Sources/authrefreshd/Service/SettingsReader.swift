@@ -55,6 +55,8 @@ struct SettingsReader {
         }
         settings.apply(change.settings)
         try checkSize(of: settings)
+        // What was said for one server is not said for another: its addresses would be told what that one gives.
+        if isElsewhere(settings, than: account) { settings.providerSettings = change.settings.providerSettings }
         let isMoved = try choice(settings).isElsewhere(than: ProfileChoice(account))
         // The secret is known to the server it was made for; another one must not see it, nor what the key signs.
         var draft = try draft(
@@ -71,16 +73,22 @@ struct SettingsReader {
             }
         }
         draft.registration.serviceGrant?.keepSources(of: account.registration.serviceGrant)
-        // What is left out here is no setting: what a sign-in or an exchange found out stays with the account.
-        var changed = account
-        changed.issuer = draft.issuer
-        changed.provider = draft.provider
-        changed.providerVariables = draft.providerVariables
-        changed.providerSettings = draft.providerSettings
-        changed.registration = draft.registration
-        changed.policy = draft.policy
-        changed.allowedCallers = draft.allowedCallers
+        // What is no setting stays with the account: its number, and what a sign-in or an exchange found out.
+        var changed = draft.account
+        changed.id = account.id
+        changed.basicCredentialEncoding = account.basicCredentialEncoding
+        changed.grantFacts = account.grantFacts
         return changed
+    }
+
+    /// Whether settings lead to another server than `account` has, whatever they say in place of the provider's profile.
+    private func isElsewhere(_ settings: AccountSettings, than account: Account) -> Bool {
+        var plain = settings
+        plain.providerSettings = nil
+        // Where nobody can say where they lead, it is elsewhere.
+        guard let choice = try? choice(plain) else { return true }
+        return choice.issuer != account.issuer || choice.provider != account.provider
+            || choice.variables != account.providerVariables
     }
 
     /// Goes before all reading: what is read can be no larger.
@@ -161,15 +169,10 @@ extension SettingsReader {
 /// Changing an account's settings.
 extension AccountSettings {
     /// Takes over what `change` says; what it leaves out stays.
-    ///
-    /// Provider settings that were said for one server are not said for another: their addresses would be told what that one gives.
     mutating func apply(_ change: AccountSettings) {
-        let before = self
         // The issuer was made of them.
         if change.variables != nil { issuer = nil }
         for setting in Setting.changeable where change[setting] != nil { copy(setting, from: change) }
-        let isElsewhere = issuer != before.issuer || provider != before.provider || variables != before.variables
-        if isElsewhere { providerSettings = change.providerSettings }
     }
 
     /// Empties a field, by its name on the wire.
