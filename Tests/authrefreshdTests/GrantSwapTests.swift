@@ -35,11 +35,16 @@ struct GrantSwapTests {
         try await rig.inside { try $0.store.record(id)?.account }
     }
 
-    private static func edit(_ id: AccountID, in rig: CoordinatorRig) async throws {
-        try await rig.inside { coordinator in
-            _ = try coordinator.update(id, by: SettingsChange(setting: { $0.policy.leadTime = .seconds(60) }))
-            try coordinator.rename(id, to: #require(AccountName("old")))
-        }
+    private static func edit(_ id: AccountID, in coordinator: isolated RefreshCoordinator) throws {
+        _ = try coordinator.update(id, by: SettingsChange(setting: { $0.policy.leadTime = .seconds(60) }))
+        try coordinator.rename(id, to: #require(AccountName("old")))
+    }
+
+    /// Takes the store away as if its files were not watched: nobody knows of it until something is to be stored.
+    private static func takeAwayUnseen(in rig: CoordinatorRig) async throws {
+        try rig.setStoreIsThere(false)
+        try await rig.log.first("the news of it") { $0.contains("the store cannot be used") }
+        #expect(await rig.inside { $0.storeKeeping.noteSuccess() })
     }
 
     @Test func `what is changed while a grant is proved stays, and the grant comes beside it`() async throws {
@@ -47,7 +52,7 @@ struct GrantSwapTests {
             let change = SettingsChange(setting: { $0.registration.clientID = "desk" })
             let swap = Task { try await rig.prove(grant, for: change.applied(to: held), by: change) }
             _ = try await issuer.waitForRequest { $0.clientID == "desk" }
-            try await Self.edit(held.id, in: rig)
+            try await rig.inside { try Self.edit(held.id, in: $0) }
             #expect(try await swap.value?.shown == .fresh)
             let stored = try #require(try await Self.stored(held.id, in: rig))
             #expect(stored.registration.clientID == "desk")
@@ -74,14 +79,17 @@ struct GrantSwapTests {
                 try await rig.prove(grant, for: Self.change.applied(to: held), by: Self.change)
             }
             _ = try await issuer.waitForRequest { $0.clientID == "desk" }
-            try rig.setStoreIsThere(false)
+            try await Self.takeAwayUnseen(in: rig)
             let error = await #expect(throws: ServerOrStoreError.self) { try await swap.value }
             #expect(error?.isOfStore == true)
             #expect(await rig.inside { $0.trouble != nil && $0.records.unstored.count == 1 })
             await #expect(throws: StoreError.self) { try await rig.inside { try $0.checkStoreIsWritable() } }
 
-            try rig.setStoreIsThere(true)
-            try await Self.edit(held.id, in: rig)
+            // In one turn: what is owed is stored with the edit, and before it.
+            try await rig.inside { coordinator in
+                try rig.setStoreIsThere(true)
+                try Self.edit(held.id, in: coordinator)
+            }
             let stored = try #require(try await Self.stored(held.id, in: rig))
             #expect(stored.registration.clientID == "desk")
             #expect(stored.policy.leadTime == .seconds(60) && stored.name.text == "old")
@@ -97,7 +105,7 @@ struct GrantSwapTests {
                 try await rig.prove(grant, for: Self.change.applied(to: held), by: Self.change)
             }
             _ = try await issuer.waitForRequest { $0.clientID == "desk" }
-            try rig.setStoreIsThere(false)
+            try await Self.takeAwayUnseen(in: rig)
             let error = await #expect(throws: ServerOrStoreError.self) { try await swap.value }
             #expect(error?.isOfStore == true)
             async let end: Void = rig.stop()
