@@ -57,6 +57,13 @@ struct StoreKeepingTests {
         #expect(keeping.trouble == nil && log.all.count == 2)
     }
 
+    @Test func `a lack of descriptors is said for as long as it lasts`() {
+        keeping.descriptorsChanged(areLacking: true)
+        #expect(keeping.degradation.texts == ["no descriptor is left, callers are let in one at a time"])
+        keeping.descriptorsChanged(areLacking: false)
+        #expect(keeping.degradation.texts.isEmpty)
+    }
+
     @Test func `a backup is copied, checked, told of, and asked to be removed later`() async throws {
         let told = EventLog<String>()
         let (_, steps) = try keeping.backUp { if case .success(let copy) = $0 { told.append(copy.path) } }
@@ -78,13 +85,33 @@ struct StoreKeepingTests {
         let follower = StoreChecking.Follower(wantsProgress: false) { news in
             if case .end(.failure(.interrupted)) = news { told.append("check") }
         }
-        let (_, check) = try keeping.check(for: follower)
+        _ = try keeping.check(for: follower)
         var left = await perform(keeping.stop())
         #expect(told.all == ["backup"] && keeping.isIdle)
-        left += await perform(backup + check)
+        left += await perform(backup)
         left += await perform(keeping.end())
         #expect(told.all == ["backup", "check"])
         #expect(left.allSatisfy { if case .wake = $0 { true } else { false } })
+    }
+
+    @Test func `a check whose copy is complete when the daemon begins to stop is told of to its end`() throws {
+        let ends = EventLog<Bool>()
+        let follower = StoreChecking.Follower(wantsProgress: false) { news in
+            if case .end(let end) = news { ends.append((try? end.get()) != nil) }
+        }
+        var steps = try keeping.check(for: follower).1
+        while case .turn(let turn, after: nil)? = steps.first { steps = keeping.take(turn) }
+        guard case .block(_, let body)? = steps.first else {
+            Issue.record("\(steps)")
+            return
+        }
+        let turns = EventLog<StoreKeeping.Turn>()
+        body { turns.append($0) }
+        _ = keeping.stop()
+        for turn in turns.all { _ = keeping.take(turn) }
+        #expect(ends.all == [true])
+        _ = keeping.end()
+        #expect(ends.all == [true])
     }
 
     @Test func `a change of the key waits for a store that fails, and goes on when it works`() async throws {

@@ -129,9 +129,7 @@ final class StoreKeeping {
             return (isKept ? [.turn(.removeBackup(number), after: backups.kept)] : []) + beginNextBackup()
         case .removeBackup(let number): backups.remove(number)
         case .copyForCheck: return copyForCheck()
-        case .checked(let portion):
-            checking?.add(portion)
-            checking?.tellProgress(at: timebase.now())
+        case .checked(let portion): checked(portion)
         case .checkEnded: endChecking(failure: nil)
         }
         return []
@@ -145,7 +143,10 @@ final class StoreKeeping {
             // The end waits for it.
             return [.wake]
         case .removeBackup(let number): backups.remove(number)
-        case .reseal, .copyForBackup, .copyForCheck, .checked, .checkEnded: break
+        // A check whose copy is complete goes on until the daemon has ended, and those who wait for it are told.
+        case .checked(let portion): checked(portion)
+        case .checkEnded: endChecking(failure: nil)
+        case .reseal, .copyForBackup, .copyForCheck: break
         }
         return []
     }
@@ -260,6 +261,11 @@ extension StoreKeeping {
                 }
             ]
         }
+    }
+
+    fileprivate func checked(_ portion: StoreCheck.Portion) {
+        checking?.add(portion)
+        checking?.tellProgress(at: timebase.now())
     }
 
     /// Tells those who wait for the check that it is over; without one it does nothing.
