@@ -29,7 +29,14 @@ struct HeldEndpoint {
     /// Answers with 200 and no body.
     ///
     /// - Parameter isLast: whether no more requests are taken.
-    func answer(_ connection: Int32, isLast: Bool = true) {
+    func answer(_ connection: Int32, isLast: Bool = true) async throws {
+        try await onOwnThread { [listener] in
+            Self.answer(connection)
+            if isLast { close(listener) }
+        }
+    }
+
+    private static func answer(_ connection: Int32) {
         let text = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         _ = unsafe write(connection, text, text.utf8.count)
         // A connection that is closed with something unread in it is reset, and its answer may be lost with it.
@@ -39,6 +46,5 @@ struct HeldEndpoint {
         var rest = [UInt8](repeating: 0, count: 4096)
         while unsafe read(connection, &rest, rest.count) > 0 {}
         close(connection)
-        if isLast { close(listener) }
     }
 }

@@ -150,7 +150,7 @@ struct SignOutTests {
             async let logout = stage.authctl("logout", "work", "--revoke", "--forget")
             let connection = try await held.request()
             try await stage.importGrant(try await issuer.issueGrant(clientID: "app"), into: "work")
-            held.answer(connection)
+            try await held.answer(connection)
             let outcome = try await logout
             #expect(outcome.end == .exited(75), "\(outcome)")
             #expect(outcome.errors.contains("the new one is kept"), "\(outcome.errors)")
@@ -165,9 +165,9 @@ struct SignOutTests {
             let first = try await held.request()
             let refreshed = try await stage.authctl("refresh", "work")
             #expect(refreshed.end == .exited(0), "\(refreshed)")
-            held.answer(first, isLast: false)
+            try await held.answer(first, isLast: false)
             // The access token that goes with it, then both that came instead.
-            for number in 1...3 { held.answer(try await held.request(), isLast: number == 3) }
+            for number in 1...3 { try await held.answer(try await held.request(), isLast: number == 3) }
             let outcome = try await logout
             #expect(outcome.end == .exited(0), "\(outcome)")
             #expect(try await stage.status("work").state == "signed-out")
@@ -175,24 +175,30 @@ struct SignOutTests {
     }
 
     /// A daemon with a fresh account whose server does not answer revocations by itself.
+    ///
+    /// It goes before all other tests: the daemon waits for an answer that the test gives, for 40 s at the most, and hundreds of tests begin
+    /// together.
     private func withHeldRevocation(
-        _ body: (DemoIssuer, DaemonStage, HeldEndpoint) async throws -> Void
+        _ body: @escaping @Sendable (DemoIssuer, DaemonStage, HeldEndpoint) async throws -> Void
     ) async throws {
-        try await withIssuer { issuer, url in
-            let held = try HeldEndpoint()
-            let stage = try DaemonStage()
-            let profile = """
-                name: slow
-                issuer: \(url)
-                token_endpoint: \(url)/token
-                revocation_endpoint: http://127.0.0.1:\(held.port)/revoke
-                """
-            try stage.folder.write(profile, to: "config/authrefreshd/providers.d/slow.yaml")
-            let daemon = try await stage.start()
-            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
-            try await stage.acquire("work")
-            try await body(issuer, stage, held)
-            #expect(try await daemon.terminate() == .exited(0))
-        }
+        try await Task(priority: .high) {
+            try await withIssuer { issuer, url in
+                let held = try HeldEndpoint()
+                let stage = try DaemonStage()
+                let profile = """
+                    name: slow
+                    issuer: \(url)
+                    token_endpoint: \(url)/token
+                    revocation_endpoint: http://127.0.0.1:\(held.port)/revoke
+                    """
+                try stage.folder.write(profile, to: "config/authrefreshd/providers.d/slow.yaml")
+                try stage.configure("request_timeout: 40s\n")
+                let daemon = try await stage.start()
+                try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+                try await stage.acquire("work")
+                try await body(issuer, stage, held)
+                #expect(try await daemon.terminate() == .exited(0))
+            }
+        }.value
     }
 }
