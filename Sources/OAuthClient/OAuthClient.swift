@@ -121,7 +121,11 @@ package struct OAuthClient: Sendable {
         let parameters = (request.client.profile?.refreshParameters ?? [:])
             .merging(request.client.registration.refreshParameters) { _, own in own }
         let asked =
-            (request.tokenSet?.fields(keeping: parameters["scope"], request.client.registration.scopes) ?? [])
+            (request.tokenSet?.fields(
+                keeping: parameters["scope"],
+                request.client.registration.scopes,
+                separatedBy: request.client.profile?.scopeSeparator ?? " "
+            ) ?? [])
             + (request.claims.map { [("claims", $0)] } ?? [])
         let rest = parameters.filter { name, _ in !asked.contains { $0.name == name } }
         let form = request.client.profile?.refreshForm ?? RefreshForm()
@@ -191,14 +195,19 @@ extension TokenSet {
     /// - Parameters:
     ///   - usual: the scope that the account's own requests name; nil if they name none.
     ///   - granted: the scope of the account's grant.
-    fileprivate func fields(keeping usual: String?, _ granted: [String]) -> [(name: String, value: String)] {
+    ///   - separator: what stands between two scopes: a space (RFC 6749 §3.3), or what the provider wants.
+    fileprivate func fields(
+        keeping usual: String?,
+        _ granted: [String],
+        separatedBy separator: String
+    ) -> [(name: String, value: String)] {
         var scopes = scopes
         // Without it some servers end the grant or answer without its next refresh token; MSAL, too, sends it each time.
         let holdsOffline =
             granted.contains(Self.offlineAccess)
-            || usual?.split(separator: " ").contains { $0 == Self.offlineAccess } == true
+            || usual?.split(separator: separator).contains { $0 == Self.offlineAccess } == true
         if !scopes.isEmpty, holdsOffline, !scopes.contains(Self.offlineAccess) { scopes.append(Self.offlineAccess) }
-        return (scopes.isEmpty ? [] : [("scope", scopes.joined(separator: " "))])
+        return (scopes.isEmpty ? [] : [("scope", scopes.joined(separator: separator))])
             + resources.map { ("resource", $0) }
             + (audience.map { [("audience", $0)] } ?? [])
     }

@@ -22,7 +22,7 @@ package struct ClientRegistration: Equatable, Sendable {
     /// The scope of the grant (RFC 6749 §3.3), in the order given. Never sent on the account's own refresh: a narrowed scope can end
     /// a grant.
     package var scopes: [String]
-    /// Parameters added to refresh requests, beyond those of RFC 6749 §6: `resource`, `audience`, a provider's own.
+    /// Parameters added to refresh requests, beyond those of RFC 6749 §6: `resource`, `audience`, a provider's own. See also `target`.
     package var refreshParameters: [String: String]
     /// Parameters added to authorization requests: `access_type`, `audience`, a provider's own.
     package var authorizationParameters: [String: String]
@@ -65,6 +65,21 @@ package struct ClientRegistration: Equatable, Sendable {
         self.authorizationDetails = authorizationDetails
         self.redirect = redirect
         self.management = management
+    }
+}
+
+extension ClientRegistration {
+    /// Which API the account's tokens are for: `resource` (RFC 8707) and `audience`, as `refreshParameters` name them.
+    ///
+    /// They are sent wherever tokens are asked for, sign-ins included (RFC 8707 §2): a grant that was given for another resource may not
+    /// bring tokens for this one.
+    package var target: [String: String] {
+        refreshParameters.filter { name, _ in name == "resource" || name == "audience" }
+    }
+
+    /// The same as fields of a token request, in a fixed order.
+    package var targetFields: [(name: String, value: String)] {
+        target.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
     }
 }
 

@@ -49,8 +49,9 @@ package struct AuthorizationResponse: Equatable, Sendable {
     /// What it is worth to who expects an answer as `expected` says.
     package func verdict(against expected: AuthorizationExpectation) -> AuthorizationVerdict {
         if isBareCode {
-            // Without a state, only PKCE tells whether the code was issued for our own request (RFC 9700 §2.1.1).
-            guard expected.isProofKeyUsed, !expected.requiresIssuer else { return .refused(.needsWholeAddress) }
+            // Without a state, only PKCE tells whether the code was issued for our own request (RFC 9700 §2.1.1). A server that
+            // ignores the challenge would take an attacker's code.
+            guard expected.isCodeBound, !expected.requiresIssuer else { return .refused(.needsWholeAddress) }
         } else {
             guard let state, state == expected.state else { return .refused(.wrongState) }
         }
@@ -109,8 +110,8 @@ package struct AuthorizationExpectation: Equatable, Sendable {
     package var issuer: String
     /// Whether the server says that it always names itself (RFC 9207 §3).
     package var requiresIssuer: Bool
-    /// Whether a code challenge was sent (RFC 7636), so that a code of another request is worth nothing.
-    package var isProofKeyUsed: Bool
+    /// Whether the server is known to check the code challenge (RFC 7636), so that a code of another request is worthless.
+    package var isCodeBound: Bool
     /// What the code may be called; some providers have names of their own.
     package var codeParameters: [String]
     /// Parameters that are kept with the account: `realmId`.
@@ -120,14 +121,14 @@ package struct AuthorizationExpectation: Equatable, Sendable {
         state: Secret,
         issuer: String,
         requiresIssuer: Bool = false,
-        isProofKeyUsed: Bool = true,
+        isCodeBound: Bool = true,
         codeParameters: [String] = ["code"],
         keptParameters: [String] = []
     ) {
         self.state = state
         self.issuer = issuer
         self.requiresIssuer = requiresIssuer
-        self.isProofKeyUsed = isProofKeyUsed
+        self.isCodeBound = isCodeBound
         self.codeParameters = codeParameters
         self.keptParameters = keptParameters
     }

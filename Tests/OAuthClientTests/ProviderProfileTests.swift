@@ -143,7 +143,7 @@ struct ProviderProfileTests {
         #expect(signIn.authorizationParameters == ["access_type": "offline", "prompt": "consent"])
         #expect(signIn.scopes == ["openid", "mail"])
         #expect(signIn.scopeParameter == "user_scope")
-        #expect(signIn.pkce == .none)
+        #expect(signIn.pkce == .unsupported)
         #expect(signIn.redirects == [.loopbackByName, .loopback, .scheme, .https, .paste])
         #expect(signIn.redirectURI == "https://me.example/back")
         #expect(signIn.redirectPort == 8080)
@@ -154,7 +154,7 @@ struct ProviderProfileTests {
         #expect(signIn.idToken == .required)
         let bare = try decode("name: x\n")
         #expect(bare.signIn == SignInProfile())
-        #expect(bare.signIn.pkce == .s256)
+        #expect(bare.signIn.pkce == nil)
         #expect(bare.endpoints == ServerEndpoints())
         #expect(bare.bodyFormat == .form)
     }

@@ -46,4 +46,12 @@ struct TokenSetRequestTests {
         let resource = try TokenSet(resources: ["urn:x"])
         #expect(try await body(resource, granted) == Self.start + "&resource=urn%3Ax&client_id=c")
     }
+
+    @Test func `scopes are separated as the provider wants it`() async throws {
+        var profile = ProviderProfile(name: "commas")
+        profile.scopeSeparator = ","
+        let granted = ClientRegistration(clientID: "c", refreshParameters: ["scope": "mail,offline_access"])
+        let sent = try await body(TokenSet(scopes: ["b", "a"]), granted, profile: profile)
+        #expect(sent == Self.start + "&scope=a%2Cb%2Coffline_access&client_id=c")
+    }
 }

@@ -10,9 +10,9 @@ import Testing
     private func verdict(
         _ form: String,
         requiresIssuer: Bool = false,
-        isProofKeyUsed: Bool = true
+        isCodeBound: Bool = true
     ) throws -> AuthorizationVerdict {
-        let expected = Samples.expectation(requiresIssuer: requiresIssuer, isProofKeyUsed: isProofKeyUsed)
+        let expected = Samples.expectation(requiresIssuer: requiresIssuer, isCodeBound: isCodeBound)
         return try Samples.response(form).verdict(against: expected)
     }
 

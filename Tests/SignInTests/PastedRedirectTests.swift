@@ -10,9 +10,9 @@ import Testing
     private func verdict(
         _ text: String,
         requiresIssuer: Bool = false,
-        isProofKeyUsed: Bool = true
+        isCodeBound: Bool = true
     ) throws -> AuthorizationVerdict {
-        let expected = Samples.expectation(requiresIssuer: requiresIssuer, isProofKeyUsed: isProofKeyUsed)
+        let expected = Samples.expectation(requiresIssuer: requiresIssuer, isCodeBound: isCodeBound)
         return try PastedRedirect.read(text).verdict(against: expected)
     }
 
@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: ["4/0Ab:c", "SplxlOBeZQQYbYS6WxSbIA==", "a=b", "M.C507_BAY.2.U.x-y!z$$"])
     func `a code alone is enough where PKCE binds it to this sign-in`(text: String) throws {
         #expect(try verdict(text) == .code(AuthorizationCode(Secret(text))))
-        #expect(try verdict(text, isProofKeyUsed: false) == .refused(.needsWholeAddress))
+        #expect(try verdict(text, isCodeBound: false) == .refused(.needsWholeAddress))
         #expect(try verdict(text, requiresIssuer: true) == .refused(.needsWholeAddress))
     }
 

@@ -12,12 +12,12 @@ enum SignInSamples {
         boot: BootTime(bootID: 1, microseconds: 50_000_000)
     )
 
-    static func expectation(requiresIssuer: Bool = false, isProofKeyUsed: Bool = true) -> AuthorizationExpectation {
+    static func expectation(requiresIssuer: Bool = false, isCodeBound: Bool = true) -> AuthorizationExpectation {
         AuthorizationExpectation(
             state: Secret(state),
             issuer: issuer,
             requiresIssuer: requiresIssuer,
-            isProofKeyUsed: isProofKeyUsed
+            isCodeBound: isCodeBound
         )
     }
 

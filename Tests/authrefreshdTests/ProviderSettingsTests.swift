@@ -77,7 +77,7 @@ struct ProviderSettingsTests {
         let profile = try profile(["scope_separator": "", "headers": "{X-A: b}"], over: yaml)
         #expect(profile.scopeSeparator == nil)
         #expect(profile.headers == ["X-A": "b"])
-        #expect(profile.signIn.pkce == .none)
+        #expect(profile.signIn.pkce == .unsupported)
     }
 
     @Test(arguments: ["~", "#", "'", "\"", "-", ":"])

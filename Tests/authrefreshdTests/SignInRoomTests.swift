@@ -64,6 +64,12 @@ struct SignInRoomTests {
         try await client.shutdown()
     }
 
+    private func withRoomValue<Value>(_ body: (SignIns) async throws -> Value) async throws -> Value {
+        var value: Value?
+        try await withRoom { value = try await body($0) }
+        return try #require(value)
+    }
+
     private func start(
         _ request: SignInRequest = SignInRequest(),
         in room: SignIns,
@@ -89,6 +95,18 @@ struct SignInRoomTests {
         let id = try #require(room[AccountID(7)]?.id)
         _ = await room.prepare(id, as: try asking()) { _, _ in }
         return try #require(room.named(id))
+    }
+
+    @Test func `a nonce is sent wherever an ID token is owed: for openid, or because the profile demands one`() async throws {
+        var asking = try asking()
+        let signIn = try await withRoomValue { try await wait(in: $0) }
+        let nonce = { signIn.authorizationRequest("https://app.example/callback", as: asking).nonce }
+        #expect(nonce() == nil)
+        asking.profile?.signIn.idToken = .required
+        #expect(nonce() == signIn.secrets.nonce)
+        asking.profile?.signIn.idToken = nil
+        asking.registration.scopes = ["openid"]
+        #expect(nonce() == signIn.secrets.nonce)
     }
 
     private func response(_ form: String) throws -> AuthorizationResponse {

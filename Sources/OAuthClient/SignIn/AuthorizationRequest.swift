@@ -23,8 +23,6 @@ package struct AuthorizationRequest: Sendable {
     package var maxAge: Duration?
     /// A JSON object (OpenID Connect Core §5.5).
     package var claims: String?
-    /// RFC 8707 §2.1; each is a parameter of its own.
-    package var resources: [String] = []
 
     package init(
         client: RequestingClient,
@@ -53,6 +51,8 @@ package struct AuthorizationURL: Sendable {
     package let requiresIssuer: Bool
     /// What `iss` in the answer must be, byte for byte, if it is there.
     package let issuer: String
+    /// Whether a code of another request is certain to be refused: a code challenge is sent, and the server checks it.
+    package let checksCodeChallenge: Bool
 }
 
 /// The parameters of an authorization request, in the order in which they are sent.
@@ -73,6 +73,7 @@ struct AuthorizationParameters {
     /// What the account and the profile ask for at every sign-in.
     private var usual: [String: String] {
         signIn.authorizationParameters
+            .merging(request.client.registration.target) { _, target in target }
             .merging(request.client.registration.authorizationParameters) { _, account in account }
     }
 
@@ -92,11 +93,8 @@ struct AuthorizationParameters {
             ("redirect_uri", request.redirectURI), ("state", request.state.reveal()),
         ]
         if let mode = signIn.responseMode { fields.append(("response_mode", mode.rawValue)) }
-        switch signIn.pkce {
-        case .s256:
+        if signIn.sendsCodeChallenge {
             fields += [("code_challenge", Self.challenge(of: request.codeVerifier)), ("code_challenge_method", "S256")]
-        case .none:
-            break
         }
         // RFC 9449 §10: the code is good for the holder of the key alone.
         if let key = request.client.registration.dpopKey, let thumbprint = try? DPoPKey(stored: key).thumbprint {
@@ -121,7 +119,6 @@ struct AuthorizationParameters {
             ("authorization_details", request.client.registration.authorizationDetails),
         ]
         return fields.compactMap { field in field.value.map { (field.name, $0) } }
-            + request.resources.map { ("resource", $0) }
     }
 
     /// RFC 7636 §4.2.
@@ -211,12 +208,21 @@ extension OAuthClient {
                     host: endpoint.host,
                     expiresIn: pushed?.expiresIn,
                     requiresIssuer: metadata.namesIssuerInResponses,
-                    issuer: client.issuer.url
+                    issuer: client.issuer.url,
+                    checksCodeChallenge: Self.checksCodeChallenge(client.profile, metadata)
                 )
             )
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Whether the server checks code challenges (RFC 7636 §4.6), by what it publishes or by what its profile says.
+    ///
+    /// A server that publishes no methods, as Entra, may check them or ignore them (RFC 8414 §2).
+    private static func checksCodeChallenge(_ profile: ProviderProfile?, _ metadata: AuthorizationServerMetadata) -> Bool {
+        if let pkce = profile?.signIn.pkce { return pkce == .s256 }
+        return metadata.codeChallengeMethods?.contains("S256") == true
     }
 
     /// What a server makes of a pushed request.

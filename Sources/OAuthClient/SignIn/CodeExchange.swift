@@ -36,13 +36,11 @@ package struct CodeExchange: Sendable {
 
     /// The body of RFC 6749 §4.1.3. The one place where a code is revealed.
     var fields: [(name: String, value: String)] {
-        let fields = [
-            (name: "grant_type", value: "authorization_code"), ("code", code.reveal()), ("redirect_uri", redirectURI),
-        ]
-        switch client.profile?.signIn.pkce ?? .s256 {
-        case .s256: return fields + [("code_verifier", codeVerifier.reveal())]
-        case .none: return fields
-        }
+        let fields =
+            [(name: "grant_type", value: "authorization_code"), ("code", code.reveal()), ("redirect_uri", redirectURI)]
+            + client.registration.targetFields
+        guard client.profile?.signIn.sendsCodeChallenge ?? true else { return fields }
+        return fields + [("code_verifier", codeVerifier.reveal())]
     }
 }
 

@@ -23,6 +23,7 @@ package struct DeviceAuthorizationRequest: Sendable {
         let scopes = client.scopes(scopes)
         let scope = scopes.joined(separator: profile?.scopeSeparator ?? " ")
         let extra = (profile?.signIn.authorizationParameters ?? [:])
+            .merging(registration.target) { _, target in target }
             .merging(registration.authorizationParameters) { _, account in account }
             .filter { Self.extras.contains($0.key) }
         // Some servers want client_id here whatever the method (Google, Entra).
@@ -68,7 +69,7 @@ package struct DevicePoll: Sendable {
         [
             ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("device_code", deviceCode.reveal()),
             ("client_id", client.registration.clientID),
-        ]
+        ] + client.registration.targetFields
     }
 }
 

@@ -8,7 +8,8 @@ package struct SignInProfile: Hashable, Sendable {
     package var scopes: [String] = []
     /// The parameter that carries the scopes; nil means `scope`. Slack's user tokens want `user_scope`.
     package var scopeParameter: String?
-    package var pkce = PKCE.s256
+    /// Nil: a code challenge is sent, and the server's metadata says whether the server checks it.
+    package var pkce: PKCE?
     /// What redirect URIs the provider takes, the best first; empty if it is not known.
     package var redirects: [RedirectKind] = []
     /// A fixed redirect URI: a page of the user's own that hands the answer on, or a registered one.
@@ -28,6 +29,9 @@ package struct SignInProfile: Hashable, Sendable {
 
     package init() {}
 
+    /// Whether authorization requests carry a code challenge, and code exchanges its verifier.
+    var sendsCodeChallenge: Bool { pkce != .unsupported }
+
     /// The same for a client that was registered with redirect URIs of its own.
     package func registered(with redirect: RegisteredRedirect) -> SignInProfile {
         guard redirect != RegisteredRedirect() else { return self }
@@ -42,9 +46,10 @@ package struct SignInProfile: Hashable, Sendable {
 
 /// How the code is bound to this client (RFC 7636).
 package enum PKCE: String, Hashable, Sendable, CaseIterable {
+    /// The provider checks challenges of the method S256.
     case s256
-    /// The provider refuses requests that carry a challenge.
-    case none
+    /// The provider refuses requests that carry a challenge, or does not check it; none is sent.
+    case unsupported = "none"
 }
 
 /// A way back from the browser.
@@ -108,7 +113,7 @@ extension SignInProfile {
         scopeParameter = try fields.converted(Key.scopeParameter.rawValue, "is no parameter's name") {
             $0.isWord ? $0 : nil
         }
-        pkce = try fields.choice(Key.pkce.rawValue) ?? .s256
+        pkce = try fields.choice(Key.pkce.rawValue)
         redirects = try fields.choices(Key.redirects.rawValue)
         responseMode = try fields.choice(Key.responseMode.rawValue)
         codeParameters = try fields.words(Key.codeParameter.rawValue)

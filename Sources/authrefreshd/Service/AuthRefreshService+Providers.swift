@@ -127,7 +127,7 @@ extension ProviderDescription {
         authorizationParameters = signIn.authorizationParameters.isEmpty ? nil : signIn.authorizationParameters
         scopes = present(signIn.scopes)
         scopeParameter = signIn.scopeParameter
-        pkce = signIn.pkce == .s256 ? nil : signIn.pkce.rawValue
+        pkce = signIn.pkce?.rawValue
         redirects = present(signIn.redirects.map(\.rawValue))
         redirectUri = signIn.redirectURI
         redirectPort = signIn.redirectPort.map(Int64.init)

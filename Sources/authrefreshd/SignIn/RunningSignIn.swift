@@ -138,7 +138,7 @@ extension RunningSignIn {
             state: secrets.state,
             issuer: url.issuer,
             requiresIssuer: url.requiresIssuer,
-            isProofKeyUsed: profile.pkce == .s256,
+            isCodeBound: url.checksCodeChallenge,
             codeParameters: ["code"] + profile.codeParameters,
             keptParameters: profile.callbackFields
         )
@@ -185,9 +185,11 @@ extension RunningSignIn {
         )
     }
 
-    /// OpenID Connect Core §3.1.2.1: it comes back in the ID token, which there is if `openid` was asked for.
+    /// The nonce comes back in the ID token (OpenID Connect Core §3.1.2.1), so it is sent where there will be one: if the scopes contain
+    /// `openid`, or if the profile demands one. Apple issues ID tokens without that scope.
     private func nonce(for asking: RequestingClient) -> Secret? {
-        asking.scopes(request.scopes).contains("openid") ? secrets.nonce : nil
+        let isOwed = asking.profile?.signIn.idToken == .required || asking.scopes(request.scopes).contains("openid")
+        return isOwed ? secrets.nonce : nil
     }
 }
 

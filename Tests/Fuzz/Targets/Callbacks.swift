@@ -76,19 +76,19 @@ enum Callbacks {
 
     /// A code is taken only with the right state, or by hand and with PKCE.
     private static func check(_ response: AuthorizationResponse, from form: [UInt8]?, isBareCodeAllowed: Bool) {
-        for (requiresIssuer, isProofKeyUsed) in [(false, true), (true, true), (false, false), (true, false)] {
+        for (requiresIssuer, isCodeBound) in [(false, true), (true, true), (false, false), (true, false)] {
             let expected = AuthorizationExpectation(
                 state: Secret(state),
                 issuer: issuer,
                 requiresIssuer: requiresIssuer,
-                isProofKeyUsed: isProofKeyUsed,
+                isCodeBound: isCodeBound,
                 keptParameters: ["realmId"]
             )
             switch response.verdict(against: expected) {
             case .code(let code):
                 require(isBareCodeAllowed || !response.isBareCode, "a request never delivers a bare code")
                 require(
-                    response.isBareCode ? isProofKeyUsed && !requiresIssuer : response.state == Secret(state),
+                    response.isBareCode ? isCodeBound && !requiresIssuer : response.state == Secret(state),
                     "a code has our state"
                 )
                 require((1...8192).contains(code.secret.count), "a code is no longer than the limit")

@@ -58,16 +58,30 @@ struct AuthorizationRequestTests {
         )
     }
 
-    @Test func `each resource is a parameter of its own, and authorization details come from the account`() async throws
+    @Test func `the account's resource, audience and authorization details are asked for when a person signs in`()
+        async throws
     {
         var registration = ClientRegistration(clientID: "client")
+        registration.refreshParameters = ["resource": "https://api.example/", "audience": "api", "own": "x"]
         registration.authorizationDetails = #"[{"type":"mail"}]"#
-        let url = try await url(
-            registration: registration,
-            request: { $0.resources = ["https://one.example/", "https://two.example/"] }
-        )
-        #expect(url.parameters["resource"] == ["https://one.example/", "https://two.example/"])
+        let url = try await url(registration: registration)
+        #expect(url.parameters["resource"] == ["https://api.example/"])
+        #expect(url.parameters["audience"] == ["api"])
+        #expect(url.parameters["own"] == nil)
         #expect(url.parameters["authorization_details"] == [#"[{"type":"mail"}]"#])
+    }
+
+    @Test func `an authorization parameter goes before the account's resource`() async throws {
+        var registration = ClientRegistration(clientID: "client")
+        registration.refreshParameters = ["resource": "https://api.example/"]
+        registration.authorizationParameters = ["resource": "https://other.example/"]
+        #expect(try await url(registration: registration).parameters["resource"] == ["https://other.example/"])
+    }
+
+    @Test func `only a profile or metadata that names S256 say that the server checks the challenge`() async throws {
+        #expect(try await !url().checksCodeChallenge)
+        #expect(try await url(profile: { $0.signIn.pkce = .s256 }).checksCodeChallenge)
+        #expect(try await !url(profile: { $0.signIn.pkce = .unsupported }).checksCodeChallenge)
     }
 
     @Test func `the request's own values go before the account's, these before the profile's`() async throws {
@@ -104,7 +118,7 @@ struct AuthorizationRequestTests {
 
     @Test func `the profile rules over challenge and response mode`() async throws {
         let url = try await url(profile: {
-            $0.signIn.pkce = .none
+            $0.signIn.pkce = .unsupported
             $0.signIn.responseMode = .formPost
         })
         #expect(url.parameters["code_challenge"] == nil)

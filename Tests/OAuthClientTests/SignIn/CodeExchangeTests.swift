@@ -60,6 +60,17 @@ struct CodeExchangeTests {
         #expect(lines(seen).firstIndex(of: "GET /keys") ?? 9 < lines(seen).firstIndex(of: "POST /token") ?? 0)
     }
 
+    @Test func `the code is exchanged for tokens of the account's own resource and audience`() async throws {
+        let target = ["resource": "https://api.example/", "audience": "api"]
+        let registration = ClientRegistration(clientID: "client", scopes: ["openid"], refreshParameters: target)
+        let seen = try await exchange(registration: registration) { request, signer in
+            request.line == "POST /token" ? try Self.grant(request.origin, signer) : nil
+        }
+        let sent = try #require(seen.requests.first { $0.line == "POST /token" })
+        #expect(sent.fields["resource"] == ["https://api.example/"])
+        #expect(sent.fields["audience"] == ["api"])
+    }
+
     @Test(arguments: [
         LoopbackServer.Step.close, .reset, LoopbackServer.answer(502), LoopbackServer.json(200, "{}"),
         LoopbackServer.json(401, #"{"error":"invalid_client"}"#), LoopbackServer.json(400, #"{"error":"odd"}"#),

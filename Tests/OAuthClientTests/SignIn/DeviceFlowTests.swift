@@ -19,14 +19,17 @@ struct DeviceFlowTests {
     private func authorize(
         _ status: Int,
         _ body: String,
-        profile: ProviderProfile? = nil
+        profile: ProviderProfile? = nil,
+        parameters: [String: String] = [:]
     ) async throws -> (result: Result<DeviceAuthorization, RefreshFailure>, sent: LoopbackServer.Request?) {
         let script = signInServer(TestSigner()) { request, _ in
             request.line == "POST /device" ? LoopbackServer.json(status, body) : nil
         }
         return try await withServer(script) { server in
             try await withClient { client in
-                let result = await client.authorizeDevice(try request(server.origin, profile: profile))
+                var request = try request(server.origin, profile: profile)
+                request.client.registration.refreshParameters = parameters
+                let result = await client.authorizeDevice(request)
                 return (result, server.requests.first { $0.line == "POST /device" })
             }
         }
@@ -101,6 +104,12 @@ struct DeviceFlowTests {
         let (_, sent) = try await authorize(400, "{}", profile: profile)
         #expect(sent?.fields["audience"] == ["api"])
         #expect(sent?.fields["prompt"] == nil && sent?.fields["access_type"] == nil)
+    }
+
+    @Test func `a device code is asked for with the account's own resource`() async throws {
+        let target = ["resource": "https://api.example/"]
+        let (_, sent) = try await authorize(400, "{}", parameters: target)
+        #expect(sent?.fields["resource"] == ["https://api.example/"])
     }
 
     private func poll(_ answer: LoopbackServer.Step?, claims: [String: JSONValue] = [:]) async throws
