@@ -167,10 +167,12 @@ package enum AddAccount {
     package struct Reply: Codable, Hashable, Sendable {
         package var status: AccountStatus
         package var clientId: String?
+        package var redirectUri: String?
 
-        package init(status: AccountStatus, clientId: String? = nil) {
+        package init(status: AccountStatus, clientId: String? = nil, redirectUri: String? = nil) {
             self.status = status
             self.clientId = clientId
+            self.redirectUri = redirectUri
         }
     }
 }

@@ -30,6 +30,7 @@ package struct AccountSettings: Hashable, Sendable {
     package var redirectUri: String?
     package var redirectPort: Int64?
     package var redirectScheme: String?
+    package var requireIss: Bool?
     package var postLogoutRedirectUri: String?
     package var leadTimeSec: Int64?
     package var rotationGraceSec: Int64?
@@ -250,6 +251,13 @@ package struct Setting: Sendable {
             option: "redirect-scheme",
             words: "the redirect scheme",
             label: "redirect scheme"
+        ),
+        Setting(
+            "requireIss",
+            .flag(\.requireIss),
+            option: "require-iss",
+            words: "the demand for an issuer in each answer",
+            label: "requires iss"
         ),
         Setting(
             "postLogoutRedirectUri",

@@ -26,6 +26,8 @@ package struct GrantPolicy: Sendable, Equatable {
     package var renewsClientSecrets = true
     /// Whether authorization requests need a code challenge (RFC 7636).
     package var requiresProofKey = true
+    /// Whether authorization responses name their issuer (RFC 9207); most servers do not.
+    package var namesIssuer = true
     /// What devices have to wait between two polls, in whole seconds (RFC 8628 §3.2).
     package var deviceInterval = Duration.seconds(5)
     /// How long a person may take to type a device's code.

@@ -131,7 +131,8 @@ extension IssuerState {
 
     /// Sends the browser back with the answer, which names its issuer (RFC 9207 §2).
     private func sendBack(_ request: SignInDesk.Request, _ answer: [(String, String)]) -> Answer {
-        let fields = answer + (request.state.map { [("state", $0)] } ?? []) + [("iss", issuer)]
+        var fields = answer + (request.state.map { [("state", $0)] } ?? [])
+        if ledger.policy.namesIssuer { fields.append(("iss", issuer)) }
         if request.isFormPost { return DemoPages.formPost(to: request.redirectURI, fields) }
         let query = fields.map { "\(FormEncoding.encode($0.0))=\(FormEncoding.encode($0.1))" }.joined(separator: "&")
         let mark = request.redirectURI.contains("?") ? "&" : "?"

@@ -21,7 +21,7 @@ extension IssuerState {
         let idTokenSigningAlgValuesSupported = ["ES256"]
         let subjectTypesSupported = ["public"]
         /// RFC 9207 §3.
-        let authorizationResponseIssParameterSupported = true
+        let authorizationResponseIssParameterSupported: Bool
         /// oidc-agent asks no server that does not name any.
         let scopesSupported = ["openid", "offline_access", "demo"]
         let tokenEndpointAuthMethodsSupported = ["none", "client_secret_basic", "client_secret_post"]
@@ -51,7 +51,8 @@ extension IssuerState {
                 deviceAuthorizationEndpoint: issuer + "/device_authorization",
                 jwksUri: issuer + "/jwks",
                 endSessionEndpoint: issuer + "/end_session",
-                registrationEndpoint: ledger.policy.registration == .closed ? nil : issuer + "/register"
+                registrationEndpoint: ledger.policy.registration == .closed ? nil : issuer + "/register",
+                authorizationResponseIssParameterSupported: ledger.policy.namesIssuer
             )
         )
     }

@@ -148,14 +148,23 @@ package struct RegisteredRedirect: Hashable, Sendable {
     package var port: Int?
     /// The private-use scheme that is registered (RFC 8252 §7.1).
     package var scheme: String?
+    /// Whether each authorization response must name its issuer (RFC 9207), even if the server does not promise that.
+    package var requiresIssuer: Bool
     /// Where they are sent after a sign-out at the server (OpenID Connect RP-Initiated Logout §3); nil if nothing is registered.
     package var postLogoutURI: String?
 
-    package init(uri: String? = nil, port: Int? = nil, scheme: String? = nil, postLogoutURI: String? = nil) {
-        self.postLogoutURI = postLogoutURI
+    package init(
+        uri: String? = nil,
+        port: Int? = nil,
+        scheme: String? = nil,
+        requiresIssuer: Bool = false,
+        postLogoutURI: String? = nil
+    ) {
         self.uri = uri
         self.port = port
         self.scheme = scheme
+        self.requiresIssuer = requiresIssuer
+        self.postLogoutURI = postLogoutURI
     }
 
     /// Whether `text` can be a redirect URI: absolute, printable ASCII, without a fragment (RFC 6749 §3.1.2).

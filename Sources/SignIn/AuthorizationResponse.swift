@@ -13,11 +13,15 @@ package struct AuthorizationResponse: Equatable, Sendable {
 
     /// By name; a parameter without a value is there, and empty.
     private let parameters: [String: String]
+    /// The path of the address that the browser was sent back to; nil if a person brought the parameters without it.
+    private let path: String?
     /// Whether a person brought a code without the `state` that it came with.
     let isBareCode: Bool
 
     /// Reads a query, or the body of a form (`application/x-www-form-urlencoded`).
-    package init(form: some Collection<UInt8>) throws(AuthorizationResponseError) {
+    ///
+    /// - Parameter path: the path of the address that it came to; nil if nobody knows.
+    package init(form: some Collection<UInt8>, path: String? = nil) throws(AuthorizationResponseError) {
         guard form.count <= Self.bytesMax else { throw .tooLong }
         var parameters: [String: String] = [:]
         for part in form.split(separator: UInt8(ascii: "&")) {
@@ -30,6 +34,7 @@ package struct AuthorizationResponse: Equatable, Sendable {
             guard parameters.count <= Self.parametersMax else { throw .tooLong }
         }
         self.parameters = parameters
+        self.path = path
         isBareCode = false
     }
 
@@ -38,6 +43,7 @@ package struct AuthorizationResponse: Equatable, Sendable {
         var parameters = [Self.code: code]
         parameters["state"] = state
         self.parameters = parameters
+        path = nil
         isBareCode = state == nil
     }
 
@@ -59,6 +65,11 @@ package struct AuthorizationResponse: Equatable, Sendable {
         let error = self["error"]
         // Our own request has the state, too: somebody may have copied the wrong address.
         guard error != nil || !codes.isEmpty else { return .refused(.noAnswer) }
+        if let own = expected.path {
+            // RFC 9700 §4.4.2: what came back to another issuer's path is not this issuer's answer, although it has our state.
+            guard let path else { return .refused(.needsWholeAddress) }
+            guard path == own else { return .refused(.wrongPath) }
+        }
         // RFC 9207 §2.4: byte for byte, and before anything else is believed, an error included.
         if let issuer = parameters["iss"] {
             guard issuer.utf8.elementsEqual(expected.issuer.utf8) else { return .untrusted(.wrongIssuer) }
@@ -110,6 +121,8 @@ package struct AuthorizationExpectation: Equatable, Sendable {
     package var issuer: String
     /// Whether the server says that it always names itself (RFC 9207 §3).
     package var requiresIssuer: Bool
+    /// The path of the redirect URI, if no other issuer has it; nil if it says nothing about the issuer.
+    package var path: String?
     /// Whether the server is known to check the code challenge (RFC 7636), so that a code of another request is worthless.
     package var isCodeBound: Bool
     /// What the code may be called; some providers have names of their own.
@@ -121,6 +134,7 @@ package struct AuthorizationExpectation: Equatable, Sendable {
         state: Secret,
         issuer: String,
         requiresIssuer: Bool = false,
+        path: String? = nil,
         isCodeBound: Bool = true,
         codeParameters: [String] = ["code"],
         keptParameters: [String] = []
@@ -128,6 +142,7 @@ package struct AuthorizationExpectation: Equatable, Sendable {
         self.state = state
         self.issuer = issuer
         self.requiresIssuer = requiresIssuer
+        self.path = path
         self.isCodeBound = isCodeBound
         self.codeParameters = codeParameters
         self.keptParameters = keptParameters
@@ -170,6 +185,8 @@ package struct AuthorizationCode: Equatable, Sendable {
 package enum ResponseRefusal: String, Hashable, Sendable, CaseIterable {
     /// It carries no `state`, or another one than ours: made up, or from another sign-in.
     case wrongState
+    /// Its address is the redirect URI of another issuer (mix-up, RFC 9700 §4.4).
+    case wrongPath
     /// There is neither a code nor an error in it.
     case noAnswer
     /// A code alone is not enough for this server.
@@ -238,7 +255,7 @@ package enum PastedRedirect {
         if isAddress(address) {
             let query = address.firstIndex(of: UInt8(ascii: "?")).map { address[$0...].dropFirst() } ?? []
             // Servers put errors, and some of them everything, behind the "#" (`response_mode=fragment`).
-            return try response(query.isEmpty ? fragment : query)
+            return try response(query.isEmpty ? fragment : query, path: path(of: address))
         }
         if address.contains(UInt8(ascii: "=")), address.contains(UInt8(ascii: "&")) || hasName(address) {
             return try response(address)
@@ -249,12 +266,24 @@ package enum PastedRedirect {
         )
     }
 
-    private static func response(_ form: ArraySlice<UInt8>) throws(PastedRedirectError) -> AuthorizationResponse {
+    private static func response(
+        _ form: ArraySlice<UInt8>,
+        path: String? = nil
+    ) throws(PastedRedirectError) -> AuthorizationResponse {
         do throws(AuthorizationResponseError) {
-            return try AuthorizationResponse(form: form)
+            return try AuthorizationResponse(form: form, path: path)
         } catch {
             throw .response(error)
         }
+    }
+
+    /// What stands between scheme and authority on the one side and the query on the other; nil if there is no scheme.
+    private static func path(of address: ArraySlice<UInt8>) -> String? {
+        let start = address.prefix { $0 != UInt8(ascii: "?") }
+        guard let colon = start.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let rest = start[colon...].dropFirst()
+        guard rest.starts(with: "//".utf8) else { return String(decoding: rest, as: UTF8.self) }
+        return String(decoding: rest.dropFirst(2).drop { $0 != UInt8(ascii: "/") }, as: UTF8.self)
     }
 
     /// Whether it begins with a URI scheme, or has a query. Codes may have a colon or a slash in them (Google's), but no `:/`.

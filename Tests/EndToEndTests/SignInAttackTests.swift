@@ -119,6 +119,49 @@ struct SignInAttackTests {
         }
     }
 
+    /// Two servers that name themselves nowhere, and a person who asked for the evil one and is led to the honest one.
+    ///
+    /// - Parameter honest: the redirect URI that the client has there.
+    private func withMixUp(
+        redirectURI honest: String,
+        _ body: (_ stage: DaemonStage, _ there: String, _ honest: DemoIssuer) async throws -> Void
+    ) async throws {
+        var policy = GrantPolicy()
+        policy.namesIssuer = false
+        try await withIssuer(clients: [DemoClient(id: "app", redirectURIs: [honest])], policy: policy) { server, url in
+            try await withSignInStage(policy: policy) { stage, _, evil in
+                let call = try stage.signIn()
+                let address = try #require(try await call.started().url)
+                try await body(stage, address.replacing(/^http:\/\/[^\/]*/, with: url), server)
+                #expect(await evil.exchanges == [])
+                #expect(try await stage.status("work").state == "signed-out")
+            }
+        }
+    }
+
+    @Test func `a server that names itself nowhere refuses the redirect URI of another server`() async throws {
+        try await withMixUp(redirectURI: "http://127.0.0.1/callback/0011223344556677") { _, there, honest in
+            let page = try await RawWeb.get(there)
+            #expect(page.body.contains("redirect URI is unknown"))
+            #expect(await honest.exchanges == [])
+        }
+    }
+
+    @Test func `a code that comes back to another server's redirect URI is not sent to the server that was asked`()
+        async throws
+    {
+        let path = "/callback/0011223344556677"
+        try await withMixUp(redirectURI: "http://127.0.0.1" + path) { stage, there, honest in
+            // The evil server names the honest one's redirect URI, on the port that is listened on.
+            let led = there.replacing(/%2Fcallback%2F[0-9a-f]{16}/, with: path.replacing("/", with: "%2F"))
+            let location = try await Person().decide(at: led)
+            #expect(try await RawWeb.get(location).status == 404)
+            // A person may bring the same address by hand.
+            await #expect(throws: TestFault.self) { try await stage.bring(location) }
+            #expect(await honest.exchanges == [])
+        }
+    }
+
     @Test(arguments: ["iss=https%3A%2F%2Fevil.example", "iss=", "none=1"])
     func `an answer that does not name the issuer ends the sign-in without its code being sent`(
         _ iss: String

@@ -10,9 +10,11 @@ import Testing
     private func verdict(
         _ text: String,
         requiresIssuer: Bool = false,
-        isCodeBound: Bool = true
+        isCodeBound: Bool = true,
+        path: String? = nil
     ) throws -> AuthorizationVerdict {
-        let expected = Samples.expectation(requiresIssuer: requiresIssuer, isCodeBound: isCodeBound)
+        var expected = Samples.expectation(requiresIssuer: requiresIssuer, isCodeBound: isCodeBound)
+        expected.path = path
         return try PastedRedirect.read(text).verdict(against: expected)
     }
 
@@ -51,6 +53,26 @@ import Testing
     @Test func `the address that the browser was opened with is no answer`() throws {
         let text = "https://sso.example.org/authorize?response_type=code&state=\(Samples.state)"
         #expect(try verdict(text) == .refused(.noAnswer))
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1:1234/callback/me?\(answer)", "org.example.app:/callback/me?\(answer)",
+        "org.example.app:/callback/me#\(answer)",
+    ])
+    func `an answer at the issuer's own path is taken`(text: String) throws {
+        #expect(try verdict(text, path: "/callback/me") == .code(AuthorizationCode(Secret("4/0Ab:c"))))
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1:1234/callback?\(answer)", "org.example.app:/callback/you?\(answer)", "x:/?\(answer)",
+    ])
+    func `an answer at another issuer's path is refused, though the state is right`(text: String) throws {
+        #expect(try verdict(text, path: "/callback/me") == .refused(.wrongPath))
+    }
+
+    @Test(arguments: ["4/0Ab:c", answer, "?\(answer)", "4/0Ab:c#\(SignInSamples.state)"])
+    func `an answer without its address is refused where the path tells the issuers apart`(text: String) throws {
+        #expect(try verdict(text, path: "/callback/me") == .refused(.needsWholeAddress))
     }
 
     @Test(arguments: ["", " \n\t"])

@@ -1,4 +1,6 @@
+import AccountStorage
 import OAuthClient
+import RefreshCore
 import SignIn
 import Testing
 
@@ -45,6 +47,60 @@ struct RedirectChoiceTests {
         #expect(try RedirectChoice(for: .paste, relay) == .fixed("https://me.example/relay"))
         #expect(throws: SignInFailure.self) { try RedirectChoice(for: .browser, relay) }
         #expect(RedirectChoice.flow(for: profile { $0.redirects = [.paste, .https] }) == .paste)
+    }
+
+    private func account(
+        _ issuer: String = "https://login.example.com",
+        _ redirect: RegisteredRedirect = RegisteredRedirect()
+    )
+        throws -> Account
+    {
+        Account(
+            id: AccountID(7),
+            name: try #require(AccountName("work")),
+            issuer: try Issuer(url: issuer),
+            registration: ClientRegistration(clientID: "app", redirect: redirect)
+        )
+    }
+
+    @Test func `an issuer without a profile gets a redirect URI that no other issuer has`() throws {
+        let own = try #require(try RedirectChoice.own(for: account(), profile: nil, isRegistering: false))
+        #expect(own == "http://127.0.0.1/callback/4b246bc1a12459de")
+        let other = try RedirectChoice.own(
+            for: account("https://login.example.org"),
+            profile: usual,
+            isRegistering: false
+        )
+        #expect(other != own)
+        let withPort = profile { ($0.redirectURI, $0.redirectPort) = (own, 8400) }
+        #expect(RedirectChoice.loopbackURI(withPort) == own.replacing("127.0.0.1", with: "127.0.0.1:8400"))
+        let registered = profile { ($0.redirectURI, $0.redirectScheme) = (own, "org.example.demo") }
+        let path = "/callback/4b246bc1a12459de"
+        #expect(try RedirectChoice(for: .browser, registered).issuerPath == path)
+        #expect(try RedirectChoice(for: .paste, registered).issuerPath == path)
+        #expect(try RedirectChoice(for: .scheme, registered) == .fixed("org.example.demo:" + path))
+        #expect(try RedirectChoice(for: .scheme, registered).issuerPath == path)
+        #expect(RedirectChoice.registered(as: registered) == [own, "org.example.demo:" + path])
+    }
+
+    @Test func `whoever names a redirect URI, or wants the issuer named, keeps what is registered`() throws {
+        let named = try account("https://login.example.com", RegisteredRedirect(uri: "http://127.0.0.1/"))
+        #expect(RedirectChoice.own(for: named, profile: nil, isRegistering: false) == nil)
+        let trusting = try account("https://login.example.com", RegisteredRedirect(requiresIssuer: true))
+        #expect(RedirectChoice.own(for: trusting, profile: nil, isRegistering: false) == nil)
+        let shipped = profile { $0.redirects = [.loopbackByName] }
+        #expect(try RedirectChoice.own(for: account(), profile: shipped, isRegistering: false) == nil)
+        let registering = try RedirectChoice.own(for: account(), profile: shipped, isRegistering: true)
+        #expect(registering?.hasPrefix("http://localhost/callback/") == true)
+        #expect(try RedirectChoice(for: .browser, usual).issuerPath == nil)
+    }
+
+    @Test func `the path follows an account to its next issuer`() throws {
+        let (first, second) = (try account(), try account("https://login.example.org"))
+        let own = try #require(RedirectChoice.own(for: first, profile: nil, isRegistering: false))
+        let moved = RedirectChoice.moved(own, from: first.issuer, to: second.issuer)
+        #expect(moved == RedirectChoice.own(for: second, profile: nil, isRegistering: false))
+        #expect(RedirectChoice.moved("http://127.0.0.1/", from: first.issuer, to: second.issuer) == nil)
     }
 
     @Test func `a scheme is the profile's, or there is none`() throws {

@@ -97,7 +97,9 @@ struct SignInRoomTests {
         return try #require(room.named(id))
     }
 
-    @Test func `a nonce is sent wherever an ID token is owed: for openid, or because the profile demands one`() async throws {
+    @Test func `a nonce is sent wherever an ID token is owed: for openid, or because the profile demands one`()
+        async throws
+    {
         var asking = try asking()
         let signIn = try await withRoomValue { try await wait(in: $0) }
         let nonce = { signIn.authorizationRequest("https://app.example/callback", as: asking).nonce }

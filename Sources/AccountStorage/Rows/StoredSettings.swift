@@ -34,6 +34,7 @@ extension AccountSettings {
         redirectUri = registration.redirect.uri
         redirectPort = registration.redirect.port.map(Int64.init)
         redirectScheme = registration.redirect.scheme
+        requireIss = registration.redirect.requiresIssuer ? true : nil
         postLogoutRedirectUri = registration.redirect.postLogoutURI
         leadTimeSec = account.policy.leadTime?.components.seconds
         rotationGraceSec = account.policy.rotationGrace?.components.seconds
@@ -108,6 +109,7 @@ extension AccountSettings {
                 uri: redirectUri,
                 port: try port(redirectPort, "redirectPort"),
                 scheme: redirectScheme,
+                requiresIssuer: requireIss ?? false,
                 postLogoutURI: postLogoutRedirectUri
             )
         )

@@ -220,7 +220,9 @@ extension OAuthClient {
     /// Whether the server checks code challenges (RFC 7636 §4.6), by what it publishes or by what its profile says.
     ///
     /// A server that publishes no methods, as Entra, may check them or ignore them (RFC 8414 §2).
-    private static func checksCodeChallenge(_ profile: ProviderProfile?, _ metadata: AuthorizationServerMetadata) -> Bool {
+    private static func checksCodeChallenge(_ profile: ProviderProfile?, _ metadata: AuthorizationServerMetadata)
+        -> Bool
+    {
         if let pkce = profile?.signIn.pkce { return pkce == .s256 }
         return metadata.codeChallengeMethods?.contains("S256") == true
     }

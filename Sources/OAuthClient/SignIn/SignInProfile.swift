@@ -32,9 +32,14 @@ package struct SignInProfile: Hashable, Sendable {
     /// Whether authorization requests carry a code challenge, and code exchanges its verifier.
     var sendsCodeChallenge: Bool { pkce != .unsupported }
 
+    /// Whether it says where browsers are sent back to.
+    package var namesRedirects: Bool {
+        !redirects.isEmpty || redirectURI != nil || redirectPort != nil || redirectScheme != nil
+    }
+
     /// The same for a client that was registered with redirect URIs of its own.
     package func registered(with redirect: RegisteredRedirect) -> SignInProfile {
-        guard redirect != RegisteredRedirect() else { return self }
+        guard redirect.uri != nil || redirect.port != nil || redirect.scheme != nil else { return self }
         var own = self
         // The profile's URI stands for all three: whoever registered another port or scheme does not use it.
         own.redirectURI = redirect.uri

@@ -19,6 +19,10 @@ struct AccountAddCommand: ParsableCommand {
             With --register the server is asked for a client (RFC 7591): it has to offer that. 'authctl logout --forget' has \
             it deleted again.
 
+            Without a provider profile the account gets a redirect URI whose path no other server has, so that one server cannot \
+            pass off another one's answer as its own. The command prints it: register it with the client. If another one is \
+            registered already, name it with --redirect-uri; --require-iss trusts the server to name itself instead (RFC 9207).
+
             With --grant it is a service account: the client obtains tokens for itself, at once and before each ends, and nobody \
             signs in. Such an account stays one. 'authctl logout' erases its token, and 'authctl refresh' has it go on. \
             client-credentials takes what the client proves itself by; jwt-bearer has its key sign whom the token is for, and \
@@ -187,8 +191,11 @@ struct AccountAddCommand: ParsableCommand {
         if let clientId = reply.clientId {
             StandardError.note("the server has registered a client for it: \(PlainText.line(clientId))")
         }
+        if let redirectUri = reply.redirectUri {
+            StandardError.note("register this redirect URI with the client: \(PlainText.line(redirectUri))")
+        }
         try output.print(
-            AddAccount.Reply(status: outcome, clientId: reply.clientId),
+            AddAccount.Reply(status: outcome, clientId: reply.clientId, redirectUri: reply.redirectUri),
             or: RefreshOutcome.line(for: outcome)
         )
     }

@@ -106,8 +106,13 @@ struct AccountImportCommand: ParsableCommand {
         _ daemon: inout DaemonConnection
     ) throws(AuthctlError) {
         let hasGrant = document.refreshToken != nil
+        var settings = document.settings
+        // Its client is registered with the redirect URI that it has had until now, not with one for a new account.
+        if settings.provider == nil, settings.grantType == nil, settings.requireIss == nil {
+            settings.redirectUri = settings.redirectUri ?? "http://127.0.0.1/"
+        }
         let parameters = AddAccount.Parameters(
-            settings: document.settings,
+            settings: settings,
             clientSecret: document.clientSecret,
             clientKey: document.clientKey,
             dpopKey: document.dpopKey,

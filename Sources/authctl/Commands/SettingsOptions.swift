@@ -149,6 +149,9 @@ struct SettingsOptions: ParsableArguments {
     )
     var redirectScheme: String?
 
+    @Flag(help: "End a sign-in whose answer does not name its issuer (RFC 9207).")
+    var requireIss = false
+
     @Option(
         help: ArgumentHelp(
             "Where the browser goes after a sign-out at the server; has to be registered.",
@@ -205,6 +208,7 @@ struct SettingsOptions: ParsableArguments {
         settings.redirectUri = redirectUri
         settings.redirectPort = redirectPort
         settings.redirectScheme = redirectScheme
+        settings.requireIss = requireIss ? true : nil
         settings.postLogoutRedirectUri = postLogoutRedirectUri
         settings.leadTimeSec = leadTime?.seconds
         settings.rotationGraceSec = rotationGrace?.seconds

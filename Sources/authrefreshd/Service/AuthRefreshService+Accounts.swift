@@ -234,10 +234,15 @@ extension AuthRefreshService {
         }
         guard grant == nil || draft.registration.serviceGrant == nil else { throw VarlinkError.needsNoGrant }
         guard try bindSources(of: &draft, to: caller, on: coordinator) else { return }
+        let signIn = coordinator.settings.profile(for: draft.account)?.signIn
+        let ownRedirect = RedirectChoice.own(for: draft.account, profile: signIn, isRegistering: registers)
+        draft.registration.redirect.uri = ownRedirect ?? draft.registration.redirect.uri
         let new = draft
         guard registers else {
             let added = try stored(coordinator.add(new, grant: grant))
-            return responder.reply(AddAccount.Reply(status: added.wireStatus))
+            let registered = (signIn ?? SignInProfile()).registered(with: new.registration.redirect)
+            let uri = ownRedirect == nil ? nil : RedirectChoice.loopbackURI(registered)
+            return responder.reply(AddAccount.Reply(status: added.wireStatus, redirectUri: uri))
         }
         guard grant == nil, asked.clientSecret == nil else {
             throw VarlinkError(

@@ -163,6 +163,11 @@ extension VarlinkError {
                     "it has not the 'state' of this sign-in: it belongs to another one, or was made up",
                     "copy the address from the window that this sign-in opened"
                 )
+            case .wrongPath:
+                (
+                    "it came back to the redirect URI of another server than the one that was asked",
+                    "sign in again; if it happens again, one of the two servers sends people to the other one"
+                )
             case .noAnswer:
                 (
                     "there is no answer of the server in it",

@@ -72,6 +72,13 @@ struct SettingsReader {
                 draft.registration.clientSecretExpiresAt = account.registration.clientSecretExpiresAt
             }
         }
+        // The path of a redirect URI of the issuer's own says which server was asked.
+        if isMoved, settings.redirectUri == account.registration.redirect.uri,
+            let uri = account.registration.redirect.uri,
+            let own = RedirectChoice.moved(uri, from: account.issuer, to: draft.issuer)
+        {
+            draft.registration.redirect.uri = own
+        }
         draft.registration.serviceGrant?.keepSources(of: account.registration.serviceGrant)
         // What is no setting stays with the account: its number, and what a sign-in or an exchange found out.
         var changed = draft.account

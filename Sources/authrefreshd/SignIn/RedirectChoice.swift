@@ -1,4 +1,5 @@
 internal import OAuthClient
+internal import RefreshCore
 internal import SignIn
 
 /// Where the server is to send the browser back to.
@@ -12,34 +13,28 @@ enum RedirectChoice: Hashable {
     ///
     /// - Throws: `SignInFailure` if it has nothing.
     init(for flow: SignInFlow, _ signIn: SignInProfile) throws(SignInFailure) {
-        let registered = signIn.redirectURI.map(LoopbackURI.init)
+        let loopback = signIn.redirectURI.flatMap(LoopbackURI.init)
         switch flow {
         case .browser:
             if let text = signIn.redirectURI {
-                guard let uri = LoopbackURI(text) else {
+                guard let loopback else {
                     throw SignInFailure(.misconfigured, "the redirect URI is not on this machine: \(text)")
                 }
-                self = .loopback(host: uri.host, port: uri.port ?? signIn.redirectPort, path: uri.path)
+                self = .loopback(host: loopback.host, port: loopback.port ?? signIn.redirectPort, path: loopback.path)
                 return
             }
             self = .loopback(host: Self.host(signIn.redirects), port: signIn.redirectPort, path: "/")
         case .scheme:
-            if let text = signIn.redirectURI, registered == .some(nil), !text.hasPrefix("http") {
+            if let text = signIn.redirectURI, loopback == nil, !text.hasPrefix("http") {
                 self = .fixed(text)
-            } else if let scheme = signIn.redirectScheme {
-                // RFC 8252 §7.1: one slash, as there is no authority.
-                self = .fixed("\(scheme):/callback")
+            } else if let uri = Self.schemeURI(signIn) {
+                self = .fixed(uri)
             } else {
                 throw SignInFailure(.misconfigured, "no URI scheme is registered for the client")
             }
         case .paste:
-            if let text = signIn.redirectURI {
-                self = .fixed(text)
-            } else {
-                // Nobody listens there: the browser shows an error, and the address to be copied.
-                let port = signIn.redirectPort.map { ":\($0)" } ?? ""
-                self = .fixed("http://\(Self.host(signIn.redirects))\(port)/")
-            }
+            // On loopback nobody listens: the browser shows an error, and the address to be copied.
+            self = .fixed(Self.loopbackURI(signIn) ?? signIn.redirectURI ?? "")
         case .device:
             preconditionFailure("a device is not sent anywhere")
         }
@@ -56,11 +51,67 @@ enum RedirectChoice: Hashable {
 
     /// The redirect URIs that a client registers (RFC 7591 §2): all that a sign-in of it may use.
     static func registered(as signIn: SignInProfile) -> [String] {
-        if let text = signIn.redirectURI { return [text] }
-        let port = signIn.redirectPort.map { ":\($0)" } ?? ""
-        // RFC 8252 §7.3: without a port any port will do.
-        let loopback = "http://\(host(signIn.redirects))\(port)/"
-        return [loopback] + (signIn.redirectScheme.map { ["\($0):/callback"] } ?? [])
+        // A URI that was chosen stands for all; one of the issuer's own is for loopback only.
+        if let text = signIn.redirectURI, LoopbackURI(text).map({ !IssuerRedirect.isPath($0.path) }) ?? true {
+            return [text]
+        }
+        return [loopbackURI(signIn), schemeURI(signIn)].compactMap(\.self)
+    }
+
+    /// The redirect URI for a new account, if none was chosen for it and its provider is not known to want another one: its path is the
+    /// issuer's own. Nil if the account has one, needs none, or recognizes the server by `iss` instead.
+    ///
+    /// - Parameters:
+    ///   - profile: the account's provider profile.
+    ///   - isRegistering: whether the client is yet to be registered, and so has no redirect URI that people have to register by hand.
+    static func own(for account: Account, profile: SignInProfile?, isRegistering: Bool) -> String? {
+        let redirect = account.registration.redirect
+        guard redirect.uri == nil, !redirect.requiresIssuer, account.registration.serviceGrant == nil else {
+            return nil
+        }
+        let signIn = profile ?? SignInProfile()
+        guard !signIn.namesRedirects || isRegistering && signIn.redirectURI == nil else { return nil }
+        return "http://\(host(signIn.redirects))" + IssuerRedirect.path(of: account.issuer)
+    }
+
+    /// The redirect URI of an account that moves to another issuer; nil if its path is not the former issuer's own.
+    static func moved(_ uri: String, from issuer: Issuer, to other: Issuer) -> String? {
+        let path = IssuerRedirect.path(of: issuer)
+        return uri.hasSuffix(path) ? uri.dropLast(path.count) + IssuerRedirect.path(of: other) : nil
+    }
+
+    /// The path that browsers are sent back to; nil for a page of the owner's own, which may hand the answer on from anywhere.
+    var path: String? {
+        switch self {
+        case .loopback(_, _, let path): path
+        case .fixed(let text): LoopbackURI(text)?.path ?? schemePath(text)
+        }
+    }
+
+    private func schemePath(_ uri: String) -> String? {
+        guard !uri.hasPrefix("http"), let colon = uri.firstIndex(of: ":") else { return nil }
+        return String(uri[colon...].dropFirst())
+    }
+
+    /// The path that an answer has to come back to, because no other issuer has it; nil if it may be another issuer's as well.
+    var issuerPath: String? {
+        path.flatMap { IssuerRedirect.isPath($0) ? $0 : nil }
+    }
+
+    /// The loopback redirect URI as it is registered, with the port if only one will do (RFC 8252 §7.3); nil if another URI is.
+    static func loopbackURI(_ signIn: SignInProfile) -> String? {
+        guard let text = signIn.redirectURI else { return uri(host(signIn.redirects), signIn.redirectPort, "/") }
+        return LoopbackURI(text).map { uri($0.host, $0.port ?? signIn.redirectPort, $0.path) }
+    }
+
+    private static func uri(_ host: String, _ port: Int?, _ path: String) -> String {
+        "http://\(host)\(port.map { ":\($0)" } ?? "")\(path)"
+    }
+
+    /// Nil without a scheme. RFC 8252 §7.1: one slash, as there is no authority.
+    private static func schemeURI(_ signIn: SignInProfile) -> String? {
+        let path = signIn.redirectURI.flatMap(LoopbackURI.init)?.path ?? ""
+        return signIn.redirectScheme.map { "\($0):\(IssuerRedirect.isPath(path) ? path : "/callback")" }
     }
 
     /// RFC 8252 §7.3 wants the address, which no name resolution can lead astray; some providers insist on the name.

@@ -62,6 +62,8 @@ extension RedirectPage {
             switch refusal {
             case .wrongState:
                 "What the browser brought belongs to another sign-in, or was made up. The one under way goes on."
+            case .wrongPath:
+                "What the browser brought came back to another server's redirect URI. The sign-in that is under way goes on."
             case .noAnswer: "The server sent the browser back without an answer. The sign-in goes on."
             case .needsWholeAddress: "A code alone is not enough for this server. The sign-in goes on."
             case .alreadyAnswered: "The answer to this sign-in has come before, and counts once."

@@ -137,7 +137,8 @@ extension RunningSignIn {
         return AuthorizationExpectation(
             state: secrets.state,
             issuer: url.issuer,
-            requiresIssuer: url.requiresIssuer,
+            requiresIssuer: url.requiresIssuer || asking.registration.redirect.requiresIssuer,
+            path: redirect?.issuerPath,
             isCodeBound: url.checksCodeChallenge,
             codeParameters: ["code"] + profile.codeParameters,
             keptParameters: profile.callbackFields

@@ -139,7 +139,7 @@ final class SignIns {
             show(.awaited(signIn.account.name))
             return []
         }
-        guard let response = try? AuthorizationResponse(form: form) else {
+        guard let response = try? AuthorizationResponse(form: form, path: signIn.redirect?.path) else {
             show(.unreadable)
             return []
         }

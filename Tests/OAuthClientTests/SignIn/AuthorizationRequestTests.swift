@@ -78,7 +78,7 @@ struct AuthorizationRequestTests {
         #expect(try await url(registration: registration).parameters["resource"] == ["https://other.example/"])
     }
 
-    @Test func `only a profile or metadata that names S256 say that the server checks the challenge`() async throws {
+    @Test func `only a profile or metadata that names S256 says that the server checks the challenge`() async throws {
         #expect(try await !url().checksCodeChallenge)
         #expect(try await url(profile: { $0.signIn.pkce = .s256 }).checksCodeChallenge)
         #expect(try await !url(profile: { $0.signIn.pkce = .unsupported }).checksCodeChallenge)
