@@ -17,11 +17,18 @@ package enum ListAccounts {
     package struct Reply: Codable, Hashable, Sendable {
         package var accounts: [AccountSettings]
         package var damaged: [AccountStatus]?
+        package var people: [String: Person]?
         package var next: String?
 
-        package init(accounts: [AccountSettings], damaged: [AccountStatus]? = nil, next: String? = nil) {
+        package init(
+            accounts: [AccountSettings],
+            damaged: [AccountStatus]? = nil,
+            people: [String: Person]? = nil,
+            next: String? = nil
+        ) {
             self.accounts = accounts
             self.damaged = damaged
+            self.people = people
             self.next = next
         }
     }

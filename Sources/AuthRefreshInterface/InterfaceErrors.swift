@@ -285,10 +285,14 @@ package struct OtherSubjectError: InterfaceError {
     package static let name = "io.authrefresh.OtherSubject"
 
     package var account: String
+    package var signedIn: String?
+    package var owner: String?
     package var hint: String
 
-    package init(account: String, hint: String) {
+    package init(account: String, signedIn: String? = nil, owner: String? = nil, hint: String) {
         self.account = account
+        self.signedIn = signedIn
+        self.owner = owner
         self.hint = hint
     }
 }

@@ -60,6 +60,8 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var codeParameters: [String]?
     package var callbackFields: [String]?
     package var idToken: String?
+    package var userinfoSubject: String?
+    package var userinfoUsername: String?
 
     /// All but these two are absent at first.
     package init(name: String, path: String) {

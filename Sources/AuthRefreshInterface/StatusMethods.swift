@@ -122,6 +122,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var tokenSets: [TokenSetStatus]?
     package var subject: String?
     package var keptFields: [String: String]?
+    package var person: Person?
 
     package init(
         account: String,
@@ -143,7 +144,8 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         hint: String? = nil,
         tokenSets: [TokenSetStatus]? = nil,
         subject: String? = nil,
-        keptFields: [String: String]? = nil
+        keptFields: [String: String]? = nil,
+        person: Person? = nil
     ) {
         self.account = account
         self.state = state
@@ -165,7 +167,26 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         self.tokenSets = tokenSets
         self.subject = subject
         self.keptFields = keptFields
+        self.person = person
     }
+}
+
+/// What an authorization server calls a person. The fields are described in `io.authrefresh.varlink`.
+package struct Person: Codable, Hashable, Sendable {
+    package var username: String?
+    package var email: String?
+    package var name: String?
+    package var tenant: String?
+
+    package init(username: String? = nil, email: String? = nil, name: String? = nil, tenant: String? = nil) {
+        self.username = username
+        self.email = email
+        self.name = name
+        self.tenant = tenant
+    }
+
+    /// The name that says best who it is; nil if there is none.
+    package var best: String? { email ?? username ?? name }
 }
 
 /// A token set of an account, without its token. The fields are described in `io.authrefresh.varlink`.

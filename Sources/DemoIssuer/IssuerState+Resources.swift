@@ -99,6 +99,9 @@ extension IssuerState {
             return Answer(status: 401, headers: [("WWW-Authenticate", challenge)])
         }
         note(admission.draft, .accessAccepted, at: now)
-        return .json(["sub": live.subject, "scope": live.scope].merging(live.actor.map { ["act": $0] } ?? [:]) { $1 })
+        var claims = ["sub": live.subject, "scope": live.scope]
+        // OpenID Connect Core §5.4: what else is told goes by the scopes.
+        if live.scope.split(separator: " ").contains("openid") { claims["email"] = live.subject + "@example.org" }
+        return .json(claims.merging(live.actor.map { ["act": $0] } ?? [:]) { $1 })
     }
 }

@@ -34,6 +34,12 @@ package struct IDToken: Hashable, Sendable {
     /// Longest `sub`, in bytes (OpenID Connect Core §2).
     static let subjectLimit = 255
 
+    /// Whether `text` may be a `sub`: not empty, not too long, and free of control characters.
+    package static func isSubject(_ text: String) -> Bool {
+        (1...subjectLimit).contains(text.utf8.count)
+            && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
+    }
+
     /// Reads a token that was validated before it was stored, to compare the next one with it.
     ///
     /// - Throws: a case about its form. Signature and times are not looked at.
@@ -46,8 +52,7 @@ package struct IDToken: Hashable, Sendable {
         let claims = ClaimReader(payload: payload)
         issuer = try claims.required(.issuer, claims.text)
         subject = try claims.required(.subject, claims.text)
-        let isPlain = subject.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
-        guard (1...Self.subjectLimit).contains(subject.utf8.count), isPlain else { throw .claimMalformed(.subject) }
+        guard Self.isSubject(subject) else { throw .claimMalformed(.subject) }
         audiences = try claims.required(.audience, claims.texts)
         authorizedParty = try claims.text(.authorizedParty)
         expiresAt = try claims.required(.expiration, claims.date)

@@ -120,13 +120,52 @@ package struct GrantFacts: Hashable, Sendable {
     /// Whose grant it is: `sub` of the ID token (OpenID Connect Core §2), at the account's issuer. Nil if that is not known: the server
     /// told nobody's, or the grant was imported.
     package var subject: String?
+    /// What people call them. Nil if the server told no name.
+    package var person: PersonNames?
+    /// The scope that the sign-in granted (RFC 6749 §5.1); nil if the server did not say, and so granted what was asked for.
+    package var grantedScopes: [String]?
+    /// Whether a refresh token came only after the server was asked for the person's consent (OpenID Connect Core §11): later sign-ins
+    /// ask for it, too.
+    package var needsConsent: Bool
     /// What the provider said that programs need beside a token, by the provider's names: `instance_url`, `realmId`.
     package var keptFields: [String: String]
 
-    package init(subject: String? = nil, keptFields: [String: String] = [:]) {
+    package init(
+        subject: String? = nil,
+        person: PersonNames? = nil,
+        grantedScopes: [String]? = nil,
+        needsConsent: Bool = false,
+        keptFields: [String: String] = [:]
+    ) {
         self.subject = subject
+        self.person = person
+        self.grantedScopes = grantedScopes
+        self.needsConsent = needsConsent
         self.keptFields = keptFields
     }
+}
+
+/// What people call the person who signed in: to be shown, and never to be recognized by. Names change, and are given to others later
+/// (OpenID Connect Core §5.7).
+package struct PersonNames: Hashable, Sendable {
+    /// `preferred_username`, RFC 7662's `username`, or a provider's own.
+    package var username: String?
+    /// `email`.
+    package var email: String?
+    /// `name`: in full.
+    package var fullName: String?
+    /// Where they are at home: Entra's `tid`.
+    package var tenant: String?
+
+    package init(username: String? = nil, email: String? = nil, fullName: String? = nil, tenant: String? = nil) {
+        self.username = username
+        self.email = email
+        self.fullName = fullName
+        self.tenant = tenant
+    }
+
+    /// The name that says best who it is; nil if there is none.
+    package var best: String? { email ?? username ?? fullName }
 }
 
 /// The number of an account in the store; stays the same when the account is renamed, and is never given twice.

@@ -91,6 +91,15 @@ package struct FailureDetail: Hashable, Sendable {
     package var correlationID: String?
     /// The other account that is at fault: one whose token this one's is derived from. Nil if none is.
     package var source: AccountName?
+    /// What this client found wrong by itself, where something particular helps; nil elsewhere. It is not stored.
+    package var finding: Finding?
+
+    package enum Finding: Hashable, Sendable {
+        /// The server has no device authorization endpoint (RFC 8628 §3.1), or does not publish it.
+        case noDeviceEndpoint
+        /// The ID token is missing or wrong.
+        case badIDToken
+    }
 
     package init(
         summary: String,
@@ -100,7 +109,8 @@ package struct FailureDetail: Hashable, Sendable {
         subError: String? = nil,
         providerCode: String? = nil,
         correlationID: String? = nil,
-        source: AccountName? = nil
+        source: AccountName? = nil,
+        finding: Finding? = nil
     ) {
         self.summary = summary
         self.httpStatus = httpStatus
@@ -110,6 +120,7 @@ package struct FailureDetail: Hashable, Sendable {
         self.providerCode = providerCode
         self.correlationID = correlationID
         self.source = source
+        self.finding = finding
     }
 }
 

@@ -57,14 +57,15 @@ package struct SignInAttempt: Sendable {
             phase = .polling(DevicePolling(interval: interval, at: now))
             return [.tell(.started)]
         case .preparationFailed(let failure):
-            return phase == .preparing ? end(.failed(SignInFailure(failure))) : []
+            return phase == .preparing ? end(.failed(failure)) : []
         case .opened:
             return phase.isForPerson ? [.tell(.opened)] : []
         case .responseArrived(let response): return responseArrived(response)
         case .pollEnded(let answer): return pollEnded(answer, at: now)
-        case .grantArrived(let subject): return grantArrived(subject, at: now)
+        case .grantArrived(let subject, let name, let isUnavailable):
+            return grantArrived(subject, called: name, isUnavailable: isUnavailable, at: now)
         case .exchangeFailed(let failure):
-            return phase.isObtaining ? end(.failed(SignInFailure(failure))) : []
+            return phase.isObtaining ? end(.failed(SignInFailure(exchange: failure))) : []
         case .stored: return phase.isStoring ? end(.completed) : []
         case .notStored(let reason):
             return phase.isStoring ? end(.failed(SignInFailure(.unavailable, reason))) : []
@@ -120,12 +121,24 @@ package struct SignInAttempt: Sendable {
         return []
     }
 
-    private mutating func grantArrived(_ subject: String?, at now: Moment) -> [SignInEffect] {
+    private mutating func grantArrived(
+        _ subject: String?,
+        called name: String?,
+        isUnavailable: Bool,
+        at now: Moment
+    ) -> [SignInEffect] {
         guard phase.isObtaining else { return [] }
-        // A server that names nobody cannot name another.
-        if let stored = plan.storedSubject, let subject, subject != stored, !plan.replacesSubject {
+        if let stored = plan.storedSubject, !plan.replacesSubject {
             // Its tokens are left alone: to revoke them could end the grant of another account, whose person was taken by mistake.
-            return end(.otherSubject)
+            if let subject, subject != stored {
+                return end(.otherSubject(signedIn: name ?? subject, owner: plan.storedName ?? stored))
+            }
+            // A server that names nobody cannot name another. One that could not be asked may know another.
+            if subject == nil, isUnavailable {
+                let reason =
+                    "the server did not say who signed in, and the account belongs to '\(plan.storedName ?? stored)'"
+                return end(.failed(SignInFailure(.unavailable, reason)))
+            }
         }
         phase = .storing(since: now)
         return [.store]
@@ -177,13 +190,22 @@ package struct SignInPlan: Hashable, Sendable {
     package let flow: SignInFlow
     /// Whose account it is; nil if that is not known.
     package let storedSubject: String?
+    /// What they are called; nil if that is not known.
+    package let storedName: String?
     /// Whether another person may take it over.
     package let replacesSubject: Bool
     package let startedAt: Moment
 
-    package init(flow: SignInFlow, storedSubject: String?, replacesSubject: Bool, startedAt: Moment) {
+    package init(
+        flow: SignInFlow,
+        storedSubject: String?,
+        storedName: String? = nil,
+        replacesSubject: Bool,
+        startedAt: Moment
+    ) {
         self.flow = flow
         self.storedSubject = storedSubject
+        self.storedName = storedName
         self.replacesSubject = replacesSubject
         self.startedAt = startedAt
     }
@@ -231,15 +253,15 @@ package enum SignInEvent: Equatable, Sendable {
     /// The server gave a device code, which lives for `lifetime`; the interval is nil if it named none.
     case deviceAuthorized(interval: Duration?, lifetime: Duration)
     /// There is nothing to show the person.
-    case preparationFailed(RefreshFailure)
+    case preparationFailed(SignInFailure)
     /// Somebody says that the browser was opened.
     case opened
     /// Something came back from a browser, or was brought by a person.
     case responseArrived(AuthorizationResponse)
     /// The token endpoint answered a poll without tokens.
     case pollEnded(DevicePollAnswer)
-    /// The tokens are there; the subject is nil if the server named none.
-    case grantArrived(subject: String?)
+    /// The tokens are there. The subject is nil if the server named none, or could not be asked; the name is fit for a terminal.
+    case grantArrived(subject: String?, name: String? = nil, isUnavailable: Bool = false)
     /// The code brought no tokens, or the device's none that can be believed.
     case exchangeFailed(RefreshFailure)
     /// The tokens are on disk.
@@ -295,8 +317,8 @@ package enum SignInEnd: Hashable, Sendable {
     /// Nobody came back in time.
     case timedOut
     case failed(SignInFailure)
-    /// Another person signed in than the one whose account it is.
-    case otherSubject
+    /// Another person signed in than the one whose account it is. Both as people call them, or by their subjects.
+    case otherSubject(signedIn: String, owner: String)
 }
 
 /// What ended a sign-in before its end; the raw values are those of the wire.
@@ -329,11 +351,29 @@ package struct SignInFailure: Error, Hashable, Sendable {
     package var reason: String
     /// What the server said; nil if it was not asked, or said nothing that was read.
     package var detail: FailureDetail?
+    /// What helps; nil leaves it to `kind` and `detail`.
+    package var remedy: Remedy?
 
-    package init(_ kind: Kind, _ reason: String, detail: FailureDetail? = nil) {
+    /// What helps with a failure that this program has found by itself.
+    package enum Remedy: Hashable, Sendable {
+        /// To wait for the sign-in of this account, or to end it: it has the port.
+        case otherSignIn(AccountName)
+        /// To end the program that has the port, or to register another one.
+        case otherPort
+    }
+
+    package init(_ kind: Kind, _ reason: String, detail: FailureDetail? = nil, remedy: Remedy? = nil) {
         self.kind = kind
         self.reason = reason
         self.detail = detail
+        self.remedy = remedy
+    }
+
+    /// A code, or a device's, that brought no tokens. For a code, `invalid_grant` means that the code is refused (RFC 6749 §5.2): the grant
+    /// of before is as good as it was.
+    init(exchange failure: RefreshFailure) {
+        self.init(failure)
+        if failure.failureClass == .grantEnded { reason = "the authorization server refuses the code" }
     }
 
     /// A request that failed. A code is sent once: that its answer is lost is not mended by sending it again (RFC 6749 §4.1.2).

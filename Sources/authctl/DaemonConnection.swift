@@ -293,6 +293,7 @@ extension DaemonConnection {
             let reply = try ask(.listAccounts, page, for: ListAccounts.Reply.self)
             all.accounts += reply.accounts
             if let damaged = reply.damaged { all.damaged = (all.damaged ?? []) + damaged }
+            if let people = reply.people { all.people = (all.people ?? [:]).merging(people) { $1 } }
             page.after = reply.next
         } while page.after != nil
         return all

@@ -337,11 +337,12 @@ extension Refusal {
     }
 
     static func otherSubject(_ error: OtherSubjectError) -> Report {
-        Report(
-            status: .badData,
-            message: "another person signed in than the one whose account '\(error.account)' is; nothing was stored",
-            hints: [error.hint]
-        )
+        // A daemon of an earlier version names neither.
+        let people = error.signedIn.flatMap { signedIn in error.owner.map { (signedIn, $0) } }
+        let message =
+            people.map { "you signed in as '\($0)', but '\(error.account)' belongs to '\($1)'; nothing was stored" }
+            ?? "another person signed in than the one whose account '\(error.account)' is; nothing was stored"
+        return Report(status: .badData, message: message, hints: [error.hint])
     }
 
     static func noSuchSignIn(_: NoSuchSignInError) -> Report {

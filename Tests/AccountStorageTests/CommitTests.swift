@@ -104,7 +104,13 @@ struct CommitTests {
 
     @Test func `a sign-in replaces tokens and facts, and an import forgets the facts`() throws {
         try store.commit([rotation(from: 1)])
-        let facts = GrantFacts(subject: "alice", keptFields: ["instance_url": "https://eu1.example/"])
+        let facts = GrantFacts(
+            subject: "alice",
+            person: PersonNames(username: "a", email: "alice@example.org", fullName: "Alice", tenant: "t"),
+            grantedScopes: ["openid", "mail"],
+            needsConsent: true,
+            keptFields: ["instance_url": "https://eu1.example/"]
+        )
         let tokens = StoredTokens(
             accessToken: Sample.accessToken("new"),
             refreshToken: Sample.refreshToken("r"),

@@ -186,6 +186,21 @@ struct MigrationTests {
         #expect(try store.record(named: Sample.name("work"))?.state == StateSamples.full)
     }
 
+    @Test func `a store of schema 22 gets the column for what a sign-in told of the person`() throws {
+        try folder.open().close()
+        try change(
+            """
+            ALTER TABLE account DROP COLUMN grant_facts;
+            DELETE FROM grdb_migrations WHERE identifier = 'facts of the grant';
+            PRAGMA user_version = 22;
+            """
+        )
+        let store = try folder.open()
+        let record = try #require(try store.record(named: Sample.name("full")))
+        #expect(record.account.grantFacts == GrantFacts(subject: "alice", keptFields: ["realmId": "7"]))
+        #expect(try store.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") } == Schema.latest)
+    }
+
     @Test func `the number of an account that was removed is not given again`() throws {
         let before = try DatabaseQueue(path: folder.store)
         let last = try before.read { db in

@@ -24,7 +24,7 @@ import Testing
     @Test func `types agree with their wire types`() throws {
         #expect(
             description.members(.type).map(\.name) == [
-                "Failure", "TokenSetStatus", "AccountStatus", "AccountSettings", "ManagedRegistration",
+                "Failure", "TokenSetStatus", "AccountStatus", "Person", "AccountSettings", "ManagedRegistration",
                 "ProviderVariable", "EndOfGrant",
                 "ProviderProfile", "SignOutStep",
                 "StoreFinding", "Finding",
@@ -35,6 +35,7 @@ import Testing
             case "Failure": try shape.check(Failure.self, member.fields, member.name)
             case "TokenSetStatus": try shape.check(TokenSetStatus.self, member.fields, member.name)
             case "AccountStatus": try shape.check(AccountStatus.self, member.fields, member.name)
+            case "Person": try shape.check(Person.self, member.fields, member.name)
             case "ManagedRegistration": try shape.check(ManagedRegistration.self, member.fields, member.name)
             case "ProviderProfile": try shape.check(ProviderDescription.self, member.fields, member.name)
             case "EndOfGrant": try shape.check(EndOfGrant.self, member.fields, member.name)

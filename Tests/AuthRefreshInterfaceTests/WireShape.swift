@@ -61,7 +61,10 @@ struct WireShape {
         case "bool": value is Bool
         // A whole number is one too.
         case "float": value is Int && !(value is Bool)
-        default: false
+        // Any object is one whose fields may all be absent.
+        default:
+            value is [String: Any]
+                && description.members(.type).contains { $0.name == field.type && $0.fields.allSatisfy(\.isOptional) }
         }
     }
 

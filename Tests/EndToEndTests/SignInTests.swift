@@ -187,6 +187,7 @@ struct SignInTests {
             let token = try await stage.acquire("work").accessToken
             let other = try await signIn(as: "bob").refusal(OtherSubjectError.self)
             #expect(other.hint.contains("--replace"))
+            #expect((other.signedIn, other.owner) == ("bob@example.org", "alice@example.org"))
             #expect(try await stage.acquire("work").accessToken == token)
             let edited = try await stage.authctl("account", "edit", "work", "--lead-time", "5m")
             #expect(edited.end == .exited(0), "\(edited)")

@@ -107,9 +107,12 @@ import Testing
         let failure = Samples.failure(failureClass)
         let end = SignInEnd.failed(SignInFailure(kind, "what failed", detail: failure.detail))
         var attempt = try exchanging()
-        #expect(attempt.handle(.exchangeFailed(failure), at: start) == [.finish(end)])
+        // A code that is refused says nothing about the grant of before.
+        let reason = failureClass == .grantEnded ? "the authorization server refuses the code" : "what failed"
+        let refused = SignInEnd.failed(SignInFailure(kind, reason, detail: failure.detail))
+        #expect(attempt.handle(.exchangeFailed(failure), at: start) == [.finish(refused)])
         var preparing = Samples.attempt()
-        #expect(preparing.handle(.preparationFailed(failure), at: start) == [.finish(end)])
+        #expect(preparing.handle(.preparationFailed(SignInFailure(failure)), at: start) == [.finish(end)])
     }
 
     @Test func `nobody is waited for longer than ten minutes, whatever the wall clock says`() {
@@ -143,13 +146,29 @@ import Testing
 
     @Test func `another person than the stored one is refused, unless that is wanted`() throws {
         var attempt = try exchanging("alice")
-        #expect(attempt.handle(.grantArrived(subject: "bob"), at: start) == [.finish(.otherSubject)])
+        let end = SignInEnd.otherSubject(signedIn: "bob", owner: "alice")
+        #expect(attempt.handle(.grantArrived(subject: "bob"), at: start) == [.finish(end)])
         var same = try exchanging("alice")
         #expect(same.handle(.grantArrived(subject: "alice"), at: start) == [.store])
         var wanted = try exchanging("alice", replaces: true)
         #expect(wanted.handle(.grantArrived(subject: "bob"), at: start) == [.store])
         var unnamed = try exchanging("alice")
         #expect(unnamed.handle(.grantArrived(subject: nil), at: start) == [.store])
+    }
+
+    @Test func `a server that cannot say who signed in hands no account to anybody else`() throws {
+        var attempt = try exchanging("alice")
+        let effects = attempt.handle(.grantArrived(subject: nil, isUnavailable: true), at: start)
+        guard case .finish(.failed(let failure))? = effects.first else {
+            Issue.record("\(effects)")
+            return
+        }
+        #expect(failure.kind == .unavailable)
+        #expect(failure.reason.contains("'alice'"))
+        var fresh = try exchanging()
+        #expect(fresh.handle(.grantArrived(subject: nil, isUnavailable: true), at: start) == [.store])
+        var wanted = try exchanging("alice", replaces: true)
+        #expect(wanted.handle(.grantArrived(subject: nil, isUnavailable: true), at: start) == [.store])
     }
 
     @Test func `tokens that cannot be stored end the sign-in, after a while`() throws {

@@ -213,12 +213,12 @@ struct RoomTests {
         stepUps.note(demand, of: account)
         #expect(stepUps.isDemanding(account))
         stepUps.met(nil, of: account)
-        stepUps.forget(after: .tokenRefreshed, of: account)
+        stepUps.forget(after: .tokenRefreshed, of: account, signedInBy: nil)
         #expect(stepUps[account] != nil)
         stepUps.met("{}", of: account)
         #expect(stepUps[account] == nil)
         stepUps.note(demand, of: account)
-        stepUps.forget(after: .signedIn, of: account)
+        stepUps.forget(after: .signedIn, of: account, signedInBy: nil)
         #expect(stepUps[account] == nil)
     }
 

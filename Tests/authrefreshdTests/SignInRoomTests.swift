@@ -321,4 +321,61 @@ struct SignInRoomTests {
         #expect(stepUps.note(refusal(.userRequired), having: "{}", of: id, at: at(1)) != nil)
         #expect(stepUps[id]?.needsPerson == true)
     }
+
+    /// What a sign-in that asked for `acrValues` and `maxAge` has shown.
+    private func proof(
+        acrValues: [String] = ["gold"],
+        maxAge: Duration? = nil,
+        scopes: [String]? = nil,
+        _ change: (inout SignedInPerson) -> Void = { _ in }
+    ) -> StepUp.Proof {
+        var request = SignInRequest()
+        (request.acrValues, request.maxAge, request.scopes) = (acrValues, maxAge, scopes)
+        var person = SignedInPerson(subject: "alice")
+        change(&person)
+        return StepUp.Proof(request: request, person: person, grantedScopes: nil, obtainedAt: at(1000).wall)
+    }
+
+    private func demand(_ change: (inout StepUp) -> Void) -> StepUp {
+        var demand = StepUp(since: at(0).wall, claims: "{}")
+        demand.claims = nil
+        change(&demand)
+        return demand
+    }
+
+    @Test func `a sign-in that is weaker than was demanded leaves the demand standing`() {
+        let strong = demand { $0.acrValues = ["gold", "platinum"] }
+        #expect(strong.isMet(by: proof { $0.authenticationContext = "platinum" }))
+        #expect(!strong.isMet(by: proof(acrValues: strong.acrValues) { $0.authenticationContext = "bronze" }))
+        // A server that does not say how strong it was has at least been asked.
+        #expect(strong.isMet(by: proof(acrValues: strong.acrValues)))
+        #expect(!strong.isMet(by: proof(acrValues: [])))
+    }
+
+    @Test func `a sign-in that is older than was demanded leaves the demand standing`() {
+        let recent = demand { $0.maxAge = .seconds(300) }
+        #expect(recent.isMet(by: proof { $0.authenticatedAt = at(800).wall }))
+        #expect(!recent.isMet(by: proof { $0.authenticatedAt = at(600).wall }))
+        #expect(recent.isMet(by: proof(maxAge: .seconds(60))))
+        #expect(!recent.isMet(by: proof()))
+    }
+
+    @Test func `a sign-in that brought fewer scopes than were demanded leaves the demand standing`() {
+        let wide = demand { $0.scopes = ["mail", "files"] }
+        #expect(wide.isMet(by: proof(scopes: ["files", "mail"])))
+        #expect(!wide.isMet(by: proof(scopes: ["mail"])))
+    }
+
+    @Test func `only a sign-in that meets it, an import or a sign-out forgets a demand`() {
+        let id = AccountID(7)
+        var stepUps = StepUps()
+        stepUps.note(demand { $0.acrValues = ["gold"] }, of: id)
+        stepUps.forget(after: .signedIn, of: id, signedInBy: proof { $0.authenticationContext = "bronze" })
+        #expect(stepUps[id] != nil)
+        stepUps.forget(after: .signedIn, of: id, signedInBy: proof { $0.authenticationContext = "gold" })
+        #expect(stepUps[id] == nil)
+        stepUps.note(demand { $0.acrValues = ["gold"] }, of: id)
+        stepUps.forget(after: .signedOut, of: id, signedInBy: nil)
+        #expect(stepUps[id] == nil)
+    }
 }

@@ -9,7 +9,7 @@ enum AccountColumns {
     static let names = [
         "name", "settings", "subject_account", "subject_id", "actor_account", "actor_id", "deriver", "allowed_callers",
         "client_secret", "client_secret_expires_usec", "client_key", "dpop_key", "registration_uri",
-        "registration_token", "basic_encoding", "subject", "kept_fields",
+        "registration_token", "basic_encoding", "subject", "kept_fields", "grant_facts",
     ]
 
     /// Everything that makes a `Record`, in the order `record(from:)` reads.
@@ -40,6 +40,7 @@ enum AccountColumns {
             SQLValue(account.basicCredentialEncoding?.rawValue),
             SQLValue(account.grantFacts.subject),
             try SQLValue(JSONColumn.text(ofMap: account.grantFacts.keptFields)),
+            try SQLValue(StoredGrantFacts.text(of: account.grantFacts)),
         ]
     }
 
@@ -82,6 +83,7 @@ enum AccountColumns {
         let encoding = try reader.choice(BasicCredentialEncoding.self)
         let grantSubject = reader.text()
         let keptFields = try reader.required(reader.text(), "kept_fields")
+        let facts = try value(StoredGrantFacts.self, "grant_facts", from: &reader)
         return Account(
             id: id,
             name: name,
@@ -93,7 +95,8 @@ enum AccountColumns {
             policy: policy,
             basicCredentialEncoding: encoding,
             allowedCallers: allowedCallers,
-            grantFacts: GrantFacts(
+            grantFacts: StoredGrantFacts.facts(
+                facts,
                 subject: grantSubject,
                 keptFields: try reader.required(JSONColumn.map(from: keptFields), "kept_fields", .notJSON)
             )

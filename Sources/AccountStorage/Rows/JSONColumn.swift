@@ -51,6 +51,46 @@ struct StoredProgram: Codable {
     var program: SeenProgram { SeenProgram(unit: unit, executable: executable) }
 }
 
+/// The `GrantFacts` that have no column of their own. A member that a later version adds is passed over: none of them restricts anything.
+struct StoredGrantFacts: Codable {
+    private let username: String?
+    private let email: String?
+    private let fullName: String?
+    private let tenant: String?
+    private let grantedScopes: [String]?
+    private let needsConsent: Bool?
+
+    /// Nil if there are none.
+    static func text(of facts: GrantFacts) throws -> String? {
+        guard facts.person != nil || facts.grantedScopes != nil || facts.needsConsent else { return nil }
+        return try JSONColumn.text(
+            of: StoredGrantFacts(
+                username: facts.person?.username,
+                email: facts.person?.email,
+                fullName: facts.person?.fullName,
+                tenant: facts.person?.tenant,
+                grantedScopes: facts.grantedScopes,
+                needsConsent: facts.needsConsent ? true : nil
+            )
+        )
+    }
+
+    static func facts(_ stored: StoredGrantFacts?, subject: String?, keptFields: [String: String]) -> GrantFacts {
+        GrantFacts(
+            subject: subject,
+            person: stored?.person,
+            grantedScopes: stored?.grantedScopes,
+            needsConsent: stored?.needsConsent ?? false,
+            keptFields: keptFields
+        )
+    }
+
+    private var person: PersonNames? {
+        let names = PersonNames(username: username, email: email, fullName: fullName, tenant: tenant)
+        return names == PersonNames() ? nil : names
+    }
+}
+
 /// A `FailureDetail` as it stands in its column; the core's own type is not Codable, so that its names may change.
 struct StoredFailureDetail: Codable {
     private let summary: String

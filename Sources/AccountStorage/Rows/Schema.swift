@@ -7,8 +7,8 @@ enum Schema {
     /// `application_id` of our files ("ARFR"): tells them from another program's.
     static let applicationID = 0x4152_4652
     /// `user_version` of a store that has these tables.
-    static let latest = 22
-    /// `user_version` of the only earlier store that is brought up to them. The ones before were development versions'.
+    static let latest = 23
+    /// `user_version` of the earliest store that is brought up to them. The ones before were development versions'.
     static let oldest = 21
 
     /// Makes the tables in an empty database, and brings the tables of an earlier store up to them.
@@ -24,7 +24,15 @@ enum Schema {
                     sql: [others, account, derived, "PRAGMA application_id = \(applicationID)"].joined(separator: "\n")
                 )
             }
-            try db.execute(sql: "PRAGMA user_version = \(latest)")
+            try db.execute(sql: "PRAGMA user_version = 22")
+        }
+        migrator.registerMigration("facts of the grant") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE account ADD COLUMN grant_facts TEXT;  -- a JSON object: StoredGrantFacts
+                    PRAGMA user_version = 23;
+                    """
+            )
         }
         return migrator
     }

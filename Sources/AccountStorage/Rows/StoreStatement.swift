@@ -73,7 +73,7 @@ enum StoreStatement: CaseIterable {
         case .issuerByURL: "SELECT id FROM issuer WHERE url = ?"
         case .meta: "SELECT value FROM meta WHERE key = ?"
         case .commit: StoreStatement.commitText
-        case .grantFacts: "UPDATE account SET subject = ?, kept_fields = ? WHERE id = ?"
+        case .grantFacts: "UPDATE account SET subject = ?, kept_fields = ?, grant_facts = ? WHERE id = ?"
         case .aside: "SELECT account_id FROM set_aside WHERE account_id > ? ORDER BY account_id LIMIT ?"
         case .setAside:
             """

@@ -118,13 +118,18 @@ package struct RequestingClient: Sendable {
     /// Why nothing was sent: a setting has to be mended first.
     ///
     /// - Parameter detail: what it concerns; may be a peer's text.
-    func misconfigured(_ summary: String, detail: String? = nil) -> RefreshFailure {
+    func misconfigured(
+        _ summary: String,
+        detail: String? = nil,
+        finding: FailureDetail.Finding? = nil
+    ) -> RefreshFailure {
         RefreshFailure(
             .misconfigured,
             detail: FailureDetail(
                 summary: summary,
                 oauthErrorDescription: FailureText.clean(detail, hiding: []),
-                correlationID: correlationID
+                correlationID: correlationID,
+                finding: finding
             )
         )
     }

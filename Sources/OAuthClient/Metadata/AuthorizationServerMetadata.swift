@@ -7,6 +7,8 @@ package struct AuthorizationServerMetadata: Hashable, Sendable {
     package let tokenEndpoint: Endpoint
     /// RFC 7009; nil if the server has none.
     package var revocationEndpoint: Endpoint?
+    /// RFC 7662; nil if the server has none.
+    package var introspectionEndpoint: Endpoint?
     package var endpoints = ServerEndpoints()
     /// `token_endpoint_auth_methods_supported`; nil means Basic (RFC 8414 §2).
     package var tokenEndpointAuthenticationMethods: [String]?
@@ -101,6 +103,7 @@ extension AuthorizationServerMetadata {
         guard let tokenEndpoint = try reading.endpoint("token_endpoint") else { throw .noTokenEndpoint }
         self.init(issuer: issuer, tokenEndpoint: tokenEndpoint)
         revocationEndpoint = try reading.endpoint("revocation_endpoint")
+        introspectionEndpoint = try? reading.endpoint("introspection_endpoint")
         // One of these that cannot be used is as good as none: it must not keep tokens from being refreshed.
         for (name, path) in ServerEndpoints.names { endpoints[keyPath: path] = try? reading.endpoint(name) }
         mutualTLSAliases = reading.aliases

@@ -63,20 +63,29 @@ package struct GrantOutcome: Sendable {
     }
 }
 
+extension GrantOutcome {
+    /// The same with `grant`.
+    func with(_ grant: ObtainedGrant) -> GrantOutcome {
+        GrantOutcome(result: .success(grant), serverDate: serverDate, basicCredentialEncoding: basicCredentialEncoding)
+    }
+}
+
 /// The first tokens of a grant, and whose it is.
 package struct ObtainedGrant: Sendable {
     /// Its id_token was validated, or is nil.
     package let tokens: TokenResponse
-    /// `sub` of the id_token; nil if the answer has none.
-    package let subject: String?
+    package var person: SignedInPerson
     /// The profile's `token_fields` that the answer has.
     package let keptFields: [String: String]
 
-    package init(tokens: TokenResponse, subject: String?, keptFields: [String: String] = [:]) {
+    package init(tokens: TokenResponse, person: SignedInPerson, keptFields: [String: String] = [:]) {
         self.tokens = tokens
-        self.subject = subject
+        self.person = person
         self.keptFields = keptFields
     }
+
+    /// Whose it is; nil if the server named nobody.
+    package var subject: String? { person.subject }
 }
 
 extension OAuthClient {
@@ -109,7 +118,7 @@ extension OAuthClient {
             var known = client
             known.basicCredentialEncoding = client.basicCredentialEncoding ?? encoding
             return GrantOutcome(
-                result: await lasting(outcome.result, of: known, metadata),
+                result: await completed(outcome.result, of: known, metadata),
                 serverDate: outcome.serverDate,
                 basicCredentialEncoding: encoding
             )
@@ -184,7 +193,8 @@ extension OAuthClient {
             if tokens.refreshToken == nil { tokens = await introspected(tokens, of: client, metadata) }
             var kept = KeptFields.read(request.keptFields + (client.profile?.tokenFields ?? []), in: body.fields)
             kept[KeptFields.details] = KeptFields.details(in: body.fields)
-            return outcome(.success(ObtainedGrant(tokens: tokens, subject: claims?.subject, keptFields: kept)))
+            let person = claims.map { SignedInPerson($0) } ?? SignedInPerson()
+            return outcome(.success(ObtainedGrant(tokens: tokens, person: person, keptFields: kept)))
         } catch {
             // Nobody will use it: the server should know. What comes of it changes nothing here.
             var known = client
@@ -272,19 +282,21 @@ extension OAuthClient {
         let kept = KeptFields.read(profile.tokenFields, in: body.fields)
         return ObtainedGrant(
             tokens: tokens,
-            subject: grant.subject,
+            person: grant.person,
             keptFields: grant.keptFields.merging(kept) { _, new in new }
         )
     }
 
-    /// The same for what came of the code; a failure stays one.
-    func lasting(
+    /// What came of the code, with tokens that last and the person whose they are; a failure stays one.
+    func completed(
         _ result: Result<ObtainedGrant, RefreshFailure>,
         of client: RequestingClient,
         _ metadata: AuthorizationServerMetadata
     ) async -> Result<ObtainedGrant, RefreshFailure> {
         do throws(RefreshFailure) {
-            return .success(try await lasting(try result.get(), of: client, metadata))
+            return .success(
+                await identified(try await lasting(try result.get(), of: client, metadata), of: client, metadata)
+            )
         } catch {
             return .failure(error)
         }

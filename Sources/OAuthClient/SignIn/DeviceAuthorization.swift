@@ -98,7 +98,8 @@ extension OAuthClient {
             let metadata = try await metadata(for: request.client)
             guard let endpoint = metadata.endpoints.deviceAuthorization else {
                 throw request.client.misconfigured(
-                    "the server has no device authorization endpoint, or does not publish it: a provider profile can name it"
+                    "the server has no device authorization endpoint, or does not publish it",
+                    finding: .noDeviceEndpoint
                 )
             }
             let conclusion = await post(from: request.client, to: endpoint, metadata).run(request.fields) {
@@ -136,7 +137,9 @@ extension OAuthClient {
             guard conclusion.row == nil else {
                 return .failed(client.failure(conclusion, hiding: [request.deviceCode], now: configuration.now()))
             }
-            return .obtained(await conclude(conclusion, of: grant, as: client, metadata, check))
+            let outcome = await conclude(conclusion, of: grant, as: client, metadata, check)
+            guard case .success(let obtained) = outcome.result else { return .obtained(outcome) }
+            return .obtained(outcome.with(await identified(obtained, of: client, metadata)))
         } catch {
             return .failed(error)
         }

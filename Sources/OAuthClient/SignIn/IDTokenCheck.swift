@@ -56,7 +56,7 @@ struct IDTokenCheck: Sendable {
         guard demand != .ignored else { return nil }
         guard let token = tokens.idToken else {
             guard demand == .optional || client.profile?.signIn.idToken == nil && !isOwed(with: tokens) else {
-                throw client.misconfigured("the answer has no id_token, which was asked for")
+                throw client.misconfigured("the answer has no id_token, which was asked for", finding: .badIDToken)
             }
             return nil
         }
@@ -100,7 +100,8 @@ struct IDTokenCheck: Sendable {
         case .failure(let error):
             throw client.misconfigured(
                 "the server's id_token cannot be believed: " + error.summary,
-                detail: error.detail
+                detail: error.detail,
+                finding: .badIDToken
             )
         }
     }

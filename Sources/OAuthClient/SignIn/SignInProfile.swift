@@ -26,6 +26,10 @@ package struct SignInProfile: Hashable, Sendable {
     package var callbackFields: [String] = []
     /// Nil: required where `openid` was asked for (OpenID Connect Core §3.1.3.3), else optional.
     package var idToken: IDTokenDemand?
+    /// The field of the UserInfo answer that identifies the person; nil means `sub`. GitHub's is `id`.
+    package var userSubject: String?
+    /// The field of the UserInfo answer that has the name they sign in with; nil means `preferred_username`. GitHub's is `login`.
+    package var userName: String?
 
     package init() {}
 
@@ -100,6 +104,8 @@ extension SignInProfile {
         case codeParameter = "code_parameter"
         case callbackFields = "callback_fields"
         case idToken = "id_token"
+        case userSubject = "userinfo_subject"
+        case userName = "userinfo_username"
     }
 
     /// - Throws: `DecodingError` at the key whose value cannot be used.
@@ -124,6 +130,8 @@ extension SignInProfile {
         codeParameters = try fields.words(Key.codeParameter.rawValue)
         callbackFields = try fields.words(Key.callbackFields.rawValue)
         idToken = try fields.choice(Key.idToken.rawValue)
+        userSubject = try fields.word(Key.userSubject.rawValue)
+        userName = try fields.word(Key.userName.rawValue)
         try readRedirect(fields)
     }
 

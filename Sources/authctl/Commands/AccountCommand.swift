@@ -37,23 +37,28 @@ struct AccountListCommand: ParsableCommand {
         var daemon = try connection.connect()
         let all = try daemon.allSettings(accounts: [])
         let isEmpty = all.accounts.isEmpty && all.damaged == nil
-        try output.print(all, or: isEmpty ? "no accounts\n" : Self.text(all.accounts, damaged: all.damaged ?? []))
+        try output.print(all, or: isEmpty ? "no accounts\n" : Self.text(all))
         if isEmpty { StandardError.note("'authctl account add --help' tells how to add one") }
     }
 
-    private static func text(_ accounts: [AccountSettings], damaged: [AccountStatus]) -> String {
-        var table = TextTable(header: ["ACCOUNT", "ISSUER", "CLIENT ID", "SCOPE"], cuttable: [3, 2, 1, 0])
-        table.rows = accounts.map { settings in
-            [
-                TextTable.Cell(text: PlainText.line(settings.name)),
-                TextTable.Cell(text: PlainText.line(settings.provider ?? settings.issuer ?? "-")),
-                TextTable.Cell(text: PlainText.line(settings.clientId ?? "-")),
-                TextTable.Cell(text: PlainText.line(settings.scopes?.joined(separator: " ") ?? "-")),
+    private static func text(_ all: ListAccounts.Reply) -> String {
+        let damaged = all.damaged ?? []
+        // A column only where a server has told a name.
+        let people = all.people.map { people in { people[$0]?.best ?? "-" } }
+        var table = TextTable(
+            header: ["ACCOUNT", "ISSUER", "CLIENT ID", "SCOPE"] + (people == nil ? [] : ["SIGNED IN AS"]),
+            cuttable: [3, 2, 1, 0]
+        )
+        table.rows = all.accounts.map { settings in
+            let cells = [
+                settings.name, settings.provider ?? settings.issuer ?? "-", settings.clientId ?? "-",
+                settings.scopes?.joined(separator: " ") ?? "-",
             ]
+            return (cells + (people.map { [$0(settings.name)] } ?? [])).map { TextTable.Cell(text: PlainText.line($0)) }
         }
         table.rows += damaged.map { status in
             let cells = [status.account, status.issuer.isEmpty ? "-" : status.issuer, status.state, "-"]
-            return cells.map { TextTable.Cell(text: PlainText.line($0), colour: .red) }
+            return (cells + (people == nil ? [] : ["-"])).map { TextTable.Cell(text: PlainText.line($0), colour: .red) }
         }
         table.rows.sort { $0[0].text.utf8.lexicographicallyPrecedes($1[0].text.utf8) }
         let notes = damaged.compactMap { StatusNote($0, .now)?.render(.standardOutput) }.map { "\n" + $0 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import Terminal
 
 /// `authctl login`.
 struct LoginCommand: ParsableCommand {
@@ -97,7 +98,10 @@ struct LoginCommand: ParsableCommand {
         )
         var session = try SignInSession(plan, connection: connection, output: output)
         let status = try session.run()
+        if let name = status.person?.best { StandardError.note("signed in as \(PlainText.line(name))") }
         if !output.json { try StandardOutput.show(RefreshOutcome.line(for: status)) }
+        // A stronger sign-in was demanded than the server made of this one.
+        guard status.knownState != .interactionRequired else { throw .notFresh(status) }
     }
 
     private var parameters: StartSignIn.Parameters {

@@ -93,6 +93,8 @@ struct ProviderView {
             ("code called", provider.codeParameters?.joined(separator: " ")),
             ("kept of answer", provider.callbackFields?.joined(separator: " ")),
             ("id_token", provider.idToken),
+            ("person's id", provider.userinfoSubject),
+            ("person's name", provider.userinfoUsername),
         ]
     }
 }

@@ -26,12 +26,19 @@ struct SettingsView {
                 ("server clock", status.clockSkewSec.flatMap(Self.skew)),
                 ("run", status.hint),
             ]
-            lines += [("signed in as", status.subject.map(PlainText.line))]
+            lines += [("signed in as", Self.person(status))]
             lines += NamedLines.members("kept", status.keptFields)
             lines += [("in detail", detailsNote(granted: status.keptFields?["authorization_details"]))]
             lines += (status.tokenSets ?? []).map { ("token set", tokenSet($0)) }
         }
         return NamedLines.text(lines)
+    }
+
+    /// `jane@example.org (248289761001)`: what the server calls the person, and its identifier for them.
+    private static func person(_ status: AccountStatus) -> String? {
+        guard let name = status.person?.best else { return status.subject.map(PlainText.line) }
+        let identifier = status.subject.map { " (\($0))" } ?? ""
+        return PlainText.line(name + identifier)
     }
 
     private static func lines(

@@ -47,19 +47,22 @@ struct StatusView {
     }
 
     private func table(_ accounts: [AccountStatus]) -> TextTable {
+        // A column only where a server has told a name.
+        let hasPeople = accounts.contains { $0.person?.best != nil }
         var table = TextTable(
-            header: ["ACCOUNT", "STATE", "EXPIRES", "NEXT REFRESH", "ISSUER"],
+            header: ["ACCOUNT", "STATE", "EXPIRES", "NEXT REFRESH", "ISSUER"] + (hasPeople ? ["SIGNED IN AS"] : []),
             cuttable: [4, 0],
-            droppable: [3, 4, 2]
+            droppable: (hasPeople ? [5] : []) + [3, 4, 2]
         )
         table.rows = accounts.map { status in
-            [
+            let person = hasPeople ? [TextTable.Cell(text: PlainText.line(status.person?.best ?? "-"))] : []
+            return [
                 TextTable.Cell(text: PlainText.line(status.account)),
                 TextTable.Cell(text: PlainText.line(status.state), colour: colour(of: status)),
                 TextTable.Cell(text: expiry(of: status)),
                 TextTable.Cell(text: nextRefresh(of: status)),
                 TextTable.Cell(text: Self.host(of: status.issuer)),
-            ]
+            ] + person
         }
         return table
     }

@@ -21,6 +21,8 @@ struct SignInSession: ~Copyable {
     private var browser: DetachedProgram?
     /// What the browser was started with leads on from there; nil once it did.
     private var detour: SecretLink?
+    /// What the person is told if nothing has come back; nil once they were, or if nothing can.
+    private var reminder: SignInReminder?
     /// Whether the cursor stands behind a prompt.
     private var isPrompting = false
     private var prompt: String?
@@ -38,14 +40,29 @@ struct SignInSession: ~Copyable {
     ///
     /// - Throws: `refused` with how the sign-in ended; `cancelled`.
     mutating func run() throws(AuthctlError) -> AccountStatus {
-        for flow in plan.flows.dropLast() {
-            do throws(AuthctlError) {
-                return try run(flow)
-            } catch {
-                guard attempt == nil, error.isMisconfiguredSignIn else { throw error }
-            }
+        let (first, fallback) = (plan.flows.first ?? nil, plan.flows.dropFirst().first)
+        do throws(AuthctlError) {
+            return try run(first)
+        } catch {
+            guard let fallback, attempt == nil, error.isMisconfiguredSignIn else { throw error }
+            return try run(fallback, after: error, of: first)
         }
-        return try run(plan.flows.last ?? nil)
+    }
+
+    /// Tries another flow after the server, or the account's client, has refused `first`.
+    private mutating func run(
+        _ fallback: SignInFlow?,
+        after refusal: AuthctlError,
+        of first: SignInFlow?
+    ) throws(AuthctlError) -> AccountStatus {
+        // Many servers do not have the device flow: that it is refused says nothing about what is wrong.
+        guard first != .device else { return try run(fallback) }
+        StandardError.warn(refusal.report.message)
+        do throws(AuthctlError) {
+            return try run(fallback)
+        } catch {
+            throw error.isMisconfiguredSignIn ? refusal : error
+        }
     }
 
     private mutating func run(_ flow: SignInFlow?) throws(AuthctlError) -> AccountStatus {
@@ -58,7 +75,11 @@ struct SignInSession: ~Copyable {
                     if let status = try take(reply, isLast: !continues) { return status }
                 }
                 let descriptors = [daemon.pollDescriptor] + (input?.descriptors ?? []) + (detour?.descriptors ?? [])
-                let ready = signals.wait(for: descriptors, microseconds: Self.longestWait)
+                let ready = signals.wait(for: descriptors, microseconds: reminder?.remaining ?? Self.longestWait)
+                if let due = reminder.takeIfDue() {
+                    tell(due)
+                    showPrompt()
+                }
                 if detour?.serve() ?? false { detour = nil }
                 if ready.contains(STDIN_FILENO), let status = try takeInput() { return status }
                 if let status = try takeSignals() { return status }
@@ -77,7 +98,9 @@ struct SignInSession: ~Copyable {
         if output.json { try output.printLine(reply, or: "") }
         switch reply.event {
         case "started": try begin(reply)
-        case "callback-received": tell("\(plan.parameters.account): the answer is here; fetching the tokens\n")
+        case "callback-received":
+            reminder = nil
+            tell("\(plan.parameters.account): the answer is here; fetching the tokens\n")
         default: break
         }
         guard isLast else { return nil }
@@ -105,6 +128,7 @@ struct SignInSession: ~Copyable {
         )
         let complete = reply.verificationUriComplete.flatMap(WebLink.init)
         tell(text.opening)
+        if flow != .device { reminder = SignInReminder(redirectURI: reply.redirectUri) }
         if flow == .device, plan.browser == nil { showQRCode((complete ?? link).text) }
         open(complete ?? link)
         prompt = text.prompt
@@ -303,6 +327,50 @@ struct SessionEnd {
                 return "\(browser.name) was not opened"
             }
         }
+    }
+}
+
+/// What the person is told after a while in which nothing came back.
+///
+/// A server that does not know the client, or its redirect URI, must not send the browser back (RFC 6749 §4.1.2.1): it shows a page of its
+/// own, and this program hears nothing.
+struct SignInReminder {
+    /// Long enough to type a password, short enough for somebody who looks at an error page.
+    static let delay = Duration.seconds(30)
+
+    let redirectURI: String?
+    private let dueAt: ContinuousClock.Instant
+
+    init(redirectURI: String?, now: ContinuousClock.Instant = .now) {
+        self.redirectURI = redirectURI
+        dueAt = now + Self.delay
+    }
+
+    /// µs until it is due, 1 or more.
+    var remaining: Int64 {
+        let rest = (dueAt - .now).components
+        return max(rest.seconds * 1_000_000 + rest.attoseconds / 1_000_000_000_000, 1)
+    }
+
+    /// The lines to show, with their newlines.
+    var text: String {
+        let uri = redirectURI.map { " '\(PlainText.line($0))'" } ?? ""
+        return """
+            Nothing has come back yet. If the page shows an error, the server does not tell this program:
+              unknown client      compare the client id with 'authctl account show'
+              redirect URI        register\(uri) with the client
+            Ctrl-C ends the sign-in.
+
+            """
+    }
+}
+
+extension SignInReminder? {
+    /// The lines to show, once, when it is time.
+    fileprivate mutating func takeIfDue() -> String? {
+        guard let reminder = self, reminder.remaining == 1 else { return nil }
+        self = nil
+        return reminder.text
     }
 }
 

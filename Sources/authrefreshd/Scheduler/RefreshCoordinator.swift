@@ -287,7 +287,8 @@ actor RefreshCoordinator {
                     }
                 case .publish(let change):
                     callers.note(change, of: decision.record.account.id, at: now)
-                    stepUps.forget(after: change, of: decision.record.account.id)
+                    let account = decision.record.account.id
+                    stepUps.forget(after: change, of: account, signedInBy: signIns[account]?.proof)
                     announcements.append((.changed(change), of: place))
                 }
             }

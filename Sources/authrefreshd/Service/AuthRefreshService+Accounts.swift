@@ -53,6 +53,9 @@ extension AuthRefreshService {
             case .whole(let snapshot):
                 let settings = AccountSettings(snapshot.account)
                 reply.accounts.append(settings)
+                if let person = snapshot.wirePerson {
+                    reply.people = (reply.people ?? [:]).merging([settings.name: person]) { $1 }
+                }
                 return WireJSON.encode(settings).count
             case .damaged(let account):
                 reply.damaged = (reply.damaged ?? []) + [account.wireStatus]

@@ -136,6 +136,8 @@ extension ProviderDescription {
         codeParameters = present(signIn.codeParameters)
         callbackFields = present(signIn.callbackFields)
         idToken = signIn.idToken?.rawValue
+        userinfoSubject = signIn.userSubject
+        userinfoUsername = signIn.userName
     }
 }
 

@@ -128,9 +128,20 @@ extension SignInEnd {
             )
         case .timedOut: return VarlinkError(SignInTimedOutError(account: name))
         case .failed(let failure): return VarlinkError(failure, of: account)
-        case .otherSubject:
-            let hint = "sign in as the person whose account it is, or 'authctl login \(name) --replace'"
-            return VarlinkError(OtherSubjectError(account: name, hint: hint))
+        case .otherSubject(let signedIn, let owner):
+            let hint = "sign in as '\(owner)', or give the account to '\(signedIn)': authctl login \(name) --replace"
+            return VarlinkError(OtherSubjectError(account: name, signedIn: signedIn, owner: owner, hint: hint))
+        }
+    }
+}
+
+extension SignInFailure.Remedy {
+    fileprivate func hint(for account: AccountName) -> String {
+        switch self {
+        case .otherSignIn(let other):
+            "finish the sign-in of '\(other)' first, or end it: Ctrl-C in its terminal, or authctl login \(other) --restart"
+        case .otherPort:
+            "end the program that has the port (ss -ltnp), or register another one: authctl account edit \(account) --redirect-port PORT"
         }
     }
 }
@@ -141,7 +152,9 @@ extension VarlinkError {
         let hint =
             switch failure.kind {
             case .refused, .unavailable: again
-            case .misconfigured: failure.detail?.remedy(for: account) ?? "authctl account edit \(account)"
+            case .misconfigured:
+                failure.remedy?.hint(for: account) ?? failure.detail?.remedy(for: account)
+                    ?? "authctl account edit \(account)"
             }
         self.init(
             SignInFailedError(

@@ -23,6 +23,7 @@ extension AccountSnapshot {
         status.grantType = account.registration.serviceGrant?.kind.rawValue
         status.clockSkewSec = clockSkew?.components.seconds
         status.failure = failure.map { Failure($0.detail) }
+        status.person = wirePerson
         if let interaction = state.interaction {
             status.reason = interaction.reason.rawValue
             status.sinceUSec = interaction.since.microseconds
@@ -32,6 +33,13 @@ extension AccountSnapshot {
         }
         status.hint = hint
         return status
+    }
+
+    /// What the server calls the person who signed in; nil if it told no name.
+    var wirePerson: Person? {
+        account.grantFacts.person.map { names in
+            Person(username: names.username, email: names.email, name: names.fullName, tenant: names.tenant)
+        }
     }
 
     /// The command that helps; nil if none is needed.
@@ -154,6 +162,15 @@ extension FailureDetail {
             if ["invalid_request", "invalid_grant"].contains(oauthError?.lowercased()) {
                 return "authctl refresh " + exchange.sources.map(\.account.text).joined(separator: " ")
             }
+        }
+        switch finding {
+        case .noDeviceEndpoint:
+            return "authctl login \(account) --flow browser, or name the endpoint:"
+                + " \(edit) --provider-setting device_authorization_endpoint=URL"
+        case .badIDToken:
+            return
+                "report it to the server's operator; or go without ID tokens: \(edit) --provider-setting id_token=ignored"
+        case nil: break
         }
         switch oauthError?.lowercased() {
         // RFC 6749 §5.2; GitHub's and Slack's words for it. A server does not tell whether the id or the secret is wrong.

@@ -80,6 +80,14 @@ enum RedirectChoice: Hashable {
         return uri.hasSuffix(path) ? uri.dropLast(path.count) + IssuerRedirect.path(of: other) : nil
     }
 
+    /// The port that has to be listened on; nil for any.
+    var port: Int? {
+        switch self {
+        case .loopback(_, let port, _): port
+        case .fixed: nil
+        }
+    }
+
     /// The path that browsers are sent back to; nil for a page of the owner's own, which may hand the answer on from anywhere.
     var path: String? {
         switch self {

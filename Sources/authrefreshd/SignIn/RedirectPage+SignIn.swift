@@ -22,11 +22,12 @@ extension RedirectPage {
                 advice: "To try again, type:",
                 command: "authctl login \(account)"
             )
-        case .otherSubject:
+        case .otherSubject(let signedIn, let owner):
             self.init(
                 .failure,
                 title: "That was somebody else",
-                text: "Another person signed in than the one whose account “\(account)” is. Nothing was changed.",
+                text:
+                    "You signed in as “\(signedIn)”, but the account “\(account)” belongs to “\(owner)”. Nothing was changed.",
                 advice: "Sign in as that person, in a private window perhaps, or give the account to the other one:",
                 command: "authctl login \(account) --replace"
             )

@@ -41,6 +41,8 @@ struct RunningSignIn {
     var invitation: Invitation?
     /// The tokens, until they are stored.
     var grant: Arrival?
+    /// What the sign-in has shown of the person, once the tokens are there.
+    var proof: StepUp.Proof?
 
     /// What the person is shown.
     struct Invitation {
@@ -71,6 +73,7 @@ struct RunningSignIn {
         let plan = SignInPlan(
             flow: flow,
             storedSubject: account.grantFacts.subject,
+            storedName: account.grantFacts.person?.best,
             replacesSubject: request.replacesSubject,
             startedAt: now
         )
@@ -168,7 +171,7 @@ extension RunningSignIn {
     ) -> Arrival {
         let tokens = grant.tokens
         // A server that names nobody leaves it to us to remember whom it named before.
-        let subject = grant.subject ?? (request.replacesSubject ? nil : account.grantFacts.subject)
+        let before = request.replacesSubject ? GrantFacts() : account.grantFacts
         // With `replace`, only a server that names the same person again says that it is the same.
         let isSamePerson =
             !request.replacesSubject || grant.subject.map { $0 == account.grantFacts.subject } ?? false
@@ -180,7 +183,11 @@ extension RunningSignIn {
             account: account.id,
             event: event,
             tokens: StoredTokens(tokens),
-            grantFacts: GrantFacts(subject: subject, keptFields: kept.merging(grant.keptFields) { _, new in new }),
+            grantFacts: GrantFacts(
+                subject: grant.subject ?? before.subject,
+                person: grant.person.names ?? before.person,
+                keptFields: kept.merging(grant.keptFields) { _, new in new }
+            ),
             learnedEncoding: learnedEncoding,
             correlationID: correlationID
         )

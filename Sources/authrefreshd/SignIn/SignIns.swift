@@ -252,7 +252,8 @@ final class SignIns {
         do throws(RedirectListenerError) {
             opened = try await open(redirect, deliver: deliver)
         } catch {
-            let failure = RefreshFailure(.misconfigured, detail: FailureDetail(summary: error.description))
+            let remedy = otherHolder(of: redirect.port).map { SignInFailure.Remedy.otherSignIn($0) } ?? .otherPort
+            let failure = SignInFailure(.misconfigured, error.description, remedy: remedy)
             return tell(.preparationFailed(failure), toAttempt: id)
         }
         guard change(id, { ($0.redirectURI, $0.listener) = opened }) else {
@@ -260,11 +261,16 @@ final class SignIns {
             return []
         }
         switch await client.authorizationURL(for: signIn.authorizationRequest(opened.uri, as: asking)) {
-        case .failure(let failure): return tell(.preparationFailed(failure), toAttempt: id)
+        case .failure(let failure): return tell(.preparationFailed(SignInFailure(failure)), toAttempt: id)
         case .success(let url):
             change(id) { $0.invitation = RunningSignIn.Invitation(url) }
             return tell(.prepared(signIn.expectation(of: url, for: asking)), toAttempt: id)
         }
+    }
+
+    /// The account whose sign-in listens on `port`; nil if none does.
+    private func otherHolder(of port: Int?) -> AccountName? {
+        running.values.first { $0.listener?.port == port }?.account.name
     }
 
     /// - Returns: where the server sends the browser back to, and what listens there; no listener for an address that is not ours to listen on.
@@ -283,7 +289,7 @@ final class SignIns {
     private func prepareDevice(_ signIn: RunningSignIn, as asking: RequestingClient) async -> [Step] {
         let request = DeviceAuthorizationRequest(client: asking, scopes: signIn.request.scopes)
         switch await client.authorizeDevice(request) {
-        case .failure(let failure): return tell(.preparationFailed(failure), toAttempt: signIn.id)
+        case .failure(let failure): return tell(.preparationFailed(SignInFailure(failure)), toAttempt: signIn.id)
         case .success(let device):
             change(signIn.id) { $0.invitation = RunningSignIn.Invitation(device) }
             let event = SignInEvent.deviceAuthorized(interval: device.interval, lifetime: device.expiresIn)
@@ -327,8 +333,20 @@ final class SignIns {
                     learnedEncoding: outcome.basicCredentialEncoding,
                     sentAt: sentAt
                 )
+                $0.proof = StepUp.Proof(
+                    request: signIn.request,
+                    person: grant.person,
+                    grantedScopes: grant.tokens.scopes,
+                    obtainedAt: outcome.serverDate ?? sentAt.wall
+                )
             }
-            return date + tell(.grantArrived(subject: grant.subject), toAttempt: signIn.id)
+            let person = grant.person
+            let event = SignInEvent.grantArrived(
+                subject: person.subject,
+                name: person.names?.best,
+                isUnavailable: person.unavailable != nil
+            )
+            return date + tell(event, toAttempt: signIn.id)
         }
     }
 

@@ -47,6 +47,48 @@ struct StepUp: Sendable {
     }
 }
 
+extension StepUp {
+    /// What a completed sign-in has shown of itself.
+    struct Proof: Sendable {
+        /// What the server was asked for.
+        let request: SignInRequest
+        let person: SignedInPerson
+        /// Nil if the server granted what was asked for (RFC 6749 §5.1).
+        let grantedScopes: [String]?
+        /// By the server's clock, as far as it told.
+        let obtainedAt: Timestamp
+    }
+
+    /// Whether a sign-in has brought what is wanted (RFC 9470 §6.1).
+    ///
+    /// What the server says of it is held against the demand. Where it says nothing, it counts what the server was asked for: the resource
+    /// server sees for itself, and demands it again.
+    func isMet(by proof: Proof) -> Bool {
+        isStrongEnough(proof) && isRecentEnough(proof) && isWideEnough(proof)
+            && (claims == nil || proof.request.claims == claims)
+    }
+
+    private func isStrongEnough(_ proof: Proof) -> Bool {
+        guard !acrValues.isEmpty else { return true }
+        guard let context = proof.person.authenticationContext else { return proof.request.acrValues == acrValues }
+        return acrValues.contains(context)
+    }
+
+    private func isRecentEnough(_ proof: Proof) -> Bool {
+        guard let maxAge else { return true }
+        guard let time = proof.person.authenticatedAt else { return proof.request.maxAge.map { $0 <= maxAge } ?? false }
+        return proof.obtainedAt - time <= maxAge + Self.leeway
+    }
+
+    private func isWideEnough(_ proof: Proof) -> Bool {
+        guard let scopes else { return true }
+        return Set(proof.grantedScopes ?? proof.request.scopes ?? []).isSuperset(of: scopes)
+    }
+
+    /// Clocks differ, and the person types for a moment: as much as an ID token's times are tolerated by.
+    private static let leeway = Duration.seconds(60)
+}
+
 /// What is wanted beyond accounts' grants: at most one demand for each account, the last.
 struct StepUps {
     private var demands: [AccountID: StepUp] = [:]
@@ -94,9 +136,14 @@ struct StepUps {
     }
 
     /// Forgets a demand that has lost its grant, or that a person's sign-in has met.
-    mutating func forget(after change: AccountChange, of account: AccountID) {
+    ///
+    /// - Parameter proof: what the sign-in of `account` has shown of itself, whose tokens are stored now; nil if none was under way.
+    mutating func forget(after change: AccountChange, of account: AccountID, signedInBy proof: StepUp.Proof?) {
         switch change {
-        case .signedIn, .accessTokenObtained, .grantImported, .signedOut: forget(account)
+        case .signedIn, .accessTokenObtained:
+            if let proof, let demand = demands[account], !demand.isMet(by: proof) { return }
+            forget(account)
+        case .grantImported, .signedOut: forget(account)
         case .tokenRefreshed, .interactionRequired, .interactionStillRequired, .tokenSetRefreshed, .tokenSetFailed,
             .refreshFailed, .misconfigured, .refreshTokenExpiring, .staleAnswerDropped, .parked, .unparked:
             break

@@ -1,0 +1,146 @@
+internal import JOSE
+import NIOHTTP1
+package import RefreshCore
+
+/// Who signed in, and how, as far as the server says.
+package struct SignedInPerson: Hashable, Sendable {
+    /// `sub`, or the provider's own identifier. Nil if the server named nobody.
+    package var subject: String?
+    /// Nil if the server told no name.
+    package var names: PersonNames?
+    /// `acr` of the ID token: how strongly they were authenticated; nil if the server did not say.
+    package var authenticationContext: String?
+    /// `auth_time` of the ID token; nil if the server did not say.
+    package var authenticatedAt: Timestamp?
+    /// Whether there was a validated ID token.
+    package var hasIDToken = false
+    /// Why the server could not be asked; nil if it was, or if it says nobody where. With it, `subject` is nil.
+    package var unavailable: RefreshFailure?
+
+    package init(subject: String? = nil, names: PersonNames? = nil) {
+        self.subject = subject
+        self.names = names
+    }
+
+    init(_ claims: IDToken) {
+        subject = claims.subject
+        names =
+            PersonNames(
+                username: FailureText.clean(claims.preferredUsername),
+                email: FailureText.clean(claims.email),
+                fullName: FailureText.clean(claims.name),
+                tenant: FailureText.clean(claims.tenant)
+            ).ifAny
+        authenticationContext = claims.authenticationContext
+        authenticatedAt = claims.authenticatedAt
+        hasIDToken = true
+    }
+}
+
+extension PersonNames {
+    /// Nil if it holds no name.
+    var ifAny: PersonNames? { self == PersonNames() ? nil : self }
+}
+
+extension OAuthClient {
+    /// How long a sign-in waits to learn whose it is: its tokens are not on disk yet.
+    private static let personTimeout = Duration.seconds(5)
+
+    /// `grant` with the person whose it is.
+    ///
+    /// The ID token says who it is. Without one, the UserInfo endpoint does (OpenID Connect Core §5.3) or the provider's own, else
+    /// introspection (RFC 7662 §2.2). With one that has no name in it, UserInfo is asked for the name.
+    func identified(
+        _ grant: ObtainedGrant,
+        of client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata
+    ) async -> ObtainedGrant {
+        var grant = grant
+        let (known, token) = (grant.person, grant.tokens.accessToken)
+        guard known.subject == nil || known.names?.best == nil else { return grant }
+        if let endpoint = metadata.endpoints.userInfo {
+            let asked = await userInfo(at: endpoint, with: token, as: client)
+            if known.subject == nil {
+                grant.person = asked
+            } else if asked.subject == known.subject {
+                // OpenID Connect Core §5.3.2: of another person it must not be used.
+                grant.person.names = asked.names
+            }
+        } else if known.subject == nil, let asked = await introspectedPerson(of: token, as: client, metadata) {
+            grant.person = asked
+        }
+        return grant
+    }
+
+    private func userInfo(at endpoint: Endpoint, with token: AccessToken, as client: RequestingClient) async
+        -> SignedInPerson
+    {
+        var headers: HTTPHeaders = ["accept": "application/json", "user-agent": configuration.userAgent]
+        var scheme = "Bearer"
+        if let key = client.registration.dpopKey, token.type.lowercased() == "dpop" {
+            let proof = PossessionRequest(method: "GET", url: endpoint, accessToken: token.secret, nonce: nil)
+                .proof(by: key, now: configuration.now())
+            scheme = "DPoP"
+            headers.add(name: "dpop", value: proof ?? "")
+        }
+        headers.add(name: "authorization", value: "\(scheme) \(token.secret.reveal())")
+        let request = HTTPTransport.Request(endpoint: endpoint, headers: headers, caFile: client.profile?.caFile)
+        let deadline = configuration.uptime() + min(Self.personTimeout, configuration.totalTimeout)
+        do throws(TransportFailure) {
+            let answer = try await transport.send(request, before: deadline)
+            guard answer.status == 200, let fields = JSONValue.object(in: answer.body) else {
+                // A server that does not tell this client anything (401, 403) names nobody; one that is ill may name somebody later.
+                return (500...599).contains(answer.status) || answer.status == 429
+                    ? .unavailable(client, httpStatus: answer.status) : SignedInPerson()
+            }
+            return SignedInPerson(userInfo: fields, by: client.profile?.signIn ?? SignInProfile(), hiding: token.secret)
+        } catch {
+            return .unavailable(client, httpStatus: nil)
+        }
+    }
+
+    /// Nil if nobody can be asked.
+    private func introspectedPerson(
+        of token: AccessToken,
+        as client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata
+    ) async -> SignedInPerson? {
+        guard let endpoint = client.profile?.introspectionEndpoint ?? metadata.introspectionEndpoint else { return nil }
+        var post = post(from: client, to: endpoint, metadata)
+        post.deadline = configuration.uptime() + min(Self.personTimeout, configuration.totalTimeout)
+        let fields = [("token", token.secret.reveal()), ("token_type_hint", "access_token")]
+        let conclusion = await post.run(fields) { answer, body in
+            (200...299).contains(answer.status) && body.fields["active"] == .boolean(true)
+        }
+        guard conclusion.row == nil, let fields = conclusion.body?.fields else { return nil }
+        return SignedInPerson(userInfo: fields, by: SignInProfile(), hiding: token.secret)
+    }
+}
+
+extension SignedInPerson {
+    /// The server cannot be asked now.
+    fileprivate static func unavailable(_ client: RequestingClient, httpStatus: Int?) -> SignedInPerson {
+        var person = SignedInPerson()
+        let summary = "the server did not say who signed in"
+        person.unavailable = RefreshFailure(
+            .unavailable,
+            detail: FailureDetail(summary: summary, httpStatus: httpStatus, correlationID: client.correlationID)
+        )
+        return person
+    }
+
+    /// What the UserInfo endpoint or introspection says. `username` is RFC 7662's name for it.
+    fileprivate init(userInfo fields: [String: JSONValue], by profile: SignInProfile, hiding secret: Secret) {
+        let text = { (name: String) in FailureText.clean(fields[name]?.word, hiding: [secret]) }
+        // A subject is compared byte for byte, so it must not be cut.
+        let stated = fields[profile.userSubject ?? "sub"]?.word
+        subject = stated.flatMap { IDToken.isSubject($0) ? $0 : nil }
+        names =
+            PersonNames(
+                username: profile.userName.flatMap(text) ?? text("preferred_username") ?? text("username"),
+                email: text("email"),
+                fullName: text("name"),
+                tenant: text("tid")
+            ).ifAny
+    }
+}

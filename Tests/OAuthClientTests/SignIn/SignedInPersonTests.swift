@@ -1,0 +1,121 @@
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+/// Whose grant a sign-in brought: by the ID token, the UserInfo endpoint or introspection.
+struct SignedInPersonTests {
+    private static let tokens = #"{"access_token":"a1","token_type":"Bearer","expires_in":3600,"refresh_token":"r1""#
+
+    /// What comes of a code whose answer has these claims in its ID token; nil: no ID token.
+    private func person(
+        claims: [String: JSONValue]? = nil,
+        userInfo: LoopbackServer.Step? = nil,
+        registration: ClientRegistration = ClientRegistration(clientID: "client"),
+        profile amend: @escaping @Sendable (inout ProviderProfile, String) -> Void = {
+            $0.endpoints.userInfo = Endpoint($1 + "/me")
+        },
+        introspection: LoopbackServer.Step? = nil
+    ) async throws -> (person: SignedInPerson, requests: [LoopbackServer.Request]) {
+        let signer = TestSigner()
+        let script = signInServer(signer) { request, _ in
+            switch request.line {
+            case "POST /token":
+                guard let claims else { return LoopbackServer.json(200, Self.tokens + "}") }
+                let token = try signer.token(TestSigner.claims(request.origin, claims))
+                return LoopbackServer.json(200, Self.tokens + #","id_token":"\#(token)"}"#)
+            case "GET /me": return userInfo
+            case "POST /introspect": return introspection
+            default: return nil
+            }
+        }
+        return try await withServer(script) { server in
+            try await withClient { client in
+                var profile = ProviderProfile(name: "test")
+                amend(&profile, server.origin)
+                let request = try codeExchange(at: server.origin, registration: registration, profile: profile) {
+                    if claims == nil { $0.nonce = nil }
+                }
+                return (try await client.exchange(request).result.get().person, server.requests)
+            }
+        }
+    }
+
+    @Test func `the UserInfo endpoint says who signed in where no ID token does`() async throws {
+        let answer =
+            #"{"sub":"248289761001","preferred_username":"j.doe","email":"jane@example.org","name":"Jane Doe"}"#
+        let (person, requests) = try await person(userInfo: LoopbackServer.json(200, answer))
+        #expect(person.subject == "248289761001")
+        #expect(person.names == PersonNames(username: "j.doe", email: "jane@example.org", fullName: "Jane Doe"))
+        #expect(person.names?.best == "jane@example.org")
+        let asked = try #require(requests.first { $0.line == "GET /me" })
+        #expect(asked.header("authorization") == "Bearer a1")
+    }
+
+    @Test func `a provider's own user endpoint names people by its own fields`() async throws {
+        let answer = #"{"login":"octocat","id":583231,"name":null,"email":null}"#
+        let person = try await person(
+            userInfo: LoopbackServer.json(200, answer),
+            profile: { profile, origin in
+                profile.endpoints.userInfo = Endpoint(origin + "/me")
+                (profile.signIn.userSubject, profile.signIn.userName) = ("id", "login")
+                profile.signIn.idToken = .ignored
+            }
+        ).person
+        #expect(person.subject == "583231")
+        #expect(person.names == PersonNames(username: "octocat"))
+    }
+
+    @Test func `an ID token that has a name is not asked about`() async throws {
+        let (person, requests) = try await person(
+            claims: ["email": .string("jane@example.org"), "tid": .string("t-1"), "acr": .string("gold")]
+        )
+        #expect(person.subject == "alice")
+        #expect(person.names == PersonNames(email: "jane@example.org", tenant: "t-1"))
+        #expect(person.authenticationContext == "gold")
+        #expect(!requests.contains { $0.line == "GET /me" })
+    }
+
+    @Test func `a name for an ID token without one is taken only if it is the same person's`() async throws {
+        let same = #"{"sub":"alice","email":"alice@example.org"}"#
+        #expect(
+            try await person(claims: [:], userInfo: LoopbackServer.json(200, same)).person.names?.email
+                == "alice@example.org"
+        )
+        let other = #"{"sub":"mallory","email":"mallory@example.org"}"#
+        let person = try await person(claims: [:], userInfo: LoopbackServer.json(200, other)).person
+        #expect(person.subject == "alice")
+        #expect(person.names == nil)
+    }
+
+    @Test(arguments: [
+        LoopbackServer.answer(401), LoopbackServer.answer(403), LoopbackServer.json(200, "[]"),
+        LoopbackServer.json(200, "{}"),
+    ])
+    func `a server that tells this client nothing names nobody`(_ answer: LoopbackServer.Step) async throws {
+        let person = try await person(userInfo: answer).person
+        #expect(person == SignedInPerson())
+    }
+
+    @Test(arguments: [LoopbackServer.answer(503), LoopbackServer.answer(429), LoopbackServer.Step.close])
+    func `a server that could not be asked is not one that names nobody`(_ answer: LoopbackServer.Step) async throws {
+        let person = try await person(userInfo: answer).person
+        #expect(person.subject == nil)
+        #expect(person.unavailable?.failureClass == .unavailable)
+    }
+
+    @Test func `introspection names a person where there is no UserInfo endpoint`() async throws {
+        let person = try await person(
+            profile: { $0.introspectionEndpoint = Endpoint($1 + "/introspect") },
+            introspection: LoopbackServer.json(200, #"{"active":true,"sub":"7","username":"jdoe"}"#)
+        ).person
+        #expect(person.subject == "7")
+        #expect(person.names == PersonNames(username: "jdoe"))
+    }
+
+    @Test func `a name that would steer a terminal is cleaned`() async throws {
+        let answer = "{\"sub\":\"7\",\"name\":\"Jane\\u001b[31m\"}"
+        let name = try await person(userInfo: LoopbackServer.json(200, answer)).person.names?.best
+        #expect(name?.contains("\u{1b}") == false)
+    }
+}
