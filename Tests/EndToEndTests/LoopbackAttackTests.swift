@@ -83,7 +83,8 @@ struct LoopbackAttackTests {
             let location = try await Person().decide(at: try #require(started.url))
             let port = try #require(Int(location.firstMatch(of: /:(\d+)/)?.1 ?? ""))
             let form = "Host: 127.0.0.1:\(port)\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9"
-            let beginnings = ["", "GET / HTTP/1.1\r\n", "POST / HTTP/1.1\r\n\(form)\r\n\r\ncode="]
+            let path = try #require(location.firstMatch(of: /:\d+(\/[^?]*)/)?.1)
+            let beginnings = ["", "GET \(path) HTTP/1.1\r\n", "POST \(path) HTTP/1.1\r\n\(form)\r\n\r\ncode="]
             // As many as are taken at once.
             let idle = try await onOwnThread {
                 try (0..<16).map { number in
