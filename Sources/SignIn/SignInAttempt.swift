@@ -329,6 +329,8 @@ package struct SignInFailure: Error, Hashable, Sendable {
     package var reason: String
     /// What the server said; nil if it was not asked, or said nothing that was read.
     package var detail: FailureDetail?
+    /// What helps, for people; nil: what helps with all failures of this kind.
+    package var hint: String?
 
     package init(_ kind: Kind, _ reason: String, detail: FailureDetail? = nil) {
         self.kind = kind

@@ -19,12 +19,14 @@ extension AuthRefreshService {
         let snapshot = try account(asked.account, on: coordinator)
         let name = snapshot.account.name
         guard snapshot.account.registration.serviceGrant == nil else { throw VarlinkError.needsNoPerson(name) }
+        let isByDevice = request.flow == .device
+        let advice = isByDevice ? coordinator.settings.profile(for: snapshot.account)?.note(about: .device) : nil
         do throws(SignInRefusal) {
             let number = try coordinator.startSignIn(request, of: snapshot) { report in
                 switch report {
                 case .news(let reply): responder.reply(reply, continues: true)
                 case .completed(let reply): responder.reply(reply)
-                case .ended(let end): responder.fail(end.error(of: name))
+                case .ended(let end): responder.fail(end.advised(advice).error(of: name))
                 }
             }
             responder.onDisconnect { [coordinator] in
@@ -110,6 +112,13 @@ extension SignInEnd {
         }
     }
 
+    /// The same with `advice` about a failure that waiting does not mend; nil changes nothing.
+    fileprivate func advised(_ advice: String?) -> SignInEnd {
+        guard case .failed(var failure) = self, failure.kind != .unavailable, let advice else { return self }
+        failure.hint = failure.hint ?? advice
+        return .failed(failure)
+    }
+
     /// What the callers of `StartSignIn` are told of an end without tokens.
     func error(of account: AccountName) -> VarlinkError {
         let name = account.text
@@ -149,7 +158,7 @@ extension VarlinkError {
                 kind: failure.kind.rawValue,
                 reason: failure.reason,
                 failure: failure.detail.map(Failure.init),
-                hint: hint
+                hint: failure.hint ?? hint
             )
         )
     }
