@@ -75,9 +75,13 @@ extension ProviderProfile {
 }
 
 extension SignInProfile {
-    /// Whether neither a port nor a redirect URI nor a scheme is known to be registered.
-    package var isWithoutPort: Bool {
-        redirectURI == nil && redirectPort == nil && redirectScheme == nil
+    /// Whether a browser would be sent back to a loopback port that nobody has registered.
+    fileprivate var isWithoutPort: Bool {
+        guard redirectPort == nil else { return false }
+        guard let redirectURI else { return redirectScheme == nil }
+        // http is for loopback addresses only.
+        let namesPort = redirectURI.contains(/^http:\/\/[^\/]*:[0-9]+(\/|$)/)
+        return Endpoint(redirectURI)?.isSecure == false && !namesPort
     }
 }
 

@@ -142,7 +142,13 @@ package struct ProfileVariable: Hashable, Sendable {
     /// RFC 1035 §2.3.4; nobody's realm is as long.
     private static let longest = 253
 
-    package init(name: String, help: String, standard: String? = nil, pattern: String? = nil, aliases: [String: String] = [:]) {
+    package init(
+        name: String,
+        help: String,
+        standard: String? = nil,
+        pattern: String? = nil,
+        aliases: [String: String] = [:]
+    ) {
         self.name = name
         self.help = help
         self.standard = standard

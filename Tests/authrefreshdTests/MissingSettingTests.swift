@@ -1,0 +1,79 @@
+import OAuthClient
+import RefreshCore
+import SignIn
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// What keeps people from signing in at a provider, found before anything is stored or a code is spent.
+struct MissingSettingTests {
+    private func configuration(_ yaml: String) throws -> RefreshConfiguration {
+        let folder = try TemporaryFolder()
+        try folder.write("name: p\n" + yaml, to: "a/p.yaml")
+        return RefreshConfiguration(profiles: try ProviderProfiles(folders: [folder.path + "/a"]))
+    }
+
+    private func account(scopes: [String] = [], port: Int? = nil, settings: [String: String] = [:]) throws -> Account {
+        Account(
+            id: AccountID(1),
+            name: try #require(AccountName("work")),
+            issuer: try Issuer(url: "https://as.example.org"),
+            provider: "p",
+            providerSettings: settings,
+            registration: ClientRegistration(
+                clientID: "app",
+                scopes: scopes,
+                redirect: RegisteredRedirect(port: port)
+            )
+        )
+    }
+
+    @Test func `a port that the provider compares is missed, with what its profile says about it`() throws {
+        var settings = try configuration(
+            "required_settings: [redirect_port]\nnotes: [{about: redirects, text: \"Register one.\"}]\n"
+        )
+        let missing = settings.missingSetting(of: try account())
+        #expect(missing?.field == "redirectPort")
+        #expect(missing?.hint() == "--redirect-port PORT (Register one.)")
+        #expect(settings.missingSetting(of: try account(port: 8400)) == nil)
+        // Who knows better says so.
+        #expect(settings.missingSetting(of: try account(settings: ["required_settings": ""])) == nil)
+    }
+
+    @Test(arguments: [
+        (SignInFlow?.none, true), (.browser, true), (.paste, false), (.device, false), (.scheme, false),
+    ])
+    func `only a browser that comes back to this machine needs the port`(_ flow: SignInFlow?, _ isRefused: Bool) throws
+    {
+        var settings = try configuration("required_settings: [redirect_port]\n")
+        let flaw = settings.flaw(of: SignInRequest(flow: flow), to: try account())
+        #expect((flaw != nil) == isRefused)
+        #expect(flaw?.kind == (isRefused ? .misconfigured : nil))
+        #expect(flaw?.hint == (isRefused ? "authctl account edit work --redirect-port PORT" : nil))
+    }
+
+    @Test(arguments: [SignInFlow.browser, .paste, .device])
+    func `no code is asked for that would bring no access token`(flow: SignInFlow) throws {
+        var settings = try configuration("required_settings: [scopes]\nscopes: [openid, offline_access]\n")
+        var request = SignInRequest(flow: flow)
+        #expect(settings.flaw(of: request, to: try account()) != nil)
+        #expect(settings.flaw(of: request, to: try account(scopes: ["openid", "email"])) != nil)
+        #expect(settings.flaw(of: request, to: try account(scopes: ["openid", "app"])) == nil)
+        request.scopes = ["openid", "https://example.onmicrosoft.com/api/read"]
+        #expect(settings.flaw(of: request, to: try account()) == nil)
+    }
+
+    @Test func `a lifetime that counts from the sign-in is the account's policy, whoever names its length`() throws {
+        var settings = try configuration("refresh_token_lifetime: 30d\nrefresh_token_lifetime_from: sign-in\n")
+        let policy = settings.policy(of: try account())
+        #expect(policy.refreshTokenLifetime == .seconds(2_592_000))
+        #expect(policy.isRefreshTokenLifetimeAbsolute)
+        var own = try account()
+        own.policy.refreshTokenLifetime = .seconds(86_400)
+        #expect(settings.policy(of: own).refreshTokenLifetime == .seconds(86_400))
+        #expect(settings.policy(of: own).isRefreshTokenLifetimeAbsolute)
+        var other = try configuration("refresh_token_lifetime: 30d\n")
+        #expect(!other.policy(of: try account()).isRefreshTokenLifetimeAbsolute)
+    }
+}
