@@ -331,6 +331,8 @@ package struct SignInFailure: Error, Hashable, Sendable {
     package var detail: FailureDetail?
     /// What helps, for people; nil: what helps with all failures of this kind.
     package var hint: String?
+    /// What the provider's profile tells about such failures; nil if nothing.
+    package var note: String?
 
     package init(_ kind: Kind, _ reason: String, detail: FailureDetail? = nil) {
         self.kind = kind

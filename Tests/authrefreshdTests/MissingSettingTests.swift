@@ -3,6 +3,7 @@ import RefreshCore
 import SignIn
 import TestSupport
 import Testing
+import Varlink
 
 @testable import authrefreshd
 
@@ -62,6 +63,35 @@ struct MissingSettingTests {
         #expect(settings.flaw(of: request, to: try account(scopes: ["openid", "app"])) == nil)
         request.scopes = ["openid", "https://example.onmicrosoft.com/api/read"]
         #expect(settings.flaw(of: request, to: try account()) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (nil, true, "d"), ("invalid_client", true, "d"), ("invalid_client", false, "c"),
+            ("redirect_uri_mismatch", false, "r"), ("invalid_scope", false, "s"), ("access_denied", false, nil),
+            (nil, false, nil),
+        ] as [(String?, Bool, String?)]
+    )
+    func `a sign-in that fails repeats what the person had to know before`(
+        _ code: String?,
+        _ isByDevice: Bool,
+        _ note: String?
+    ) throws {
+        var profile = ProviderProfile(name: "p")
+        profile.notes = [
+            ProfileNote(.client, "c"), ProfileNote(.redirects, "r"), ProfileNote(.scopes, "s"),
+            ProfileNote(.device, "d"),
+        ]
+        let detail = FailureDetail(summary: "no", oauthError: code)
+        let end = SignInEnd.failed(SignInFailure(.misconfigured, "no", detail: detail))
+        let noted = end.noted(from: profile, isByDevice: isByDevice)
+        let name = try #require(AccountName("work"))
+        let refusal = String(decoding: noted.error(of: name).parameters, as: UTF8.self)
+        #expect(refusal.contains("(") == (note != nil), "\(refusal)")
+        if let note { #expect(refusal.contains("(\(note))"), "\(refusal)") }
+        // Waiting helps, and nothing that had to be known.
+        let passing = SignInEnd.failed(SignInFailure(.unavailable, "no", detail: detail))
+        #expect(passing.noted(from: profile, isByDevice: true) == passing)
     }
 
     @Test func `a lifetime that counts from the sign-in is the account's policy, whoever names its length`() throws {

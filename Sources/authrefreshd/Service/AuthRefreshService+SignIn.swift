@@ -19,14 +19,14 @@ extension AuthRefreshService {
         let snapshot = try account(asked.account, on: coordinator)
         let name = snapshot.account.name
         guard snapshot.account.registration.serviceGrant == nil else { throw VarlinkError.needsNoPerson(name) }
-        let isByDevice = request.flow == .device
-        let advice = isByDevice ? coordinator.settings.profile(for: snapshot.account)?.note(about: .device) : nil
+        let profile = coordinator.settings.profile(for: snapshot.account)
         do throws(SignInRefusal) {
             let number = try coordinator.startSignIn(request, of: snapshot) { report in
                 switch report {
                 case .news(let reply): responder.reply(reply, continues: true)
                 case .completed(let reply): responder.reply(reply)
-                case .ended(let end): responder.fail(end.advised(advice).error(of: name))
+                case .ended(let end):
+                    responder.fail(end.noted(from: profile, isByDevice: request.flow == .device).error(of: name))
                 }
             }
             responder.onDisconnect { [coordinator] in
@@ -100,6 +100,21 @@ extension AuthRefreshService {
 }
 
 extension SignInEnd {
+    /// The same with what `profile` tells about such an end: what the person had to know before.
+    func noted(from profile: ProviderProfile?, isByDevice: Bool) -> SignInEnd {
+        guard case .failed(var failure) = self, failure.kind != .unavailable else { return self }
+        let topic: ProfileNote.Topic? =
+            switch failure.detail?.oauthError?.lowercased() {
+            case _ where isByDevice: .device
+            case "invalid_client", "unauthorized_client": .client
+            case "invalid_scope": .scopes
+            case let code? where code.contains("redirect"): .redirects
+            default: nil
+            }
+        failure.note = topic.flatMap { profile?.note(about: $0) }
+        return .failed(failure)
+    }
+
     /// Why there are no tokens, for the journal: constant text, none of it the server's.
     var reason: String {
         switch self {
@@ -110,13 +125,6 @@ extension SignInEnd {
         case .failed(let failure): failure.reason
         case .otherSubject: "another person signed in than the one whose account it is"
         }
-    }
-
-    /// The same with `advice` about a failure that waiting does not mend; nil changes nothing.
-    fileprivate func advised(_ advice: String?) -> SignInEnd {
-        guard case .failed(var failure) = self, failure.kind != .unavailable, let advice else { return self }
-        failure.hint = failure.hint ?? advice
-        return .failed(failure)
     }
 
     /// What the callers of `StartSignIn` are told of an end without tokens.
@@ -158,7 +166,7 @@ extension VarlinkError {
                 kind: failure.kind.rawValue,
                 reason: failure.reason,
                 failure: failure.detail.map(Failure.init),
-                hint: failure.hint ?? hint
+                hint: (failure.hint ?? hint) + (failure.note.map { " (\($0))" } ?? "")
             )
         )
     }
