@@ -1,3 +1,4 @@
+import AuthRefreshInterface
 import OAuthClient
 import RefreshCore
 import SignIn
@@ -92,6 +93,23 @@ struct MissingSettingTests {
         // Waiting helps, and nothing that had to be known.
         let passing = SignInEnd.failed(SignInFailure(.unavailable, "no", detail: detail))
         #expect(passing.noted(from: profile, isByDevice: true) == passing)
+    }
+
+    @Test(arguments: [(InteractionReason.grantEnded, true), (.userRequired, false)])
+    func `the doctor repeats when grants end, of an account whose grant has ended`(
+        _ reason: InteractionReason,
+        _ isRepeated: Bool
+    ) throws {
+        let settings = try configuration("notes: [{about: lifetime, text: \"Sign-ins end after 7 days.\"}]\n")
+        let now = Moment(wall: Timestamp(microseconds: 1_000_000), boot: BootTime(bootID: 1, microseconds: 0))
+        let failure = RefreshFailure(.grantEnded, detail: FailureDetail(summary: "it has ended"))
+        let interaction = InteractionRequired(reason: reason, since: now.wall, failure: failure)
+        let state = RefreshState(phase: .interactionRequired(interaction))
+        var survey = AccountSurvey(total: 1, settings: settings, now: now)
+        survey.look(at: .whole(AccountSnapshot(account: try account(), state: state, at: now)))
+        let advice = survey.findings.first?.advice ?? ""
+        #expect(advice.hasPrefix("authctl login work"), "\(advice)")
+        #expect(advice.hasSuffix("(Sign-ins end after 7 days.)") == isRepeated, "\(advice)")
     }
 
     @Test func `a lifetime that counts from the sign-in is the account's policy, whoever names its length`() throws {
