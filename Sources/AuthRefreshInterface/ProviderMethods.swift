@@ -16,6 +16,11 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var refreshTokenParameter: String?
     package var refreshMethod: String?
     package var revocationEndpoint: String?
+    package var revocationMethod: String?
+    package var revocationToken: String?
+    package var revocationTokenParameter: String?
+    package var revocationFormat: String?
+    package var revocationAuthentication: String?
     package var introspectionEndpoint: String?
     package var exchangeEndpoint: String?
     package var exchangeGrantType: String?
@@ -25,6 +30,7 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var deviceAuthorizationEndpoint: String?
     package var pushedAuthorizationRequestEndpoint: String?
     package var endSessionEndpoint: String?
+    package var endSessionRedirectParameter: String?
     package var registrationEndpoint: String?
     package var jwksUri: String?
     package var userinfoEndpoint: String?
@@ -42,6 +48,7 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var defaultLifetimeSec: Int64?
     package var zeroLifetime: String?
     package var refreshTokenLifetimeSec: Int64?
+    package var refreshTokenLifetimeFrom: String?
     package var rotationGraceSec: Int64?
     package var grantEnded: [EndOfGrant]?
     package var caFile: String?
@@ -62,6 +69,9 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var idToken: String?
     package var userinfoSubject: String?
     package var userinfoUsername: String?
+    package var requiredSettings: [String]?
+    package var scopesFor: [PurposeScopes]?
+    package var notes: [ProviderNote]?
 
     /// All but these two are absent at first.
     package init(name: String, path: String) {
@@ -76,12 +86,42 @@ package struct ProviderVariable: Codable, Hashable, Sendable {
     package var help: String
     package var `default`: String?
     package var pattern: String?
+    package var aliases: [String: String]?
 
-    package init(name: String, help: String, default: String? = nil, pattern: String? = nil) {
+    package init(
+        name: String,
+        help: String,
+        default: String? = nil,
+        pattern: String? = nil,
+        aliases: [String: String]? = nil
+    ) {
         self.name = name
         self.help = help
         self.default = `default`
         self.pattern = pattern
+        self.aliases = aliases
+    }
+}
+
+/// What a person has to know about a provider. The fields are described in `io.authrefresh.varlink`.
+package struct ProviderNote: Codable, Hashable, Sendable {
+    package var about: String
+    package var text: String
+
+    package init(about: String, text: String) {
+        self.about = about
+        self.text = text
+    }
+}
+
+/// What to ask for when tokens are for one purpose. The fields are described in `io.authrefresh.varlink`.
+package struct PurposeScopes: Codable, Hashable, Sendable {
+    package var purpose: String
+    package var scopes: [String]
+
+    package init(purpose: String, scopes: [String]) {
+        self.purpose = purpose
+        self.scopes = scopes
     }
 }
 

@@ -118,8 +118,9 @@ package struct OAuthClient: Sendable {
 
     /// The body of RFC 6749 §6. The one place where a refresh token is revealed to be spent.
     private static func fields(of request: RefreshRequest) -> [(name: String, value: String)] {
-        let parameters = (request.client.profile?.refreshParameters ?? [:])
-            .merging(request.client.registration.refreshParameters) { _, own in own }
+        let registration = request.client.registration
+        let parameters = (request.client.profile?.refreshParameters(for: registration) ?? [:])
+            .merging(registration.refreshParameters) { _, own in own }
         let asked =
             (request.tokenSet?.fields(
                 keeping: parameters["scope"],

@@ -105,6 +105,10 @@ extension RefreshMachine {
             state.refreshToken =
                 state.refreshToken?.renewed(lifetime: told, at: sentAt)
                 ?? RefreshTokenTimes(issuedAt: sentAt, lifetime: told)
+        } else if policy.isRefreshTokenLifetimeAbsolute, let known = policy.refreshTokenLifetime {
+            // A rotated token inherits the end of the one before: only a sign-in, which leaves no times behind, starts a new life.
+            let kept = state.refreshToken.flatMap { $0.isExtendedByUse == true ? nil : $0.used(at: sentAt) }
+            state.refreshToken = kept ?? RefreshTokenTimes(issuedAt: sentAt, lifetime: known, isExtendedByUse: false)
         } else if let known = policy.refreshTokenLifetime {
             // A profile's figure is an idle time: each use starts it again.
             state.refreshToken = RefreshTokenTimes(issuedAt: sentAt, lifetime: known, isExtendedByUse: true)

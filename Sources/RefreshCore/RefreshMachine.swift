@@ -170,11 +170,13 @@ package struct RefreshMachine: Sendable {
     /// A grant from outside replaces everything; its first refresh, due at once, proves it.
     private mutating func grantImported(refreshTokenLifetime: Duration?, at now: Moment) -> [Effect] {
         let lifetime = [refreshTokenLifetime, policy.refreshTokenLifetime].compactMap { $0 }.first { $0 > .zero }
+        // When the person signed in is not known; the end cannot be later than that of a sign-in now.
+        let isExtended: Bool? = policy.isRefreshTokenLifetimeAbsolute && refreshTokenLifetime == nil ? false : nil
         state = RefreshState(
             generation: state.generation.next,
             phase: .scheduled,
             deadline: now.wall,
-            refreshToken: lifetime.map { RefreshTokenTimes(issuedAt: now, lifetime: $0) },
+            refreshToken: lifetime.map { RefreshTokenTimes(issuedAt: now, lifetime: $0, isExtendedByUse: isExtended) },
             hasRefreshed: state.hasRefreshed,
             isRotating: state.isRotating
         )

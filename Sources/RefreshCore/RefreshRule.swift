@@ -67,8 +67,10 @@ package struct RefreshPolicy: Hashable, Sendable {
     package var leadTime: Duration?
     /// How long the server still takes a refresh token after it was rotated; nil if unknown (taken as none).
     package var rotationGrace: Duration?
-    /// How long a refresh token lives unused, for servers that do not say it in their answers; nil if unknown.
+    /// How long a refresh token lives, for servers that do not say it in their answers; nil if unknown.
     package var refreshTokenLifetime: Duration?
+    /// Whether that is counted from the sign-in, whatever is done meanwhile; otherwise each use starts it again.
+    package var isRefreshTokenLifetimeAbsolute: Bool
     /// Whether the client obtains tokens for itself (`ServiceGrant`): nothing is spent by that, and no person could help.
     package var isServiceAccount: Bool
 
@@ -76,11 +78,13 @@ package struct RefreshPolicy: Hashable, Sendable {
         leadTime: Duration? = nil,
         rotationGrace: Duration? = nil,
         refreshTokenLifetime: Duration? = nil,
+        isRefreshTokenLifetimeAbsolute: Bool = false,
         isServiceAccount: Bool = false
     ) {
         self.leadTime = leadTime
         self.rotationGrace = rotationGrace
         self.refreshTokenLifetime = refreshTokenLifetime
+        self.isRefreshTokenLifetimeAbsolute = isRefreshTokenLifetimeAbsolute
         self.isServiceAccount = isServiceAccount
     }
 }

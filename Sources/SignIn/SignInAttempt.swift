@@ -351,22 +351,16 @@ package struct SignInFailure: Error, Hashable, Sendable {
     package var reason: String
     /// What the server said; nil if it was not asked, or said nothing that was read.
     package var detail: FailureDetail?
-    /// What helps; nil leaves it to `kind` and `detail`.
-    package var remedy: Remedy?
+    /// What helps, for people; nil: what helps with all failures of this kind.
+    package var hint: String?
+    /// What the provider's profile tells about such failures; nil if nothing.
+    package var note: String?
 
-    /// What helps with a failure that this program has found by itself.
-    package enum Remedy: Hashable, Sendable {
-        /// To wait for the sign-in of this account, or to end it: it has the port.
-        case otherSignIn(AccountName)
-        /// To end the program that has the port, or to register another one.
-        case otherPort
-    }
-
-    package init(_ kind: Kind, _ reason: String, detail: FailureDetail? = nil, remedy: Remedy? = nil) {
+    package init(_ kind: Kind, _ reason: String, detail: FailureDetail? = nil, hint: String? = nil) {
         self.kind = kind
         self.reason = reason
         self.detail = detail
-        self.remedy = remedy
+        self.hint = hint
     }
 
     /// A code, or a device's, that brought no tokens. For a code, `invalid_grant` means that the code is refused (RFC 6749 §5.2): the grant

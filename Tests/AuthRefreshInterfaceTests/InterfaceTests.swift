@@ -25,7 +25,7 @@ import Testing
         #expect(
             description.members(.type).map(\.name) == [
                 "Failure", "TokenSetStatus", "AccountStatus", "Person", "AccountSettings", "ManagedRegistration",
-                "ProviderVariable", "EndOfGrant",
+                "ProviderVariable", "EndOfGrant", "ProviderNote", "PurposeScopes",
                 "ProviderProfile", "SignOutStep",
                 "StoreFinding", "Finding",
             ]
@@ -39,6 +39,8 @@ import Testing
             case "ManagedRegistration": try shape.check(ManagedRegistration.self, member.fields, member.name)
             case "ProviderProfile": try shape.check(ProviderDescription.self, member.fields, member.name)
             case "EndOfGrant": try shape.check(EndOfGrant.self, member.fields, member.name)
+            case "ProviderNote": try shape.check(ProviderNote.self, member.fields, member.name)
+            case "PurposeScopes": try shape.check(PurposeScopes.self, member.fields, member.name)
             case "ProviderVariable": try shape.check(ProviderVariable.self, member.fields, member.name)
             case "SignOutStep": try shape.check(SignOutStep.self, member.fields, member.name)
             case "StoreFinding": try shape.check(StoreFinding.self, member.fields, member.name)

@@ -120,6 +120,30 @@ struct CommandTests {
         }
     }
 
+    @Test func `what a provider leaves no choice about is demanded when an account is added, and before a sign-in`()
+        async throws
+    {
+        let stage = try DaemonStage()
+        try stage.folder.write(
+            "name: strict\nissuer: https://as.example\nrequired_settings: [redirect_port]\nredirects: [loopback]\n"
+                + "notes: [{about: redirects, text: Register a port.}]\n",
+            to: "config/authrefreshd/providers.d/strict.yaml"
+        )
+        let daemon = try await stage.start()
+        let add = ["account", "add", "work", "--provider", "strict", "--client-id", "c"]
+        let refused = try await stage.authctl(add)
+        #expect(refused.end == .exited(65))
+        #expect(refused.errors.contains("--redirect-port PORT (Register a port.)"), "\(refused.errors)")
+        let added = try await stage.authctl(add + ["--provider-setting", "required_settings="])
+        #expect(added.end == .exited(0), "\(added.errors)")
+        let edited = try await stage.authctl("account", "edit", "work", "--clear", "provider-setting")
+        #expect(edited.end == .exited(0), "\(edited.errors)")
+        let login = try await stage.authctl("login", "work", "--flow", "browser", "--no-open")
+        #expect(login.end == .exited(78), "\(login.errors)")
+        #expect(login.errors.contains("authctl account edit work --redirect-port PORT"), "\(login.errors)")
+        try await daemon.terminate()
+    }
+
     @Test func `the profiles of the user's folder are shown with the file they come from`() async throws {
         let stage = try DaemonStage()
         try stage.folder.write(

@@ -95,7 +95,9 @@ struct ReadmeSessionTests {
     private func dress(_ stage: DaemonStage, _ provider: String, _ url: String, _ commands: [Substring]) throws {
         let file = Self.root.appendingPathComponent("etc/providers.d/\(provider).yaml")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-        let moved = lines.filter { !$0.hasPrefix("issuer_") }.map { $0.hasPrefix("issuer: ") ? "issuer: \(url)" : $0 }
+        // What the profile says about places is another provider's here: they are looked up.
+        let moved = lines.filter { !$0.contains(/^(issuer_.*|.*_endpoint|jwks_uri):/) }
+            .map { $0.hasPrefix("issuer: ") ? "issuer: \(url)" : $0 }
         let profile = moved.joined(separator: "\n") + "\n"
         try stage.folder.write(profile, to: "config/authrefreshd/providers.d/\(provider).yaml")
         try stage.folder.write("s3cret\n", to: "secret.txt")

@@ -1,3 +1,4 @@
+import Foundation
 import RefreshCore
 import Testing
 import Yams
@@ -67,7 +68,58 @@ struct ProfileVariableTests {
         #expect(throws: ProfileVariableFault.unknown(name: "realm")) { try profile.resolved(with: ["realm": "a"]) }
     }
 
+    @Test func `a value that stands for another one is said, and the other one stands in the URLs`() throws {
+        let profile = try decode(
+            """
+            name: x
+            variables: [{name: tenant, help: h, default: all, pattern: "[a-z0-9-]+", aliases: {own: 9188-ad, all: common}}]
+            issuer: https://x.example/{tenant}/v2
+            """
+        )
+        #expect(profile.issuer?.url == "https://x.example/common/v2")
+        #expect(try profile.resolved(with: ["tenant": "own"]).issuer?.url == "https://x.example/9188-ad/v2")
+        #expect(try profile.resolved(with: ["tenant": "9188-ad"]).issuer?.url == "https://x.example/9188-ad/v2")
+    }
+
+    @Test func `the tenant of personal accounts is Microsoft's own`() throws {
+        let file = ProviderProfileTests.folder.appendingPathComponent("microsoft.yaml")
+        let profile = try decode(try String(contentsOf: file, encoding: .utf8))
+        let issuer = try profile.resolved(with: ["tenant": "consumers"]).issuer
+        #expect(issuer?.url == "https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0")
+    }
+
+    @Test func `refresh parameters are filled in, and braces that are no variable's stay`() throws {
+        let profile = try decode(
+            """
+            name: x
+            variables: [{name: tenant, help: h}]
+            refresh_parameters: {resource: "https://{tenant}.example", claims: '{"a":{}}', redirect_uri: "{redirect_uri}"}
+            """
+        )
+        #expect(throws: ProfileVariableFault.missing(profile.variables)) { try profile.resolved(with: [:]) }
+        let own = try profile.resolved(with: ["tenant": "abc"])
+        var registration = ClientRegistration(clientID: "c")
+        let usual = ["resource": "https://abc.example", "claims": #"{"a":{}}"#]
+        #expect(own.refreshParameters(for: registration) == usual)
+        registration.redirect.uri = "https://me.example/back"
+        let redirect = ["redirect_uri": "https://me.example/back"]
+        #expect(own.refreshParameters(for: registration) == usual.merging(redirect) { $1 })
+    }
+
+    @Test func `a client's id is one segment of the revocation endpoint, whatever it is made of`() throws {
+        let profile = try decode(
+            "name: x\nvariables: [{name: t, help: h}]\nrevocation_endpoint: https://{t}.example/apps/{client_id}/grant"
+        )
+        let own = try profile.resolved(with: ["t": "api"])
+        #expect(own.revocationEndpoint == nil)
+        #expect(own.revocationEndpoint(for: "Iv1.a")?.url == "https://api.example/apps/Iv1.a/grant")
+        #expect(own.revocationEndpoint(for: "../a b?c")?.url == "https://api.example/apps/..%2Fa%20b%3Fc/grant")
+        #expect(profile.unfilled.revocationEndpoint(for: "a") == nil)
+    }
+
     @Test(arguments: [
+        "variables: [{name: t, help: h, aliases: {a: \"b/c\"}}]", "variables: [{name: t, help: h, aliases: {a/b: c}}]",
+        "variables: [{name: t, help: h, pattern: \"[a-z]\", aliases: {aa: b}}]",
         "issuer: https://x.example/{other}", "variables: [{name: t, help: h, pattern: \"(\"}]",
         "variables: [{name: T, help: h}]", "variables: [{name: t, help: h, default: \"/\"}]",
         "variables: [{name: t, help: h, size: 3}]",

@@ -79,8 +79,28 @@ struct ProviderProfileTests {
             body_format: json
             token_fields: [instance_url, team.id]
             validate_at_most: 1d
+            refresh_token_lifetime_from: sign-in
+            revocation_method: delete
+            revocation_token: access_token
+            revocation_token_parameter: access_token
+            revocation_format: json
+            revocation_authentication: client_secret_basic
+            end_session_redirect_parameter: logout_uri
+            required_settings: [scopes, redirect_port]
+            scopes_for: {mail: [openid, mail], files: [drive]}
+            notes: [{about: client, text: "Make one."}, {about: client, text: "Or two."}]
             """
         )
+        #expect(profile.refreshTokenLifetimeStart == .signIn)
+        var form = RevocationForm()
+        (form.method, form.credential, form.parameter) = (.delete, .accessToken, "access_token")
+        (form.format, form.authentication) = (.json, .clientSecretBasic)
+        #expect(profile.revocationForm == form)
+        #expect(profile.endSessionRedirectParameter == "logout_uri")
+        #expect(profile.requiredSettings == [.scopes, .redirectPort])
+        #expect(profile.scopesByPurpose == ["mail": ["openid", "mail"], "files": ["drive"]])
+        #expect(profile.notes == [ProfileNote(.client, "Make one."), ProfileNote(.client, "Or two.")])
+        #expect(profile.note(about: .client) == "Make one." && profile.note(about: .device) == nil)
         #expect(profile.refreshEndpoint?.url == "https://x.example/refresh")
         #expect(profile.bodyFormat == .json)
         #expect(profile.tokenFields == ["instance_url", "team.id"])
@@ -157,6 +177,8 @@ struct ProviderProfileTests {
         #expect(bare.signIn.pkce == nil)
         #expect(bare.endpoints == ServerEndpoints())
         #expect(bare.bodyFormat == .form)
+        #expect(bare.revocationForm == RevocationForm())
+        #expect(bare.refreshTokenLifetimeStart == .use)
     }
 
     @Test(arguments: [
@@ -180,11 +202,60 @@ struct ProviderProfileTests {
         "authorization_parameters: {State: x}", "authorization_parameters: {redirect_uri: x}",
         "authorization_parameters: {scope: x}", "scope_parameter: \"\"", "max_concurrent_refreshes: 0",
         "max_refreshes_per_second: 0",
+        "refresh_token_lifetime_from: login", "required_settings: [port]", "required_settings: scopes",
+        "end_session_redirect_parameter: \"a b\"", "revocation_method: put", "revocation_token: id_token",
+        "revocation_token_parameter: \"\"", "revocation_format: xml", "revocation_authentication: magic",
+        "notes: [{about: weather, text: x}]", "notes: [{text: x}]", "notes: [{about: client, text: \"\"}]",
+        "notes: [{about: client, text: \"a\\nb\"}]", "notes: [{about: client}]", "scopes_for: {Mail: [a]}",
+        "scopes_for: {mail: []}", "scopes_for: {mail: [\"a b\"]}", "scopes_for: {mail: a}",
+        "token_endpoint: https://x.example/{client_id}", "revocation_endpoint: http://x.example/{client_id}",
+        "revocation_endpoint: https://x.example/{client}",
     ])
     func `a field that cannot be used is refused by its name`(_ line: String) throws {
         let key = String(line.prefix { $0 != ":" })
         let error = #expect(throws: DecodingError.self) { try decode("name: x\n" + line) }
         #expect(String(describing: error).contains(key))
+    }
+
+    @Test(
+        arguments: [
+            ([], nil, nil, .scopes), (["openid", "offline_access"], nil, nil, .scopes),
+            (["api"], nil, nil, .redirectPort),
+            (["openid", "api"], 8400, nil, nil), (["api"], nil, "https://me.example/back", nil),
+            (["api"], nil, "http://localhost:8400/back", nil), (["api"], nil, "http://[::1]/back", .redirectPort),
+            (["api"], nil, "org.example.me:/back", nil),
+        ] as [([String], Int?, String?, RequiredSetting?)]
+    )
+    func `what an account has to say is missed until it says it`(
+        _ scopes: [String],
+        _ port: Int?,
+        _ uri: String?,
+        _ missing: RequiredSetting?
+    ) throws {
+        let profile = try decode("name: x\nrequired_settings: [scopes, redirect_port]\nscopes: [openid]")
+        let redirect = RegisteredRedirect(uri: uri, port: port)
+        let registration = ClientRegistration(clientID: "c", scopes: scopes, redirect: redirect)
+        #expect(profile.missingSetting(registration) == missing)
+        #expect(try decode("name: x").missingSetting(registration) == nil)
+    }
+
+    @Test func `shipped profiles tell what has to be known where people are asked for it`() throws {
+        for file in try Self.files() {
+            let profile = try decode(try String(contentsOf: file, encoding: .utf8))
+            for setting in profile.requiredSettings {
+                let topic: ProfileNote.Topic = setting == .scopes ? .scopes : .redirects
+                #expect(profile.note(about: topic) != nil, "\(profile.name)")
+            }
+            #expect(Set(profile.notes.map(\.topic)).count == profile.notes.count, "\(profile.name)")
+            if ["google", "microsoft"].contains(profile.name) {
+                #expect(profile.scopesByPurpose.keys.sorted() == ["calendar", "files", "mail"])
+            }
+        }
+    }
+
+    @Test func `no two shipped profiles speak for one issuer`() throws {
+        let issuers = try Self.files().compactMap { try decode(String(contentsOf: $0, encoding: .utf8)).issuer }
+        #expect(Set(issuers).count == issuers.count)
     }
 
     @Test(arguments: [

@@ -26,6 +26,26 @@ struct RefreshFormTests {
         }
     }
 
+    // MARK: redirect URIs in refreshes
+
+    @Test(
+        arguments: [("https://me.example/back", "https%3A%2F%2Fme.example%2Fback"), (nil, nil)] as [(String?, String?)]
+    )
+    func `the redirect URI is sent where the provider wants it again and it is fixed`(
+        _ uri: String?,
+        _ sent: String?
+    ) async throws {
+        let (_, requests) = try await refresh(
+            { profile, _ in
+                profile.refreshParameters = ["redirect_uri": "{redirect_uri}"]
+                profile.signIn.redirectURI = uri
+            },
+            { _, _ in [LoopbackServer.json(200, issuedTokens)] }
+        )
+        let field = sent.map { "&redirect_uri=\($0)" } ?? ""
+        #expect(requests.map(\.body) == ["grant_type=refresh_token&refresh_token=t%2B1\(field)&client_id=client"])
+    }
+
     // MARK: access tokens that stand for refresh tokens
 
     private static func asInstagramWants(_ profile: inout ProviderProfile, _: String) {

@@ -1,5 +1,7 @@
 import RefreshCore
 import Testing
+import TextEncodings
+import Yams
 
 @testable import OAuthClient
 
@@ -41,6 +43,55 @@ struct RevocationTests {
             ]
         )
         #expect(requests.allSatisfy { $0.line == "POST /revoke" })
+    }
+
+    /// GitHub's form: the access token alone, in a JSON body of a DELETE, by a client that proves itself with Basic there only.
+    private func revokeInOwnForm(
+        accessToken: String?,
+        _ step: LoopbackServer.Step = LoopbackServer.answer(204)
+    ) async throws -> (result: Result<Void, RevocationFailure>, requests: [LoopbackServer.Request]) {
+        try await withServer({ _, _ in [step] }) { server in
+            let yaml = """
+                name: p
+                token_endpoint: \(server.origin)/token
+                authentication: client_secret_post
+                revocation_endpoint: \(server.origin)/applications/{client_id}/grant
+                revocation_method: delete
+                revocation_token: access_token
+                revocation_token_parameter: access_token
+                revocation_format: json
+                revocation_authentication: client_secret_basic
+                """
+            let profile = try YAMLDecoder().decode(ProviderProfile.self, from: yaml)
+            let registration = ClientRegistration(clientID: "c", clientSecret: Secret("s"))
+            let request = RevocationRequest(
+                client: try requestingClient(at: server.origin, registration: registration, profile: profile),
+                refreshToken: RefreshToken(Secret("r1")),
+                accessToken: accessToken.map { AccessToken(Secret($0)) }
+            )
+            return (try await withClient { await $0.revoke(request) }, server.requests)
+        }
+    }
+
+    @Test func `a provider with a form of its own is asked in it`() async throws {
+        let (result, requests) = try await revokeInOwnForm(accessToken: "a1")
+        #expect(throws: Never.self) { try result.get() }
+        #expect(requests.map(\.line) == ["DELETE /applications/c/grant"])
+        #expect(requests.map(\.body) == [#"{"access_token":"a1"}"#])
+        #expect(requests.first?.header("authorization") == "Basic " + Base64.encode("c:s"))
+    }
+
+    @Test func `nothing is sent where the token is not held that would end the grant`() async throws {
+        let (result, requests) = try await revokeInOwnForm(accessToken: nil)
+        guard case .failure(.failed(let failure)) = result else { return #expect(Bool(false), "\(result)") }
+        #expect(failure.failureClass == .misconfigured)
+        #expect(requests.isEmpty)
+    }
+
+    @Test func `a provider that does not know the token has revoked nothing`() async throws {
+        let answer = LoopbackServer.json(404, #"{"message":"Not Found"}"#)
+        let (result, _) = try await revokeInOwnForm(accessToken: "a1", answer)
+        #expect(throws: RevocationFailure.self) { try result.get() }
     }
 
     @Test func `a server without the endpoint is a case of its own`() async throws {

@@ -134,6 +134,23 @@ struct TokenResponseTests {
         #expect(decoder.decode(fields)?.issuance.refreshTokenLifetime == nil)
     }
 
+    @Test(arguments: [("", nil), (#","refresh_token_expires_in":60"#, 60)] as [(String, Int?)])
+    func `a lifetime that counts from the sign-in is no answer's to start again, unless the server says so`(
+        _ rest: String,
+        _ seconds: Int?
+    ) throws {
+        let fields = try #require(JSONValue.object(in: Array(#"{"access_token":"a"\#(rest)}"#.utf8)))
+        var profile = ProviderProfile(name: "p")
+        profile.refreshTokenLifetime = ProfileDuration("30d")
+        let lifetime = { (profile: ProviderProfile) in
+            TokenResponseDecoder(sent: nil, profile: profile, now: Timestamp(microseconds: 0)).decode(fields)?
+                .issuance.refreshTokenLifetime
+        }
+        #expect(lifetime(profile) == .seconds(seconds ?? 2_592_000))
+        profile.refreshTokenLifetimeStart = .signIn
+        #expect(lifetime(profile) == seconds.map { .seconds($0) })
+    }
+
     private func check(_ answer: AnswerCase) async throws {
         let body = answer.body.replacing("SENT", with: Self.sentToken)
         let outcome = try await withServer({ _, _ in [LoopbackServer.answer(answer.status, answer.headers, body)] }) {

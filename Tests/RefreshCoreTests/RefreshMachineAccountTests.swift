@@ -114,6 +114,35 @@ import Testing
         #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == [.persist(.unchanged)])
     }
 
+    @Test func `a lifetime that counts from the sign-in is not started again by a use, rotated or not`() {
+        let day = Duration.seconds(86_400)
+        let policy = RefreshPolicy(refreshTokenLifetime: day * 30, isRefreshTokenLifetimeAbsolute: true)
+        var machine = RefreshMachine(state: Fixture.machine(.signedOut).state, policy: policy)
+        let issuance = Issuance(lifetime: day)
+        let signIn = Event.grantObtained(issuance, hasRefreshToken: true, sentAt: start)
+        _ = machine.handle(signIn, at: start, jitter: 0.5)
+        for (age, isRotated) in [(1, false), (2, true), (10, true)] {
+            let now = start.later(day * age)
+            _ = machine.handle(.refreshRequested, at: now, jitter: 0)
+            let answer = Issuance(lifetime: day, isRotated: isRotated)
+            _ = machine.handle(.tokensIssued(machine.state.generation, answer), at: now, jitter: 0.5)
+            #expect(machine.state.refreshToken?.expiresAt == start.wall + day * 30)
+            #expect(machine.state.refreshToken?.isExtendedByUse == false)
+        }
+        #expect(machine.state.refreshToken?.isExpiring(at: start.later(day * 24)) == true)
+        let again = start.later(day * 25)
+        _ = machine.handle(.grantObtained(issuance, hasRefreshToken: true, sentAt: again), at: again, jitter: 0.5)
+        #expect(machine.state.refreshToken?.expiresAt == again.wall + day * 30)
+    }
+
+    @Test func `a lifetime that counts from the sign-in counts from the import where no sign-in was seen`() {
+        let policy = RefreshPolicy(refreshTokenLifetime: .seconds(86_400), isRefreshTokenLifetimeAbsolute: true)
+        var machine = RefreshMachine(state: Fixture.machine(.signedOut).state, policy: policy)
+        _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: start, jitter: 0)
+        #expect(machine.state.refreshToken?.isExtendedByUse == false)
+        #expect(machine.state.refreshToken?.expiresAt == start.wall + .seconds(86_400))
+    }
+
     @Test func `a refresh token lifetime of zero means nothing`() {
         #expect(refreshed(told: [.zero]).state.refreshToken == nil)
     }

@@ -25,6 +25,8 @@ struct AuthenticatedPost: Sendable {
     var format = BodyFormat.form
     /// Whether the fields stand in the query of a GET.
     var isQuery = false
+    /// Whether the request is a DELETE, with the fields in its body.
+    var isDeletion = false
     /// Nothing is tried again, not even with other credentials: what is sent is good for one use.
     var isSentOnce = false
     /// Whether what is posted says who the client is, so that one that proves nothing need not be named (RFC 7521 §4.1).
@@ -189,6 +191,7 @@ struct AuthenticatedPost: Sendable {
             let all = fields + own.filter { own in !fields.contains { $0.name == own.name } }
             let request = HTTPTransport.Request(
                 endpoint: isQuery ? place.adding(all) : place,
+                method: isDeletion ? .DELETE : nil,
                 headers: try headers(credentials, to: place, nonce: nonce, at: now),
                 body: isQuery ? nil : format.body(all),
                 isSpending: true,

@@ -179,6 +179,7 @@ struct BasicEncodingProbe: Sendable {
         at metadata: AuthorizationServerMetadata
     ) async -> BasicCredentialEncoding? {
         guard client.basicCredentialEncoding == nil, let endpoint = metadata.revocationEndpoint,
+            client.profile?.revocationForm.isStandard ?? true,
             isWorthwhile(client, offered: metadata.tokenEndpointAuthenticationMethods)
         else { return nil }
         var registration = client.registration

@@ -25,18 +25,24 @@ extension ProviderProfile: Decodable {
         case defaultLifetime = "default_lifetime"
         case zeroLifetime = "zero_lifetime"
         case refreshTokenLifetime = "refresh_token_lifetime"
+        case refreshTokenLifetimeStart = "refresh_token_lifetime_from"
         case rotationGrace = "rotation_grace"
         case grantEnded = "grant_ended"
         case caFile = "ca_file"
         case maxConcurrentRefreshes = "max_concurrent_refreshes"
         case maxRefreshesPerSecond = "max_refreshes_per_second"
         case validateAtMost = "validate_at_most"
+        case endSessionRedirectParameter = "end_session_redirect_parameter"
+        case notes
+        case requiredSettings = "required_settings"
+        case scopesByPurpose = "scopes_for"
     }
 
     /// All keys that a profile may have.
     package static let keys: [String] =
         Key.allCases.map(\.rawValue) + ServerEndpoints.names.map(\.name) + SignInProfile.Key.allCases.map(\.rawValue)
         + RefreshForm.Key.allCases.map(\.rawValue) + ExchangeForm.Key.allCases.map(\.rawValue)
+        + RevocationForm.Key.allCases.map(\.rawValue)
 
     /// Reads a profile from YAML or JSON.
     ///
@@ -76,6 +82,7 @@ extension ProviderProfile: Decodable {
         defaultLifetime = try ProviderProfile.duration(fields, .defaultLifetime)
         zeroLifetime = try fields.choice(Key.zeroLifetime.rawValue) ?? .ended
         refreshTokenLifetime = try ProviderProfile.duration(fields, .refreshTokenLifetime)
+        refreshTokenLifetimeStart = try fields.choice(Key.refreshTokenLifetimeStart.rawValue) ?? .use
         rotationGrace = try ProviderProfile.duration(fields, .rotationGrace)
         grantEnded = try fields.optional(Key.grantEnded.rawValue) ?? []
         validateAtMost = try ProviderProfile.duration(fields, .validateAtMost)
@@ -87,6 +94,10 @@ extension ProviderProfile: Decodable {
         signIn = try SignInProfile(fields)
         refreshForm = try RefreshForm(fields)
         exchangeForm = try ExchangeForm(fields)
+        revocationForm = try RevocationForm(fields)
+        endSessionRedirectParameter = try fields.word(Key.endSessionRedirectParameter.rawValue)
+        let (notes, scopes, settings) = (Key.notes, Key.scopesByPurpose, Key.requiredSettings)
+        try readKnowledge(fields, notes.rawValue, scopes.rawValue, settings.rawValue)
         try readHeaders(fields)
         try readLimits(fields)
     }

@@ -27,6 +27,9 @@ package struct ProviderProfile: Hashable, Sendable {
     package var refreshEndpoint: Endpoint?
     /// RFC 7009; goes before the published one, as the others do.
     package var revocationEndpoint: Endpoint?
+    /// The same with the place of the account's client id in it; `revocationEndpoint` is nil then.
+    var revocationTemplate: String?
+    package var revocationForm = RevocationForm()
     /// Where the access token of a sign-in is exchanged for one that lasts; nil exchanges none (Instagram has one).
     package var exchangeEndpoint: Endpoint?
     package var exchangeForm = ExchangeForm()
@@ -42,7 +45,8 @@ package struct ProviderProfile: Hashable, Sendable {
     /// What client assertions name as their audience; nil tries the issuer first, then the token endpoint.
     package var assertionAudience: AssertionAudience?
     package var refreshForm = RefreshForm()
-    /// Added to refresh requests; the account's own parameters win.
+    /// Added to refresh requests; the account's own parameters win. A value may have the place of a variable in it, or that of the
+    /// account's redirect URI (`{redirect_uri}`); one whose redirect URI is not fixed sends no such parameter.
     package var refreshParameters: [String: String]
     /// Added to revocation requests.
     package var revocationParameters: [String: String]
@@ -60,8 +64,10 @@ package struct ProviderProfile: Hashable, Sendable {
     package var defaultLifetime: ProfileDuration?
     /// What `expires_in: 0` means.
     package var zeroLifetime = ZeroLifetime.ended
-    /// How long a refresh token lives unused, if the answer does not say it.
+    /// How long a refresh token lives, if the answer does not say it.
     package var refreshTokenLifetime: ProfileDuration?
+    /// What that is counted from.
+    package var refreshTokenLifetimeStart = RefreshTokenLifetimeStart.use
     /// How long the server still takes a refresh token after it was rotated.
     package var rotationGrace: ProfileDuration?
     /// Answers that end a grant although they have no error code.
@@ -74,6 +80,15 @@ package struct ProviderProfile: Hashable, Sendable {
     package var validateAtMost: ProfileDuration?
     /// What a sign-in has to know.
     package var signIn: SignInProfile
+    /// What people have to know.
+    package var notes: [ProfileNote] = []
+    /// What accounts have to say before anybody can sign in.
+    package var requiredSettings: [RequiredSetting] = []
+    /// What to ask for, by what it is for: `mail`, `calendar`, `files`.
+    package var scopesByPurpose: [String: [String]] = [:]
+    /// The parameter of the end-session address that carries where the browser goes afterwards; nil means `post_logout_redirect_uri`
+    /// (OpenID Connect RP-Initiated Logout §2). A provider with a name of its own (Amazon Cognito: `logout_uri`) is shown no id_token.
+    package var endSessionRedirectParameter: String?
 
     package init(name: String, tokenEndpoint: Endpoint? = nil, revocationEndpoint: Endpoint? = nil) {
         self.name = name
@@ -95,6 +110,14 @@ package enum ZeroLifetime: String, Hashable, Sendable, CaseIterable, Decodable {
     case ended
     /// The token has no end.
     case never
+}
+
+/// What the lifetime of a refresh token is counted from; the raw values are those of configuration files.
+package enum RefreshTokenLifetimeStart: String, Hashable, Sendable, CaseIterable {
+    /// The last use: an idle time.
+    case use
+    /// The sign-in, whatever is done meanwhile: an absolute end.
+    case signIn = "sign-in"
 }
 
 /// A time span as configuration files write it: `90d`, `12h`, `5m`, `30s`, or a number of seconds.
@@ -119,14 +142,15 @@ package struct ProfileDuration: Hashable, Sendable {
     }
 }
 
-/// Names that a profile's or an account's extra parameters may not have: they would change what the request means.
+/// Names that a profile's or an account's extra parameters may not have: they would change what the request means. `redirect_uri` may
+/// be sent: Yahoo documents it for refreshes.
 package enum ReservedParameter {
     /// What is wrong with a request that has one.
     static let summary = "an extra parameter has a name that the request itself uses"
 
     package static let names: Set<String> = [
         "grant_type", "refresh_token", "client_id", "client_secret", "client_assertion", "client_assertion_type",
-        "token", "token_type_hint", "code", "code_verifier", "redirect_uri", "username", "password", "assertion",
+        "token", "token_type_hint", "code", "code_verifier", "username", "password", "assertion",
         "device_code", "subject_token", "actor_token",
     ]
 
@@ -165,165 +189,6 @@ enum ProfileHeader {
         return !name.isEmpty && name.utf8.allSatisfy(isToken) && !reserved.contains(name.lowercased())
             && value.utf8.allSatisfy { (0x20...0x7e).contains($0) }
     }
-}
-
-/// Profiles whose URLs have variables in them.
-extension ProviderProfile {
-    private static let issuerKey = "issuer"
-
-    /// The profile as it is for an account that says `values`.
-    ///
-    /// An issuer that is not filled in is none: the account may name its own.
-    package func resolved(with values: [String: String]) throws(ProfileVariableFault) -> ProviderProfile {
-        guard !variables.isEmpty || !values.isEmpty else { return self }
-        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-            guard let variable = variables.first(where: { $0.name == name }) else { throw .unknown(name: name) }
-            guard variable.takes(value) else { throw .unfit(variable, value: value) }
-        }
-        var profile = self
-        for (key, template) in templates.sorted(by: { $0.key < $1.key }) {
-            let text = filled(template, with: values)
-            _ = profile.set(key, to: text)
-        }
-        let missing = variables.filter { variable in
-            templates.contains { $0.key != Self.issuerKey && isMissing(variable, in: $0.value, values) }
-        }
-        guard missing.isEmpty else { throw .missing(missing) }
-        return profile
-    }
-
-    /// The profile without all that its variables make up: for an account whose values it does not take. The defaults are other people's
-    /// servers.
-    package var unfilled: ProviderProfile {
-        var profile = self
-        for key in templates.keys { _ = profile.set(key, to: nil) }
-        return profile
-    }
-
-    /// What an account of this provider has still to say so that it has an issuer.
-    package func missingForIssuer(_ values: [String: String]) -> [ProfileVariable] {
-        guard let template = templates[Self.issuerKey] else { return [] }
-        return variables.filter { isMissing($0, in: template, values) }
-    }
-
-    /// The issuer as the profile's file has it.
-    package var issuerText: String? { templates[Self.issuerKey] ?? issuer?.url }
-
-    /// An endpoint as the profile's file has it.
-    package func text(_ key: String, _ endpoint: Endpoint?) -> String? { templates[key] ?? endpoint?.url }
-
-    /// Fills in what has a default.
-    ///
-    /// - Returns: the key whose URL is none, whatever stands for its variables, or has an unknown one; nil if all are well.
-    mutating func fillStandards() -> String? {
-        for (key, template) in templates.sorted(by: { $0.key < $1.key }) {
-            let samples = Dictionary(variables.map { ($0.name, $0.standard ?? "x") }) { first, _ in first }
-            guard set(key, to: filled(template, with: samples)) else { return key }
-            _ = set(key, to: filled(template, with: [:]))
-        }
-        return nil
-    }
-
-    /// - Returns: whether `text` is a URL for `key`.
-    private mutating func set(_ key: String, to text: String?) -> Bool {
-        let endpoint = text.flatMap { Endpoint($0) }
-        switch key {
-        case Self.issuerKey:
-            issuer = text.flatMap { try? Issuer(url: $0) }
-            return issuer != nil
-        case "token_endpoint": tokenEndpoint = endpoint
-        case "refresh_endpoint": refreshEndpoint = endpoint
-        case "revocation_endpoint": revocationEndpoint = endpoint
-        case "introspection_endpoint": introspectionEndpoint = endpoint
-        case "exchange_endpoint": exchangeEndpoint = endpoint
-        default:
-            guard let path = ServerEndpoints.names.first(where: { $0.name == key })?.path else { return false }
-            endpoints[keyPath: path] = endpoint
-        }
-        return endpoint != nil
-    }
-
-    /// Nil if something has no value.
-    private func filled(_ template: String, with values: [String: String]) -> String? {
-        var text = template
-        for variable in variables {
-            guard let value = values[variable.name] ?? variable.standard else { continue }
-            text = text.replacing("{\(variable.name)}", with: value)
-        }
-        return text.contains("{") ? nil : text
-    }
-
-    private func isMissing(_ variable: ProfileVariable, in template: String, _ values: [String: String]) -> Bool {
-        template.contains("{\(variable.name)}") && values[variable.name] == nil && variable.standard == nil
-    }
-}
-
-/// Something about a provider that each account has to say: its tenant, its realm, its data centre.
-///
-/// It stands in braces in the profile's URLs. What an account says is put in whole host labels and path segments only.
-package struct ProfileVariable: Hashable, Sendable {
-    package let name: String
-    /// What it is, for people: one line.
-    package let help: String
-    /// Nil: an account has to say it.
-    package let standard: String?
-    /// A regular expression that the whole value has to match; nil: any host name or path segment.
-    package let pattern: String?
-
-    /// RFC 1035 §2.3.4; nobody's realm is as long.
-    private static let longest = 253
-
-    package init(name: String, help: String, standard: String? = nil, pattern: String? = nil) {
-        self.name = name
-        self.help = help
-        self.standard = standard
-        self.pattern = pattern
-    }
-
-    /// Whether `value` may stand in a URL for it: letters, digits, `.`, `_` and `-`, which end no host and no segment; and as the pattern
-    /// says.
-    package func takes(_ value: String) -> Bool {
-        let isPlain = value.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
-        guard isPlain, (1...Self.longest).contains(value.utf8.count), value.first != ".", value.first != "-",
-            !value.contains("..")
-        else { return false }
-        guard let pattern else { return true }
-        guard let expression = try? Regex(pattern) else { return false }
-        return (try? expression.wholeMatch(in: value)) != nil
-    }
-}
-
-extension ProfileVariable: Decodable {
-    package init(from decoder: any Decoder) throws {
-        let fields = try StrictFields(decoder, known: ["name", "help", "default", "pattern"])
-        name = try fields.required("name")
-        guard !name.isEmpty, name.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_") }) else {
-            throw fields.error("name", "must be made of a-z and _")
-        }
-        help = try fields.required("help")
-        standard = try fields.optional("default")
-        pattern = try fields.converted("pattern", "is no regular expression") { text in
-            (try? Regex(text)).map { _ in text }
-        }
-        if let standard, !takes(standard) { throw fields.error("default", "is none of the values that it may have") }
-    }
-}
-
-/// Why a profile cannot be filled in with what an account says.
-package enum ProfileVariableFault: Error, Hashable, Sendable {
-    /// The profile has no variable of this name.
-    case unknown(name: String)
-    /// It may not have this value.
-    case unfit(ProfileVariable, value: String)
-    /// Endpoints of the profile need them; at least one.
-    case missing([ProfileVariable])
 }
 
 /// An answer by which a provider says, without an error code of RFC 6749 §5.2, that a grant has ended.

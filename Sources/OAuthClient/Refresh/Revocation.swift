@@ -19,6 +19,51 @@ package struct RevocationRequest: Sendable {
     }
 }
 
+/// How a revocation is asked for, where that is not RFC 7009 §2.1's way.
+package struct RevocationForm: Hashable, Sendable {
+    /// How the request goes out.
+    package enum Method: String, Hashable, Sendable, CaseIterable {
+        case post
+        /// GitHub's `DELETE /applications/{client_id}/grant`.
+        case delete
+    }
+
+    package var method = Method.post
+    /// What ends the grant: the refresh token, or the access token alone (GitHub), of which there has to be one then.
+    package var credential = RefreshForm.Credential.refreshToken
+    /// The field that carries the token.
+    package var parameter = Self.standard
+    package var format = BodyFormat.form
+    /// How clients prove themselves there; nil for as they do everywhere.
+    package var authentication: ClientAuthentication?
+
+    package init() {}
+
+    package static let standard = "token"
+
+    /// Whether RFC 7009 says what the endpoint makes of a request.
+    var isStandard: Bool { self == RevocationForm() }
+}
+
+extension RevocationForm {
+    enum Key: String, CaseIterable {
+        case method = "revocation_method"
+        case credential = "revocation_token"
+        case parameter = "revocation_token_parameter"
+        case format = "revocation_format"
+        case authentication = "revocation_authentication"
+    }
+
+    /// - Throws: `DecodingError` at the key whose value cannot be used.
+    init(_ fields: StrictFields) throws {
+        method = try fields.choice(Key.method.rawValue) ?? .post
+        credential = try fields.choice(Key.credential.rawValue) ?? .refreshToken
+        parameter = try fields.word(Key.parameter.rawValue) ?? Self.standard
+        format = try fields.choice(Key.format.rawValue) ?? .form
+        authentication = try fields.choice(Key.authentication.rawValue)
+    }
+}
+
 /// Why a grant was not revoked.
 package enum RevocationFailure: Error, Hashable, Sendable {
     /// The server has no revocation endpoint, or it does not revoke refresh tokens.
@@ -47,8 +92,16 @@ struct Revocation: Sendable {
         } catch {
             return .failure(.failed(error.refreshFailure))
         }
-        guard let endpoint = metadata.revocationEndpoint else { return .failure(.unsupported) }
+        let own = request.client.profile?.revocationEndpoint(for: request.client.registration.clientID)
+        guard let endpoint = own ?? metadata.revocationEndpoint else { return .failure(.unsupported) }
         let post = post(to: endpoint, metadata, for: request)
+        guard request.form.credential == .refreshToken else {
+            guard let token = request.accessToken else {
+                let summary = "the provider revokes a grant by its access token, and none is held"
+                return .failure(.failed(request.client.misconfigured(summary)))
+            }
+            return await revoke(token.secret, hint: "access_token", request, by: post)
+        }
         if let token = request.refreshToken {
             let result = await revoke(token.secret, hint: "refresh_token", request, by: post)
             if case .failure = result { return result }
@@ -74,7 +127,10 @@ struct Revocation: Sendable {
         by post: AuthenticatedPost
     ) async -> Result<Void, RevocationFailure> {
         let parameters = (request.client.profile?.revocationParameters ?? [:]).sorted { $0.key < $1.key }
-        let fields = [("token", token.reveal()), ("token_type_hint", hint)] + parameters.map { ($0.key, $0.value) }
+        let isStandard = request.form.parameter == RevocationForm.standard
+        let fields =
+            [(request.form.parameter, token.reveal())] + (isStandard ? [("token_type_hint", hint)] : [])
+            + parameters.map { ($0.key, $0.value) }
         // RFC 7009 §2.2: 200 for unknown tokens too, and the body says nothing. Slack answers 200 with an error.
         let conclusion = await post.run(fields) { answer, body in
             (200...299).contains(answer.status) && body.kind != .html && ErrorReading(body.fields).error == nil
@@ -93,22 +149,30 @@ struct Revocation: Sendable {
         _ metadata: AuthorizationServerMetadata,
         for request: RevocationRequest
     ) -> AuthenticatedPost {
-        AuthenticatedPost(
+        var registration = request.client.registration
+        registration.authentication = request.form.authentication ?? registration.authentication
+        return AuthenticatedPost(
             transport: transport,
             cache: cache,
             configuration: configuration,
             endpoint: endpoint,
             profile: request.client.profile,
-            registration: request.client.registration,
+            registration: registration,
             offeredMethods: metadata.revocationEndpointAuthenticationMethods
                 ?? metadata.tokenEndpointAuthenticationMethods,
             knownEncoding: request.client.basicCredentialEncoding,
             correlationID: request.client.correlationID,
             workedBefore: false,
             deadline: configuration.uptime() + configuration.totalTimeout,
+            format: request.form.format,
+            isDeletion: request.form.method == .delete,
             metadata: metadata
         )
     }
+}
+
+extension RevocationRequest {
+    fileprivate var form: RevocationForm { client.profile?.revocationForm ?? RevocationForm() }
 }
 
 extension OAuthClient {

@@ -142,7 +142,8 @@ struct TokenResponseDecoder {
         guard !isStated else {
             return duration(Self.refreshTokenLifetimeNames, in: fields, cap: .seconds(3650 * 86_400))
         }
-        return profile?.refreshTokenLifetime?.duration
+        // An answer says nothing about an end that counts from the sign-in: the account's state knows when that was.
+        return profile?.refreshTokenLifetimeStart == .use ? profile?.refreshTokenLifetime?.duration : nil
     }
 
     /// The first of `names` whose value makes sense: finite, more than 0 and less than 300 years; `cap` is the most

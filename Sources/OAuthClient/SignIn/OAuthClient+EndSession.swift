@@ -41,9 +41,11 @@ extension OAuthClient {
                 return .success(nil)
             }
             var fields = [(name: "client_id", value: request.client.registration.clientID)]
-            if let token = request.idTokenHint { fields.append(("id_token_hint", token.reveal())) }
+            let ownParameter = request.client.profile?.endSessionRedirectParameter
+            // Whoever has a name of its own for the one parameter does not know the other.
+            if ownParameter == nil, let token = request.idTokenHint { fields.append(("id_token_hint", token.reveal())) }
             if let uri = request.postLogoutRedirectURI {
-                fields.append(("post_logout_redirect_uri", uri))
+                fields.append((ownParameter ?? "post_logout_redirect_uri", uri))
                 if let state = request.state { fields.append(("state", state.reveal())) }
             }
             return .success(EndSessionURL(url: endpoint.url(adding: fields), host: endpoint.host))

@@ -7,6 +7,12 @@ struct AccountAddCommand: ParsableCommand {
     /// What an account is called in prompts that has no name yet.
     private static let unnamed = "the new account"
 
+    /// Scopes have purposes in profiles only.
+    static let purposeNeedsProvider = AuthctlError.usage(
+        message: "'--for' needs '--provider'",
+        hint: "--scope names the scopes of other servers"
+    )
+
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Add an account.",
@@ -14,7 +20,10 @@ struct AccountAddCommand: ParsableCommand {
             With a refresh token the daemon refreshes at once, and this command waits for the outcome; if that fails \
             the account stays added, and the exit status tells why: 3, 75 or 78.
 
-            On a terminal it asks for what is missing: the name, the provider, what the provider wants to know, the client id.
+            On a terminal it asks for what is missing: the name, the provider, what the provider wants to know, the client id, what \
+            the tokens are for; and it tells what there is to know about the provider, as 'authctl provider show' does.
+
+            --for takes the scopes of a purpose from the provider's profile: mail, calendar or files for google and microsoft.
 
             With --register the server is asked for a client (RFC 7591): it has to offer that. 'authctl logout --forget' has \
             it deleted again.
@@ -38,7 +47,7 @@ struct AccountAddCommand: ParsableCommand {
               authctl account add work --issuer https://login.example.com \\
                 --client-id mail --scope offline_access --refresh-token-file token.txt
               authctl account add mail --provider microsoft --tenant organizations \\
-                --client-id ID
+                --client-id ID --for mail
               authctl account add wiki --issuer https://as.example.org --register
               authctl account add home --provider google --client-id ID \\
                 --client-secret-file secret.txt --refresh-token-file -
@@ -78,6 +87,16 @@ struct AccountAddCommand: ParsableCommand {
         completion: .file()
     )
     var initialAccessTokenFile: String?
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp(
+            "What the tokens are for, as the provider's profile names it: mail, calendar, files.",
+            valueName: "purpose"
+        ),
+        completion: .list(["mail", "calendar", "files"])
+    )
+    var purpose: String?
 
     @Flag(help: "Do not wait for the first refresh.")
     var noWait = false
@@ -135,10 +154,19 @@ struct AccountAddCommand: ParsableCommand {
                 hint: "the client of a service account obtains its tokens itself"
             )
         }
+        guard purpose == nil || options.provider != nil || options.issuer == nil else {
+            throw Self.purposeNeedsProvider
+        }
         guard options.clientSecretFile != "-" || refreshTokenFile != "-" else {
             throw .usage(message: "only one secret can come from '-'", hint: "put the other one into a file")
         }
-        var asked = try AccountQuestions(name: name, options: options, hasNoClientId: register || keyNamesClient)
+        var asked = try AccountQuestions(
+            name: name,
+            options: options,
+            purpose: purpose,
+            hasNoClientId: register || keyNamesClient,
+            isForPerson: grant == nil && refreshTokenFile == nil
+        )
         try asked.demand()
         // All that can be wrong with the arguments is found before anybody is asked anything.
         var settings = AccountSettings(name: "")
@@ -149,11 +177,14 @@ struct AccountAddCommand: ParsableCommand {
         let initialAccessToken = try initialAccessToken()
         var daemon = try connection.connect()
         try asked.complete(&daemon)
+        try asked.findScopes(&daemon)
         settings.name = asked.name ?? ""
         settings.issuer = asked.issuer
         settings.provider = asked.provider
         settings.variables = asked.variables.isEmpty ? nil : asked.variables
         settings.clientId = asked.clientId
+        settings.scopes = asked.scopes.isEmpty ? nil : asked.scopes
+        settings.redirectPort = asked.redirectPort
         settings.dpop = dpop ? true : nil
         settings.grantType = grant?.grantType
         settings.subjectAccount = subjectAccount
@@ -212,160 +243,5 @@ struct AccountAddCommand: ParsableCommand {
     private func refreshToken() throws(AuthctlError) -> String? {
         guard let refreshTokenFile else { return nil }
         return try GrantFile(name: refreshTokenFile, account: name ?? Self.unnamed).refreshToken()
-    }
-}
-
-/// What an account cannot be added without: as far as it was given, and as far as a person at the terminal says the rest.
-struct AccountQuestions {
-    var name: String?
-    var issuer: String?
-    var provider: String?
-    /// What the provider's profile wants to know.
-    var variables: [String: String]
-    var clientId: String?
-    /// Whether no client id need be said: the server gives one, or the key file names it.
-    let hasNoClientId: Bool
-    /// Whether a secret comes from a file, or a key stands for it.
-    let hasSecret: Bool
-    private(set) var clientSecret: SecretText?
-
-    /// The options and arguments that are missing, as they are called.
-    var missing: [String] {
-        [
-            name == nil ? "NAME" : nil, issuer == nil && provider == nil ? "'--issuer' or '--provider'" : nil,
-            clientId == nil && !hasNoClientId ? "'--client-id'" : nil,
-        ].compactMap(\.self)
-    }
-
-    init(
-        name: String?,
-        options: SettingsOptions,
-        hasNoClientId: Bool
-    ) throws(AuthctlError) {
-        self.name = name
-        issuer = options.issuer
-        provider = options.provider
-        variables = try options.variables() ?? [:]
-        clientId = options.clientId
-        self.hasNoClientId = hasNoClientId
-        hasSecret = options.clientSecretFile != nil || options.clientKeyFile != nil
-    }
-
-    /// Says what is missing where nobody can be asked for it.
-    ///
-    /// - Throws: `usage` with all of it.
-    func demand() throws(AuthctlError) {
-        guard !missing.isEmpty, !Question.canBeAsked else { return }
-        let verb = missing.count == 1 ? "is" : "are"
-        throw .usage(
-            message: "\(missing.joined(separator: " and ")) \(verb) missing",
-            hint: "see 'authctl account add --help'"
-        )
-    }
-
-    /// Asks for everything that is missing, if somebody is there to be asked; nothing is asked where nothing is.
-    ///
-    /// - Throws: `cancelled`; anything about the connection.
-    mutating func complete(_ daemon: inout DaemonConnection) throws(AuthctlError) {
-        guard Question.canBeAsked, !missing.isEmpty || issuer == nil else { return }
-        if name == nil { name = try Self.answer("Name of the account: ") }
-        guard missing != [] || issuer == nil else { return }
-        let profiles = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
-            .providers
-        if issuer == nil, provider == nil { try askProvider(profiles) }
-        let profile = profiles.first { $0.name == provider }
-        for variable in profile?.variables ?? [] where variables[variable.name] == nil && isWanted(variable, profile) {
-            try ask(for: variable)
-        }
-        guard !hasNoClientId, clientId == nil else { return }
-        if let place = profile?.clientIdHint ?? profile?.documentation {
-            StandardError.show("A client id comes from: \(PlainText.line(place))\n")
-        }
-        clientId = try Self.answer("Client id: ")
-        if !hasSecret, profile?.clientAuthentication?.hasPrefix("client_secret") == true {
-            clientSecret = try HiddenPrompt.ask("Client secret (it is not shown): ", .clientSecret)
-        }
-    }
-
-    /// With an issuer of its own an account has no need of what makes one.
-    private func isWanted(_ variable: ProviderVariable, _ profile: ProviderDescription?) -> Bool {
-        issuer == nil || profile?.tokenEndpoint?.contains("{\(variable.name)}") == true
-    }
-
-    private mutating func ask(for variable: ProviderVariable) throws(AuthctlError) {
-        let words = "\(PlainText.line(variable.name)), \(PlainText.line(variable.help))"
-        guard let standard = variable.default else {
-            variables[variable.name] = try Self.answer("\(words): ")
-            return
-        }
-        let answer = try Question.ask("\(words) [\(PlainText.line(standard))]: ")
-        if !answer.isEmpty { variables[variable.name] = answer }
-    }
-
-    private mutating func askProvider(_ profiles: [ProviderDescription]) throws(AuthctlError) {
-        let choice = ProviderChoice(names: profiles.map(\.name))
-        StandardError.show(choice.list(width: TerminalStyle.standardError.width ?? 80))
-        while true {
-            switch choice.meaning(of: try Question.ask("Provider (number, name, or the issuer's https://…): ")) {
-            case .provider(let name):
-                provider = name
-                return
-            case .issuer(let url):
-                issuer = url
-                return
-            case .several(let names): StandardError.warn("that is the beginning of \(names.joined(separator: ", "))")
-            case .unknown: StandardError.warn("there is no such provider")
-            }
-        }
-    }
-
-    /// What is not empty; asked again until there is something.
-    private static func answer(_ prompt: String) throws(AuthctlError) -> String {
-        while true {
-            let text = try Question.ask(prompt)
-            if !text.isEmpty { return text }
-        }
-    }
-}
-
-/// A list of providers that a person chooses from by number, by name, or by the beginning of one.
-struct ProviderChoice {
-    enum Meaning: Equatable {
-        case provider(String)
-        case issuer(String)
-        /// All of them begin so.
-        case several([String])
-        case unknown
-    }
-
-    let names: [String]
-
-    func meaning(of answer: String) -> Meaning {
-        if answer.contains("://") { return .issuer(answer) }
-        if names.contains(answer) { return .provider(answer) }
-        if let number = Int(answer) {
-            return (1...max(names.count, 1)).contains(number) && !names.isEmpty
-                ? .provider(names[number - 1]) : .unknown
-        }
-        let word = answer.lowercased()
-        let matches = word.isEmpty ? [] : names.filter { $0.hasPrefix(word) }
-        guard let match = matches.first else { return .unknown }
-        return matches.count == 1 ? .provider(match) : .several(matches)
-    }
-
-    /// The names with their numbers, as many in a line as fit, each line with its newline.
-    func list(width: Int) -> String {
-        let digits = String(names.count).count
-        let cells = names.enumerated().map { index, name in
-            let number = String(index + 1)
-            return String(repeating: " ", count: digits - number.count) + number + " " + PlainText.line(name)
-        }
-        let cell = (cells.map(\.count).max() ?? 0) + 2
-        let columns = max(1, width / cell)
-        return stride(from: 0, to: cells.count, by: columns).reduce(into: "") { text, start in
-            let row = cells[start..<min(start + columns, cells.count)]
-            let padded = row.dropLast().map { $0 + String(repeating: " ", count: cell - $0.count) }
-            text += padded.joined() + (row.last ?? "") + "\n"
-        }
     }
 }

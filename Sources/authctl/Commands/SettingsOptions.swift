@@ -218,7 +218,7 @@ struct SettingsOptions: ParsableArguments {
     }
 
     /// The scope tokens; one option may hold several, as scopes are often copied with their spaces. Nil: none given.
-    private var scopes: [String]? {
+    var scopes: [String]? {
         let tokens = scope.flatMap { $0.split(separator: " ").map(String.init) }
         return tokens.isEmpty ? nil : tokens
     }

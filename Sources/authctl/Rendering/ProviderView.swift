@@ -13,6 +13,9 @@ struct ProviderView {
             ("documentation", provider.documentation),
             ("client id from", provider.clientIdHint),
         ]
+        lines += (provider.notes ?? []).map { ("note", $0.text) }
+        lines += [("has to be named", provider.requiredSettings?.map(Self.option).joined(separator: " "))]
+        lines += (provider.scopesFor ?? []).map { ("for \($0.purpose)", $0.scopes.joined(separator: " ")) }
         lines += (provider.variables ?? []).map {
             ("set \($0.name)", $0.help + ($0.default.map { "; else \($0)" } ?? ""))
         }
@@ -27,6 +30,11 @@ struct ProviderView {
             ("token sent as", provider.refreshTokenParameter),
             ("refreshes by", provider.refreshMethod),
             ("revocation", provider.revocationEndpoint),
+            ("revokes by", provider.revocationMethod),
+            ("revokes with", provider.revocationToken),
+            ("revoked as", provider.revocationTokenParameter),
+            ("revocation in", provider.revocationFormat),
+            ("revocation auth", provider.revocationAuthentication),
             ("introspection", provider.introspectionEndpoint),
             ("exchanges at", provider.exchangeEndpoint),
             ("exchange grant", provider.exchangeGrantType),
@@ -49,7 +57,7 @@ struct ProviderView {
             ("kept of tokens", provider.tokenFields?.joined(separator: " ")),
             ("access token", provider.defaultLifetimeSec.map { "lives \(LocalTime.length($0)) if not said" }),
             ("expires_in 0", provider.zeroLifetime),
-            ("refresh token", provider.refreshTokenLifetimeSec.map { "lives \(LocalTime.length($0)) unused" }),
+            ("refresh token", provider.refreshTokenLifetimeSec.map(lifetime)),
             ("rotation grace", provider.rotationGraceSec.map(LocalTime.length)),
             ("grant ended", provider.grantEnded.map(Self.answers)),
             ("CA file", provider.caFile),
@@ -58,6 +66,21 @@ struct ProviderView {
             ("refreshes", provider.validationIntervalSec.map { "\(LocalTime.length($0)) apart at least" }),
         ]
         return NamedLines.text(lines)
+    }
+
+    private func lifetime(_ seconds: Int64) -> String {
+        let length = LocalTime.length(seconds)
+        return provider.refreshTokenLifetimeFrom == "sign-in"
+            ? "lives \(length) from the sign-in" : "lives \(length) unused"
+    }
+
+    /// The option by which a setting is named; the setting itself if this version does not know it.
+    private static func option(_ name: String) -> String {
+        switch name {
+        case "scopes": "--scope"
+        case "redirectPort": "--redirect-port"
+        default: name
+        }
     }
 
     /// The answers that end a grant: `403 with message "over"; 400 without a body`.
@@ -74,6 +97,7 @@ struct ProviderView {
             ("device", provider.deviceAuthorizationEndpoint),
             ("pushed requests", provider.pushedAuthorizationRequestEndpoint),
             ("end of session", provider.endSessionEndpoint),
+            ("returns by", provider.endSessionRedirectParameter),
             ("registration", provider.registrationEndpoint),
             ("keys", provider.jwksUri),
             ("user info", provider.userinfoEndpoint),

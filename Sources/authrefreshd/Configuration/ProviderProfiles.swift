@@ -74,7 +74,9 @@ struct ProviderProfiles: Equatable, Sendable {
 /// What an account says instead of its provider's profile: keys of a profile's file, with their values as they stand there.
 enum ProviderSettings {
     /// Keys that are no account's to say: they are about the profile itself, or accounts have a setting of their own for it.
-    static let excluded: Set = ["name", "issuer", "variables", "documentation", "client_id_hint"]
+    static let excluded: Set = [
+        "name", "issuer", "variables", "documentation", "client_id_hint", "notes", "scopes_for",
+    ]
 
     /// The profile that the file's `text` makes with `settings` in it; the same reader reads both.
     ///

@@ -82,7 +82,13 @@ struct AccountSurvey {
         count == 1 ? "1 account is" : "\(count) accounts are"
     }
 
-    private func finding(of snapshot: AccountSnapshot) -> Finding? {
+    /// `hint`, with what the provider's profile tells about when grants end: many sign-ins after a week mean something else than one.
+    private mutating func advice(_ hint: String, onEndOf snapshot: AccountSnapshot) -> String {
+        let note = settings.profile(for: snapshot.account)?.note(about: .lifetime)
+        return hint + (note.map { " (\($0))" } ?? "")
+    }
+
+    private mutating func finding(of snapshot: AccountSnapshot) -> Finding? {
         let name = snapshot.account.name.text
         let hint = snapshot.hint ?? "authctl status \(name)"
         let because = snapshot.failure.map { ": \($0.detail.summary)" } ?? ""
@@ -105,10 +111,12 @@ struct AccountSurvey {
         case .interactionRequired:
             guard let interaction = snapshot.state.interaction else { return nil }
             let text = "it needs you since \((now.wall - interaction.since).words)\(because)"
-            return .error(.account, text, of: name, needs: .signIn, advice: hint)
+            let advice = interaction.reason == .grantEnded ? advice(hint, onEndOf: snapshot) : hint
+            return .error(.account, text, of: name, needs: .signIn, advice: advice)
         case .refreshTokenExpiring:
             let end = snapshot.state.refreshToken.map { ($0.expiresAt - now.wall).words } ?? "days"
-            return .warning(.account, "the refresh token ends in \(end)", of: name, needs: .signIn, advice: hint)
+            let advice = advice(hint, onEndOf: snapshot)
+            return .warning(.account, "the refresh token ends in \(end)", of: name, needs: .signIn, advice: advice)
         case .signedOut:
             return .note(.account, "it is signed out", of: name, advice: hint)
         case .parked:

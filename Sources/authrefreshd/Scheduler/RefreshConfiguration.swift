@@ -29,7 +29,7 @@ struct RefreshConfiguration: Sendable {
     /// The profile as it is for an account that has chosen so.
     mutating func profile(for choice: ProfileChoice) -> ProviderProfile? {
         let profile = unresolvedProfile(for: choice)
-        guard let profile, !profile.templates.isEmpty else { return profile }
+        guard let profile, !profile.variables.isEmpty else { return profile }
         // A profile that was changed under its accounts, and has other variables now, leads them nowhere.
         return (try? profile.resolved(with: choice.variables)) ?? profile.unfilled
     }
@@ -57,6 +57,7 @@ struct RefreshConfiguration: Sendable {
             leadTime: account.policy.leadTime,
             rotationGrace: account.policy.rotationGrace ?? profile?.rotationGrace?.duration,
             refreshTokenLifetime: account.policy.refreshTokenLifetime ?? profile?.refreshTokenLifetime?.duration,
+            isRefreshTokenLifetimeAbsolute: profile?.refreshTokenLifetimeStart == .signIn,
             isServiceAccount: account.registration.serviceGrant != nil
         )
     }

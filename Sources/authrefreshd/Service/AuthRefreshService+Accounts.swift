@@ -220,7 +220,7 @@ extension AuthRefreshService {
         }
         if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
         if let key = asked.clientKey { _ = try checked(secret: key, field: "clientKey") }
-        let settings = coordinator.settings
+        var settings = coordinator.settings
         let registers = asked.register ?? false
         var draft = try SettingsReader(profiles: settings.profiles, isRegistering: registers).draft(
             asked.settings,
@@ -230,6 +230,13 @@ extension AuthRefreshService {
         )
         draft.registration.management = try asked.registration.map { known throws(VarlinkError) in
             try management(known, at: draft.issuer)
+        }
+        // A grant from elsewhere is refreshed without them; sign-ins look for them again.
+        let isForPerson = grant == nil && draft.registration.serviceGrant == nil
+        if isForPerson, let missing = settings.missingSetting(of: draft.account) {
+            throw VarlinkError(
+                InvalidSettingsError(field: missing.field, reason: missing.reason, hint: missing.hint())
+            )
         }
         draft.registration.clientSecretExpiresAt = asked.clientSecretExpiresAtUSec.map { Timestamp(microseconds: $0) }
         guard try stored(coordinator.overview()).accounts < settings.maxAccounts else {

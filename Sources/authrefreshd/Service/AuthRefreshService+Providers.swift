@@ -77,6 +77,8 @@ extension ProviderDescription {
         defaultLifetimeSec = profile.defaultLifetime?.duration.components.seconds
         zeroLifetime = profile.zeroLifetime == .ended ? nil : profile.zeroLifetime.rawValue
         refreshTokenLifetimeSec = profile.refreshTokenLifetime?.duration.components.seconds
+        let lifetimeStart = profile.refreshTokenLifetimeStart
+        refreshTokenLifetimeFrom = lifetimeStart == .use ? nil : lifetimeStart.rawValue
         rotationGraceSec = profile.rotationGrace?.duration.components.seconds
         grantEnded = profile.grantEnded.isEmpty ? nil : profile.grantEnded.map(EndOfGrant.init)
         caFile = profile.caFile
@@ -87,8 +89,10 @@ extension ProviderDescription {
         bodyFormat = profile.bodyFormat == .form ? nil : profile.bodyFormat.rawValue
         describe(profile.refreshForm)
         describe(profile.exchangeForm)
+        describe(profile.revocationForm)
         describeEndpoints(of: profile)
         describe(profile.signIn)
+        describeKnowledge(of: profile)
     }
 
     private mutating func describe(_ form: RefreshForm) {
@@ -105,6 +109,23 @@ extension ProviderDescription {
         exchangeMethod = form.method == .post ? nil : form.method.rawValue
     }
 
+    private mutating func describe(_ form: RevocationForm) {
+        revocationMethod = form.method == .post ? nil : form.method.rawValue
+        revocationToken = form.credential == .refreshToken ? nil : form.credential.rawValue
+        revocationTokenParameter = form.parameter == RevocationForm.standard ? nil : form.parameter
+        revocationFormat = form.format == .form ? nil : form.format.rawValue
+        revocationAuthentication = form.authentication?.rawValue
+    }
+
+    private mutating func describeKnowledge(of profile: ProviderProfile) {
+        let required = profile.requiredSettings.map { MissingSetting(setting: $0, note: nil).field }
+        requiredSettings = required.isEmpty ? nil : required
+        let scopes = profile.scopesByPurpose.sorted { $0.key < $1.key }
+        scopesFor = scopes.isEmpty ? nil : scopes.map { PurposeScopes(purpose: $0.key, scopes: $0.value) }
+        let notes = profile.notes.map { ProviderNote(about: $0.topic.rawValue, text: $0.text) }
+        self.notes = notes.isEmpty ? nil : notes
+    }
+
     private mutating func describeEndpoints(of profile: ProviderProfile) {
         let endpoints = profile.endpoints
         refreshEndpoint = profile.text("refresh_endpoint", profile.refreshEndpoint)
@@ -117,6 +138,7 @@ extension ProviderDescription {
             endpoints.pushedAuthorizationRequest
         )
         endSessionEndpoint = profile.text("end_session_endpoint", endpoints.endSession)
+        endSessionRedirectParameter = profile.endSessionRedirectParameter
         registrationEndpoint = profile.text("registration_endpoint", endpoints.registration)
         jwksUri = profile.text("jwks_uri", endpoints.keySet)
         userinfoEndpoint = profile.text("userinfo_endpoint", endpoints.userInfo)
@@ -153,7 +175,8 @@ extension ProviderVariable {
             name: variable.name,
             help: variable.help,
             default: variable.standard,
-            pattern: variable.pattern
+            pattern: variable.pattern,
+            aliases: variable.aliases.isEmpty ? nil : variable.aliases
         )
     }
 }

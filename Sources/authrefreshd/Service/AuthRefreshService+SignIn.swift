@@ -19,12 +19,14 @@ extension AuthRefreshService {
         let snapshot = try account(asked.account, on: coordinator)
         let name = snapshot.account.name
         guard snapshot.account.registration.serviceGrant == nil else { throw VarlinkError.needsNoPerson(name) }
+        let profile = coordinator.settings.profile(for: snapshot.account)
         do throws(SignInRefusal) {
             let number = try coordinator.startSignIn(request, of: snapshot) { report in
                 switch report {
                 case .news(let reply): responder.reply(reply, continues: true)
                 case .completed(let reply): responder.reply(reply)
-                case .ended(let end): responder.fail(end.error(of: name))
+                case .ended(let end):
+                    responder.fail(end.noted(from: profile, isByDevice: request.flow == .device).error(of: name))
                 }
             }
             responder.onDisconnect { [coordinator] in
@@ -98,6 +100,21 @@ extension AuthRefreshService {
 }
 
 extension SignInEnd {
+    /// The same with what `profile` tells about such an end: what the person had to know before.
+    func noted(from profile: ProviderProfile?, isByDevice: Bool) -> SignInEnd {
+        guard case .failed(var failure) = self, failure.kind != .unavailable else { return self }
+        let topic: ProfileNote.Topic? =
+            switch failure.detail?.oauthError?.lowercased() {
+            case _ where isByDevice: .device
+            case "invalid_client", "unauthorized_client": .client
+            case "invalid_scope": .scopes
+            case let code? where code.contains("redirect"): .redirects
+            default: nil
+            }
+        failure.note = topic.flatMap { profile?.note(about: $0) }
+        return .failed(failure)
+    }
+
     /// Why there are no tokens, for the journal: constant text, none of it the server's.
     var reason: String {
         switch self {
@@ -135,26 +152,13 @@ extension SignInEnd {
     }
 }
 
-extension SignInFailure.Remedy {
-    fileprivate func hint(for account: AccountName) -> String {
-        switch self {
-        case .otherSignIn(let other):
-            "finish the sign-in of '\(other)' first, or end it: Ctrl-C in its terminal, or authctl login \(other) --restart"
-        case .otherPort:
-            "end the program that has the port (ss -ltnp), or register another one: authctl account edit \(account) --redirect-port PORT"
-        }
-    }
-}
-
 extension VarlinkError {
     init(_ failure: SignInFailure, of account: AccountName) {
         let again = "authctl login \(account)"
         let hint =
             switch failure.kind {
             case .refused, .unavailable: again
-            case .misconfigured:
-                failure.remedy?.hint(for: account) ?? failure.detail?.remedy(for: account)
-                    ?? "authctl account edit \(account)"
+            case .misconfigured: failure.detail?.remedy(for: account) ?? "authctl account edit \(account)"
             }
         self.init(
             SignInFailedError(
@@ -162,7 +166,7 @@ extension VarlinkError {
                 kind: failure.kind.rawValue,
                 reason: failure.reason,
                 failure: failure.detail.map(Failure.init),
-                hint: hint
+                hint: (failure.hint ?? hint) + (failure.note.map { " (\($0))" } ?? "")
             )
         )
     }

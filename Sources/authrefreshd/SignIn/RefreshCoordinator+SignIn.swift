@@ -18,6 +18,7 @@ extension RefreshCoordinator {
         follower: @escaping RunningSignIn.Follower
     ) throws(SignInRefusal) -> Int {
         let (account, now) = (snapshot.account, timebase.now())
+        if let flaw = settings.flaw(of: request, to: account) { throw .failed(flaw) }
         take(signIns.makeWay(for: request, of: account.id, at: now))
         let (number, steps) = try signIns.start(
             request,

@@ -252,8 +252,8 @@ final class SignIns {
         do throws(RedirectListenerError) {
             opened = try await open(redirect, deliver: deliver)
         } catch {
-            let remedy = otherHolder(of: redirect.port).map { SignInFailure.Remedy.otherSignIn($0) } ?? .otherPort
-            let failure = SignInFailure(.misconfigured, error.description, remedy: remedy)
+            let hint = portHint(redirect.port, for: signIn.account.name)
+            let failure = SignInFailure(.misconfigured, error.description, hint: hint)
             return tell(.preparationFailed(failure), toAttempt: id)
         }
         guard change(id, { ($0.redirectURI, $0.listener) = opened }) else {
@@ -268,9 +268,13 @@ final class SignIns {
         }
     }
 
-    /// The account whose sign-in listens on `port`; nil if none does.
-    private func otherHolder(of port: Int?) -> AccountName? {
-        running.values.first { $0.listener?.port == port }?.account.name
+    /// What helps if `account` cannot have the port that it has to listen on; nil: any port.
+    private func portHint(_ port: Int?, for account: AccountName) -> String {
+        if let port, let other = running.values.first(where: { $0.listener?.port == port })?.account.name {
+            return "finish the sign-in of '\(other)' first, or end it with Ctrl-C"
+        }
+        return "end the program that has the port (ss -ltnp), or use another one:"
+            + " authctl account edit \(account) --redirect-port PORT"
     }
 
     /// - Returns: where the server sends the browser back to, and what listens there; no listener for an address that is not ours to listen on.

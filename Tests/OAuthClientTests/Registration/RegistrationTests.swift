@@ -165,6 +165,21 @@ struct RegistrationTests {
         }
     }
 
+    @Test func `a provider with a name of its own for the way back is shown no id_token`() async throws {
+        try await withClient { client in
+            var profile = signInProfile(at: "https://as.example")
+            profile.endpoints.endSession = Endpoint("https://as.example/logout")
+            profile.endSessionRedirectParameter = "logout_uri"
+            let request = EndSessionRequest(
+                client: try requestingClient(at: "https://as.example", profile: profile),
+                idTokenHint: Secret("id-token"),
+                postLogoutRedirectURI: "https://me.example/out"
+            )
+            let url = try #require(try await client.endSessionURL(for: request).get()).url
+            #expect(url == "https://as.example/logout?client_id=client&logout_uri=https%3A%2F%2Fme.example%2Fout")
+        }
+    }
+
     @Test func `a server without such a place has none`() async throws {
         try await withClient { client in
             let profile = signInProfile(at: "https://as.example")

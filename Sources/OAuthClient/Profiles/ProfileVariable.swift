@@ -1,0 +1,207 @@
+internal import RefreshCore
+import TextEncodings
+
+/// Profiles whose URLs have variables in them.
+extension ProviderProfile {
+    private static let issuerKey = "issuer"
+    private static let revocationKey = "revocation_endpoint"
+    /// Where an account's client id stands in the revocation endpoint (GitHub).
+    private static let clientIDPlace = "{client_id}"
+    /// Where an account's redirect URI stands in refresh parameters (Yahoo).
+    private static let redirectURIPlace = "{redirect_uri}"
+
+    /// The profile as it is for an account that says `values`.
+    ///
+    /// An issuer that is not filled in is none: the account may name its own.
+    package func resolved(with values: [String: String]) throws(ProfileVariableFault) -> ProviderProfile {
+        guard !variables.isEmpty || !values.isEmpty else { return self }
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            guard let variable = variables.first(where: { $0.name == name }) else { throw .unknown(name: name) }
+            guard variable.takes(value) else { throw .unfit(variable, value: value) }
+        }
+        var profile = self
+        for (key, template) in templates.sorted(by: { $0.key < $1.key }) {
+            let text = filled(template, with: values)
+            _ = profile.set(key, to: text)
+        }
+        let needed = templates.filter { $0.key != Self.issuerKey }.map(\.value) + refreshParameters.values
+        let missing = variables.filter { variable in needed.contains { isMissing(variable, in: $0, values) } }
+        guard missing.isEmpty else { throw .missing(missing) }
+        profile.refreshParameters = refreshParameters.mapValues { replacingVariables(in: $0, with: values) }
+        return profile
+    }
+
+    /// The profile without all that its variables make up: for an account whose values it does not take. The defaults are other people's
+    /// servers.
+    package var unfilled: ProviderProfile {
+        var profile = self
+        for key in templates.keys { _ = profile.set(key, to: nil) }
+        return profile
+    }
+
+    /// What an account of this provider has still to say so that it has an issuer.
+    package func missingForIssuer(_ values: [String: String]) -> [ProfileVariable] {
+        guard let template = templates[Self.issuerKey] else { return [] }
+        return variables.filter { isMissing($0, in: template, values) }
+    }
+
+    /// The issuer as the profile's file has it.
+    package var issuerText: String? { templates[Self.issuerKey] ?? issuer?.url }
+
+    /// An endpoint as the profile's file has it.
+    package func text(_ key: String, _ endpoint: Endpoint?) -> String? { templates[key] ?? endpoint?.url }
+
+    /// Fills in what has a default.
+    ///
+    /// - Returns: the key whose URL is none, whatever stands for its variables, or has an unknown one; nil if all are well.
+    mutating func fillStandards() -> String? {
+        for (key, template) in templates.sorted(by: { $0.key < $1.key }) {
+            let samples = Dictionary(variables.map { ($0.name, $0.standard ?? "x") }) { first, _ in first }
+            guard set(key, to: filled(template, with: samples)) else { return key }
+            _ = set(key, to: filled(template, with: [:]))
+        }
+        return nil
+    }
+
+    /// - Returns: whether `text` is a URL for `key`.
+    private mutating func set(_ key: String, to text: String?) -> Bool {
+        if key == Self.revocationKey { revocationTemplate = nil }
+        if key == Self.revocationKey, let text, text.contains(Self.clientIDPlace) {
+            (revocationTemplate, revocationEndpoint) = (text, nil)
+            return revocationEndpoint(for: "x") != nil
+        }
+        let endpoint = text.flatMap { $0.contains("{") ? nil : Endpoint($0) }
+        switch key {
+        case Self.issuerKey:
+            issuer = text.flatMap { try? Issuer(url: $0) }
+            return issuer != nil
+        case "token_endpoint": tokenEndpoint = endpoint
+        case "refresh_endpoint": refreshEndpoint = endpoint
+        case Self.revocationKey: revocationEndpoint = endpoint
+        case "introspection_endpoint": introspectionEndpoint = endpoint
+        case "exchange_endpoint": exchangeEndpoint = endpoint
+        default:
+            guard let path = ServerEndpoints.names.first(where: { $0.name == key })?.path else { return false }
+            endpoints[keyPath: path] = endpoint
+        }
+        return endpoint != nil
+    }
+
+    /// Nil if something has no value, but for the client id, which comes with each request.
+    private func filled(_ template: String, with values: [String: String]) -> String? {
+        let text = replacingVariables(in: template, with: values)
+        return text.replacing(Self.clientIDPlace, with: "").contains("{") ? nil : text
+    }
+
+    private func replacingVariables(in template: String, with values: [String: String]) -> String {
+        variables.reduce(template) { text, variable in
+            guard let value = values[variable.name] ?? variable.standard else { return text }
+            return text.replacing("{\(variable.name)}", with: variable.aliases[value] ?? value)
+        }
+    }
+
+    private func isMissing(_ variable: ProfileVariable, in template: String, _ values: [String: String]) -> Bool {
+        template.contains("{\(variable.name)}") && values[variable.name] == nil && variable.standard == nil
+    }
+}
+
+/// What is filled in for each request.
+extension ProviderProfile {
+    /// Where a client revokes its grants; nil if the profile does not say.
+    func revocationEndpoint(for clientID: String) -> Endpoint? {
+        guard let revocationTemplate else { return revocationEndpoint }
+        // One path segment, whatever the id is made of.
+        let segment = FormEncoding.encode(clientID).replacing("+", with: "%20")
+        return Endpoint(revocationTemplate.replacing(Self.clientIDPlace, with: segment))
+    }
+
+    /// The parameters of a refresh of `registration`, without those that it has no value for.
+    func refreshParameters(for registration: ClientRegistration) -> [String: String] {
+        let redirectURI = signIn.registered(with: registration.redirect).redirectURI
+        return refreshParameters.compactMapValues { value in
+            guard value.contains(Self.redirectURIPlace) else { return value }
+            return redirectURI.map { value.replacing(Self.redirectURIPlace, with: $0) }
+        }
+    }
+}
+
+/// Something about a provider that each account has to say: its tenant, its realm, its data centre.
+///
+/// It stands in braces in the profile's URLs. What an account says is put in whole host labels and path segments only.
+package struct ProfileVariable: Hashable, Sendable {
+    package let name: String
+    /// What it is, for people: one line.
+    package let help: String
+    /// Nil: an account has to say it.
+    package let standard: String?
+    /// A regular expression that the whole value has to match; nil: any host name or path segment.
+    package let pattern: String?
+    /// Values that stand for another one in the URLs.
+    package let aliases: [String: String]
+
+    /// RFC 1035 §2.3.4; nobody's realm is as long.
+    private static let longest = 253
+
+    package init(
+        name: String,
+        help: String,
+        standard: String? = nil,
+        pattern: String? = nil,
+        aliases: [String: String] = [:]
+    ) {
+        self.name = name
+        self.help = help
+        self.standard = standard
+        self.pattern = pattern
+        self.aliases = aliases
+    }
+
+    /// Whether `value` may stand in a URL for it: letters, digits, `.`, `_` and `-`, which end no host and no segment; and as the pattern
+    /// says.
+    package func takes(_ value: String) -> Bool {
+        let isPlain = value.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        guard isPlain, (1...Self.longest).contains(value.utf8.count), value.first != ".", value.first != "-",
+            !value.contains("..")
+        else { return false }
+        guard let pattern else { return true }
+        guard let expression = try? Regex(pattern) else { return false }
+        return (try? expression.wholeMatch(in: value)) != nil
+    }
+}
+
+extension ProfileVariable: Decodable {
+    package init(from decoder: any Decoder) throws {
+        let fields = try StrictFields(decoder, known: ["name", "help", "default", "pattern", "aliases"])
+        name = try fields.required("name")
+        guard !name.isEmpty, name.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_") }) else {
+            throw fields.error("name", "must be made of a-z and _")
+        }
+        help = try fields.required("help")
+        standard = try fields.optional("default")
+        pattern = try fields.converted("pattern", "is no regular expression") { text in
+            (try? Regex(text)).map { _ in text }
+        }
+        aliases = try fields.optional("aliases") ?? [:]
+        if let standard, !takes(standard) { throw fields.error("default", "is none of the values that it may have") }
+        guard aliases.allSatisfy({ takes($0.key) && takes($0.value) }) else {
+            throw fields.error("aliases", "has a value that it may not have")
+        }
+    }
+}
+
+/// Why a profile cannot be filled in with what an account says.
+package enum ProfileVariableFault: Error, Hashable, Sendable {
+    /// The profile has no variable of this name.
+    case unknown(name: String)
+    /// It may not have this value.
+    case unfit(ProfileVariable, value: String)
+    /// Endpoints of the profile need them; at least one.
+    case missing([ProfileVariable])
+}

@@ -1,0 +1,127 @@
+import AuthRefreshInterface
+import OAuthClient
+import RefreshCore
+import SignIn
+import TestSupport
+import Testing
+import Varlink
+
+@testable import authrefreshd
+
+/// What keeps people from signing in at a provider, found before anything is stored or a code is spent.
+struct MissingSettingTests {
+    private func configuration(_ yaml: String) throws -> RefreshConfiguration {
+        let folder = try TemporaryFolder()
+        try folder.write("name: p\n" + yaml, to: "a/p.yaml")
+        return RefreshConfiguration(profiles: try ProviderProfiles(folders: [folder.path + "/a"]))
+    }
+
+    private func account(scopes: [String] = [], port: Int? = nil, settings: [String: String] = [:]) throws -> Account {
+        Account(
+            id: AccountID(1),
+            name: try #require(AccountName("work")),
+            issuer: try Issuer(url: "https://as.example.org"),
+            provider: "p",
+            providerSettings: settings,
+            registration: ClientRegistration(
+                clientID: "app",
+                scopes: scopes,
+                redirect: RegisteredRedirect(port: port)
+            )
+        )
+    }
+
+    @Test func `a port that the provider compares is missed, with what its profile says about it`() throws {
+        var settings = try configuration(
+            "required_settings: [redirect_port]\nnotes: [{about: redirects, text: \"Register one.\"}]\n"
+        )
+        let missing = settings.missingSetting(of: try account())
+        #expect(missing?.field == "redirectPort")
+        #expect(missing?.hint() == "--redirect-port PORT (Register one.)")
+        #expect(settings.missingSetting(of: try account(port: 8400)) == nil)
+        // Who knows better says so.
+        #expect(settings.missingSetting(of: try account(settings: ["required_settings": ""])) == nil)
+    }
+
+    @Test(arguments: [
+        (SignInFlow?.none, true), (.browser, true), (.paste, false), (.device, false), (.scheme, false),
+    ])
+    func `only a browser that comes back to this machine needs the port`(_ flow: SignInFlow?, _ isRefused: Bool) throws
+    {
+        var settings = try configuration("required_settings: [redirect_port]\n")
+        let flaw = settings.flaw(of: SignInRequest(flow: flow), to: try account())
+        #expect((flaw != nil) == isRefused)
+        #expect(flaw?.kind == (isRefused ? .misconfigured : nil))
+        #expect(flaw?.hint == (isRefused ? "authctl account edit work --redirect-port PORT" : nil))
+    }
+
+    @Test(arguments: [SignInFlow.browser, .paste, .device])
+    func `no code is asked for that would bring no access token`(flow: SignInFlow) throws {
+        var settings = try configuration("required_settings: [scopes]\nscopes: [openid, offline_access]\n")
+        var request = SignInRequest(flow: flow)
+        #expect(settings.flaw(of: request, to: try account()) != nil)
+        #expect(settings.flaw(of: request, to: try account(scopes: ["openid", "email"])) != nil)
+        #expect(settings.flaw(of: request, to: try account(scopes: ["openid", "app"])) == nil)
+        request.scopes = ["openid", "https://example.onmicrosoft.com/api/read"]
+        #expect(settings.flaw(of: request, to: try account()) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (nil, true, "d"), ("invalid_client", true, "d"), ("invalid_client", false, "c"),
+            ("redirect_uri_mismatch", false, "r"), ("invalid_scope", false, "s"), ("access_denied", false, nil),
+            (nil, false, nil),
+        ] as [(String?, Bool, String?)]
+    )
+    func `a sign-in that fails repeats what the person had to know before`(
+        _ code: String?,
+        _ isByDevice: Bool,
+        _ note: String?
+    ) throws {
+        var profile = ProviderProfile(name: "p")
+        profile.notes = [
+            ProfileNote(.client, "c"), ProfileNote(.redirects, "r"), ProfileNote(.scopes, "s"),
+            ProfileNote(.device, "d"),
+        ]
+        let detail = FailureDetail(summary: "no", oauthError: code)
+        let end = SignInEnd.failed(SignInFailure(.misconfigured, "no", detail: detail))
+        let noted = end.noted(from: profile, isByDevice: isByDevice)
+        let name = try #require(AccountName("work"))
+        let refusal = String(decoding: noted.error(of: name).parameters, as: UTF8.self)
+        #expect(refusal.contains("(") == (note != nil), "\(refusal)")
+        if let note { #expect(refusal.contains("(\(note))"), "\(refusal)") }
+        // Waiting helps, and nothing that had to be known.
+        let passing = SignInEnd.failed(SignInFailure(.unavailable, "no", detail: detail))
+        #expect(passing.noted(from: profile, isByDevice: true) == passing)
+    }
+
+    @Test(arguments: [(InteractionReason.grantEnded, true), (.userRequired, false)])
+    func `the doctor repeats when grants end, of an account whose grant has ended`(
+        _ reason: InteractionReason,
+        _ isRepeated: Bool
+    ) throws {
+        let settings = try configuration("notes: [{about: lifetime, text: \"Sign-ins end after 7 days.\"}]\n")
+        let now = Moment(wall: Timestamp(microseconds: 1_000_000), boot: BootTime(bootID: 1, microseconds: 0))
+        let failure = RefreshFailure(.grantEnded, detail: FailureDetail(summary: "it has ended"))
+        let interaction = InteractionRequired(reason: reason, since: now.wall, failure: failure)
+        let state = RefreshState(phase: .interactionRequired(interaction))
+        var survey = AccountSurvey(total: 1, settings: settings, now: now)
+        survey.look(at: .whole(AccountSnapshot(account: try account(), state: state, at: now)))
+        let advice = survey.findings.first?.advice ?? ""
+        #expect(advice.hasPrefix("authctl login work"), "\(advice)")
+        #expect(advice.hasSuffix("(Sign-ins end after 7 days.)") == isRepeated, "\(advice)")
+    }
+
+    @Test func `a lifetime that counts from the sign-in is the account's policy, whoever names its length`() throws {
+        var settings = try configuration("refresh_token_lifetime: 30d\nrefresh_token_lifetime_from: sign-in\n")
+        let policy = settings.policy(of: try account())
+        #expect(policy.refreshTokenLifetime == .seconds(2_592_000))
+        #expect(policy.isRefreshTokenLifetimeAbsolute)
+        var own = try account()
+        own.policy.refreshTokenLifetime = .seconds(86_400)
+        #expect(settings.policy(of: own).refreshTokenLifetime == .seconds(86_400))
+        #expect(settings.policy(of: own).isRefreshTokenLifetimeAbsolute)
+        var other = try configuration("refresh_token_lifetime: 30d\n")
+        #expect(!other.policy(of: try account()).isRefreshTokenLifetimeAbsolute)
+    }
+}
