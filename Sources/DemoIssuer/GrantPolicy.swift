@@ -31,6 +31,10 @@ package struct GrantPolicy: Sendable, Equatable {
     /// How long a person may take to type a device's code.
     package var deviceCodeLifetime = Duration.seconds(600)
 
+    /// Whether access tokens are bound to the key that a request proves (RFC 9449 §5). A server that binds none looks at no proof, and
+    /// answers with Bearer tokens.
+    package var bindsTokens = true
+
     /// Who may register a client.
     package enum Registration: Sendable, Equatable {
         case closed

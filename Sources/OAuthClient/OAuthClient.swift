@@ -170,7 +170,7 @@ package struct OAuthClient: Sendable {
         if conclusion.row == nil, var response = conclusion.body.flatMap({ decoder.decode($0.fields) }) {
             idTokenFault = request.fault(of: response.idToken)
             if idTokenFault != nil { response.idToken = nil }
-            result = .success(response)
+            result = .success(request.client.judged(response))
         } else {
             result = .failure(request.client.failure(conclusion, hiding: [request.refreshToken.secret], now: now))
         }

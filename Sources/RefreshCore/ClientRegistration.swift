@@ -17,6 +17,8 @@ package struct ClientRegistration: Equatable, Sendable {
     package var teamID: String?
     /// The key that the account's tokens are bound to (RFC 9449); nil for bearer tokens.
     package var dpopKey: Secret?
+    /// Whether access tokens are used that the server has bound to no key although the account has one (RFC 9449 §5).
+    package var acceptsBearer: Bool
     /// How the client obtains tokens for itself; nil for an account whose grant a person gives.
     package var serviceGrant: ServiceGrant?
     /// The scope of the grant (RFC 6749 §3.3), in the order given. Never sent on the account's own refresh: a narrowed scope can end
@@ -42,6 +44,7 @@ package struct ClientRegistration: Equatable, Sendable {
         clientKeyID: String? = nil,
         teamID: String? = nil,
         dpopKey: Secret? = nil,
+        acceptsBearer: Bool = false,
         serviceGrant: ServiceGrant? = nil,
         scopes: [String] = [],
         refreshParameters: [String: String] = [:],
@@ -58,6 +61,7 @@ package struct ClientRegistration: Equatable, Sendable {
         self.clientKeyID = clientKeyID
         self.teamID = teamID
         self.dpopKey = dpopKey
+        self.acceptsBearer = acceptsBearer
         self.serviceGrant = serviceGrant
         self.scopes = scopes
         self.refreshParameters = refreshParameters

@@ -23,6 +23,10 @@ extension RefreshMachine {
             isRotating: state.isRotating
         )
         if hasRefreshToken { adoptRefreshToken(of: issuance, sentAt: sentAt) }
+        if issuance.isUnbound {
+            let waiting = backOff(.misconfigured, after: .unboundToken(), at: now, jitter: jitter)
+            return [.persist(.replace), .publish(.signedIn)] + waiting.dropFirst()
+        }
         state.accessToken = accessTokenTimes(of: issuance, sentAt: sentAt, jitter: jitter)
         state.deadline = scheduledDeadline(at: now)
         return [.persist(.replace), .publish(.signedIn)]
@@ -51,9 +55,10 @@ extension RefreshMachine {
 
     /// As after a sign-in; the server has taken the refresh token, too.
     mutating func grantProved(_ issuance: Issuance, sentAt: Moment, at now: Moment, jitter: Double) -> [Effect] {
-        _ = grantObtained(issuance, true, sentAt: sentAt, at: now, jitter: jitter)
+        let waiting = grantObtained(issuance, true, sentAt: sentAt, at: now, jitter: jitter).dropFirst(2)
         state.hasRefreshed = true
-        return [.persist(.replace), .publish(.grantImported), .publish(.tokenRefreshed)]
+        let told = waiting.isEmpty ? [Effect.publish(.tokenRefreshed)] : Array(waiting)
+        return [.persist(.replace), .publish(.grantImported)] + told
     }
 
     /// A request that is under way has to end first: its answer may hold the refresh token that works elsewhere.

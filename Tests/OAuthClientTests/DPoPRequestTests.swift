@@ -185,6 +185,73 @@ struct DPoPRequestTests {
         }
     }
 
+    @Test(arguments: [("DPoP", false), ("dpop", false), ("Bearer", true), ("N_A", true), ("mac", true)])
+    func `a token of any other type is bound to no key, and is marked`(type: String, isUnbound: Bool) async throws {
+        let answer = issuedTokens.replacingOccurrences(of: "Bearer", with: type)
+        try await withServer({ _, _ in [LoopbackServer.json(200, answer)] }) { server in
+            try await withClient { client async throws in
+                let response = try await refresh(at: server, by: client).result.get()
+                #expect(response.issuance.isUnbound == isUnbound)
+                // What the server has rotated is not lost with it.
+                #expect(response.refreshToken == RefreshToken(Secret("r2")))
+                var accepting = Self.bound
+                accepting.acceptsBearer = true
+                for registration in [accepting, ClientRegistration(clientID: "client")] {
+                    let taken = try await refresh(registration, at: server, by: client).result.get()
+                    #expect(!taken.issuance.isUnbound)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `of a code's Bearer answer the refresh token is kept, and without one it is refused and revoked`(
+        hasRefreshToken: Bool
+    ) async throws {
+        let answer = hasRefreshToken ? issuedTokens : #"{"access_token":"a1","token_type":"Bearer"}"#
+        try await withServer({ request, _ in
+            [request.line == "POST /revoke" ? LoopbackServer.answer(200) : LoopbackServer.json(200, answer)]
+        }) { server in
+            let profile = signInProfile(at: server.origin) {
+                $0.revocationEndpoint = Endpoint(server.origin + "/revoke")
+            }
+            let exchange = CodeExchange(
+                client: try requestingClient(at: server.origin, registration: Self.bound, profile: profile),
+                code: Secret("code-1"),
+                redirectURI: "http://127.0.0.1:1234/",
+                codeVerifier: Secret(exampleVerifier)
+            )
+            let outcome = try await withClient { await $0.exchange(exchange) }
+            switch outcome.result {
+            case .success(let grant): #expect(hasRefreshToken && grant.tokens.issuance.isUnbound)
+            case .failure(let failure): #expect(!hasRefreshToken && failure.failureClass == .misconfigured)
+            }
+            #expect(server.requests.map(\.line) == ["POST /token"] + (hasRefreshToken ? [] : ["POST /revoke"]))
+        }
+    }
+
+    @Test func `what is exchanged for a token that stands in no header is no downgrade`() throws {
+        let terms = ExchangeTerms(
+            subject: SourceToken(account: try #require(AccountName("a")), type: .accessToken),
+            actor: nil,
+            requestedType: .idToken
+        )
+        var registration = Self.bound
+        registration.serviceGrant = .tokenExchange(terms)
+        let client = try requestingClient(at: "https://a.example", registration: registration)
+        let tokens = { (type: String) in
+            TokenResponse(
+                accessToken: AccessToken(Secret("t"), type: type),
+                refreshToken: nil,
+                issuance: Issuance(lifetime: nil),
+                scopes: nil,
+                idToken: nil
+            )
+        }
+        #expect(!client.judged(tokens("N_A")).issuance.isUnbound)
+        #expect(client.judged(tokens("Bearer")).issuance.isUnbound)
+    }
+
     @Test func `a nonce of one origin is not told to another`() async throws {
         let script: LoopbackServer.Script = { _, _ in
             [LoopbackServer.answer(200, ["dpop-nonce": "secret-of-one"], issuedTokens)]

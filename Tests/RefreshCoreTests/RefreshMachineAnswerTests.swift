@@ -102,6 +102,32 @@ import Testing
         #expect(machine.state.generation == Generation(7))
     }
 
+    @Test func `a token that is bound to no key is not taken, what came with it is kept, and a person is told`() {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        let answer = Issuance(lifetime: .seconds(3600), isRotated: true, isUnbound: true)
+        let effects = machine.handle(.tokensIssued(Fixture.generation, answer), at: start, jitter: 0.5)
+        let retryAt = start.wall + .seconds(225)
+        #expect(
+            effects == [.persist(.storeGrant), .publish(.misconfigured(.unboundToken(), retryAt: retryAt))]
+        )
+        #expect(machine.state.shown(at: start) == .misconfigured)
+        #expect(machine.state.generation == Fixture.generation.next)
+        #expect(machine.state.accessToken == Fixture.machine(.scheduled).state.accessToken)
+        _ = machine.handle(.refreshRequested, at: start, jitter: 0.5)
+        _ = machine.handle(.tokensIssued(Fixture.generation.next, Fixture.issuance), at: start, jitter: 0.5)
+        #expect(machine.state.phase == .scheduled)
+    }
+
+    @Test func `a set's token that is bound to no key is not taken, and the account goes on`() throws {
+        let set = try TokenSet(scopes: ["mail"])
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        let answer = Issuance(lifetime: .seconds(3600), isRotated: true, isUnbound: true)
+        let effects = machine.handle(.tokenSetIssued(set, Fixture.generation, answer), at: start, jitter: 0.5)
+        #expect(effects == [.persist(.storeGrant), .publish(.tokenSetFailed(set, .unboundToken()))])
+        #expect(machine.state.phase == .scheduled)
+        #expect(machine.state.generation == Fixture.generation.next)
+    }
+
     @Test func `a token given again with what is left of its life is asked for again when that is over`() {
         var machine = Fixture.machine(
             .refreshing(Lease(generation: Fixture.generation, startedAt: start.later(.seconds(2400))))

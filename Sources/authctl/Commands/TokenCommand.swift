@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
 internal import StrictJSON
+internal import Terminal
 internal import VarlinkClient
 
 /// `authctl token`.
@@ -157,6 +158,12 @@ struct ProvenToken {
             nonce: nonce
         )
         proof = try daemon.ask(.provePossession, parameters, for: ProvePossession.Reply.self).proof
+        guard token.tokenType.lowercased() == "dpop" else {
+            throw .usage(
+                message: "the token of '\(PlainText.line(request.account))' is bound to no key, so nothing proves it",
+                hint: "'authctl token \(PlainText.line(request.account))' prints it without a proof"
+            )
+        }
         guard AcquiredToken.isPrintable(proof) else { throw .connection(.unreadableReply) }
         request.warnIfShort(token)
     }

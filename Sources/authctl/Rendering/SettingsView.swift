@@ -50,6 +50,8 @@ struct SettingsView {
         case ("grantType", .text(let grant)):
             return [(setting.label, GrantOption.words(for: grant) + ", without anybody")]
         case ("dpop", .flag(let isBound)): return isBound ? [(setting.label, "tokens are bound to a key")] : []
+        case ("acceptBearer", .flag(let isAccepted)):
+            return isAccepted ? [(setting.label, "are used, too, if the server binds none")] : []
         case ("assertionLifetimeSec", .seconds(let length)):
             return [(setting.label, "after \(LocalTime.length(length))")]
         case ("refreshTokenLifetimeSec", .seconds(let length)):

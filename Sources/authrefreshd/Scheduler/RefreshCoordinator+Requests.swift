@@ -248,10 +248,10 @@ extension RefreshFailure {
 }
 
 extension StoredTokens {
-    /// All that an answer brought.
+    /// All that an answer brought and that may be used.
     init(_ response: TokenResponse) {
         self.init(
-            accessToken: response.accessToken,
+            accessToken: response.issuance.isUnbound ? nil : response.accessToken,
             refreshToken: response.refreshToken,
             idToken: response.idToken,
             scopes: response.scopes

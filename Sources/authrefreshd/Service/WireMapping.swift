@@ -166,6 +166,10 @@ extension FailureDetail {
         case .some: return "see 'authctl account edit --help' for what can be changed"
         case nil: break
         }
+        // Only an access token that is bound to no key is an answer that misconfigures.
+        if let httpStatus, (200...299).contains(httpStatus) {
+            return "\(edit) --accept-bearer, if tokens without a key will do; else ask the server's administrator"
+        }
         // An answer, but not one of a token endpoint: this is not the server, or not its address.
         guard httpStatus == nil else { return "\(edit) --issuer URL" }
         return "\(edit) --issuer URL, if the address is wrong; else mend this machine's clock, ca_file or proxy"
