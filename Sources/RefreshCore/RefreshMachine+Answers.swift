@@ -38,7 +38,7 @@ extension RefreshMachine {
             }
             state.accessToken = times
         }
-        if set == nil { state.hasRefreshed = true }
+        state.hasWorked = true
         state.isOutcomeUnknown = false
         let failures = state.failures
         state.failures = 0
@@ -134,8 +134,8 @@ extension RefreshMachine {
         case .misconfigured, .untrusted:
             return backOff(.misconfigured, after: failure, at: now, jitter: jitter)
         case .rejected, .refusedByGateway:
-            // Before a first success, the way we ask may be what is wrong.
-            guard state.hasRefreshed else { return backOff(.misconfigured, after: failure, at: now, jitter: jitter) }
+            // Before the first tokens, the way we ask may be what is wrong.
+            guard state.hasWorked else { return backOff(.misconfigured, after: failure, at: now, jitter: jitter) }
             return refusedWithoutReason(failure, at: now, jitter: jitter)
         case .grantEnded:
             let isConfirmed = state.refusals > 0 && state.refusal == nil

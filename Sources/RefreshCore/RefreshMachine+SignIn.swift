@@ -19,7 +19,8 @@ extension RefreshMachine {
             generation: state.generation.next,
             phase: .scheduled,
             isRefreshable: hasRefreshToken,
-            hasRefreshed: state.hasRefreshed,
+            // The code was taken by the same endpoint from the same client: some servers say `invalid_request` of a dead refresh token.
+            hasWorked: true,
             isRotating: state.isRotating
         )
         if hasRefreshToken { adoptRefreshToken(of: issuance, sentAt: sentAt) }
@@ -43,6 +44,7 @@ extension RefreshMachine {
         guard state.mayHoldGoodGrant else {
             return grantObtained(issuance, false, sentAt: sentAt, at: now, jitter: jitter)
         }
+        state.hasWorked = true
         state.accessToken = accessTokenTimes(of: issuance, sentAt: sentAt.asSeen(at: now), jitter: jitter)
         switch state.phase {
         case .scheduled, .interactionRequired:
@@ -56,7 +58,6 @@ extension RefreshMachine {
     /// As after a sign-in; the server has taken the refresh token, too.
     mutating func grantProved(_ issuance: Issuance, sentAt: Moment, at now: Moment, jitter: Double) -> [Effect] {
         let waiting = grantObtained(issuance, true, sentAt: sentAt, at: now, jitter: jitter).dropFirst(2)
-        state.hasRefreshed = true
         let told = waiting.isEmpty ? [Effect.publish(.tokenRefreshed)] : Array(waiting)
         return [.persist(.replace), .publish(.grantImported)] + told
     }

@@ -79,11 +79,11 @@ import Testing
 
     @Test func `a success forgets all failures`() {
         var state = Fixture.machine(.refreshing(Fixture.lease)).state
-        (state.failures, state.refusals, state.isOutcomeUnknown, state.hasRefreshed) = (4, 1, true, false)
+        (state.failures, state.refusals, state.isOutcomeUnknown, state.hasWorked) = (4, 1, true, false)
         var machine = RefreshMachine(state: state, policy: RefreshPolicy())
         _ = machine.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: start, jitter: 0)
         #expect(machine.state.failures == 0 && machine.state.refusals == 0)
-        #expect(!machine.state.isOutcomeUnknown && machine.state.hasRefreshed)
+        #expect(!machine.state.isOutcomeUnknown && machine.state.hasWorked)
     }
 
     @Test
@@ -93,7 +93,7 @@ import Testing
             let event = Event.tokensIssued(machine.state.generation, Issuance(lifetime: .zero, isRotated: true))
             let effects = machine.handle(event, at: start, jitter: 0.5)
             #expect(effects.first == .persist(.storeGrant))
-            #expect(machine.state.failures == failures && machine.state.hasRefreshed)
+            #expect(machine.state.failures == failures && machine.state.hasWorked)
             #expect(machine.state.deadline == start.wall + .seconds(delay))
             #expect(machine.state.shown(at: start) == .retrying)
             // The one from before is as good as it was.
@@ -331,7 +331,7 @@ import Testing
 
     @Test func `a bare refusal before any success is a misconfiguration`() {
         var state = Fixture.machine(.refreshing(Fixture.lease)).state
-        state.hasRefreshed = false
+        state.hasWorked = false
         var machine = RefreshMachine(state: state, policy: RefreshPolicy())
         refuse(&machine, .rejected, at: start)
         #expect(machine.state.phase.backOffKind == .misconfigured)

@@ -84,7 +84,7 @@ extension RefreshCoordinator {
             client: asking,
             refreshToken: token,
             tokenSet: set,
-            hasWorkedBefore: set == nil && record.state.hasRefreshed,
+            hasWorkedBefore: set == nil && record.state.hasWorked,
             subject: record.account.grantFacts.subject,
             mayRotate: record.state.isRotating != false,
             rotationGrace: settings.policy(of: record.account).rotationGrace
