@@ -114,6 +114,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var clientSecretExpiresAtUSec: Int64?
     package var clockSkewSec: Int64?
     package var grantType: String?
+    package var missingScopes: [String]?
     package var failures: Int64
     package var reason: String?
     package var sinceUSec: Int64?
@@ -136,6 +137,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         clientSecretExpiresAtUSec: Int64? = nil,
         clockSkewSec: Int64? = nil,
         grantType: String? = nil,
+        missingScopes: [String]? = nil,
         failures: Int64,
         reason: String? = nil,
         sinceUSec: Int64? = nil,
@@ -157,6 +159,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         self.clientSecretExpiresAtUSec = clientSecretExpiresAtUSec
         self.clockSkewSec = clockSkewSec
         self.grantType = grantType
+        self.missingScopes = missingScopes
         self.failures = failures
         self.reason = reason
         self.sinceUSec = sinceUSec

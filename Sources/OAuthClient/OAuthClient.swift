@@ -120,8 +120,10 @@ package struct OAuthClient: Sendable {
     private static func fields(of request: RefreshRequest) -> [(name: String, value: String)] {
         let parameters = (request.client.profile?.refreshParameters ?? [:])
             .merging(request.client.registration.refreshParameters) { _, own in own }
+        let separator = request.client.profile?.scopeSeparator ?? " "
         let asked =
             (request.tokenSet?.fields(keeping: parameters["scope"], request.client.registration.scopes) ?? [])
+            + (request.scopes.map { [("scope", $0.joined(separator: separator))] } ?? [])
             + (request.claims.map { [("claims", $0)] } ?? [])
         let rest = parameters.filter { name, _ in !asked.contains { $0.name == name } }
         let form = request.client.profile?.refreshForm ?? RefreshForm()
@@ -202,9 +204,6 @@ extension TokenSet {
             + resources.map { ("resource", $0) }
             + (audience.map { [("audience", $0)] } ?? [])
     }
-
-    /// OpenID Connect Core §11.
-    private static let offlineAccess = "offline_access"
 }
 
 extension RefreshFailure {

@@ -115,17 +115,20 @@ extension SeenProgram: CustomStringConvertible {
     }
 }
 
-/// What a sign-in told about the grant beside its tokens. None of it is secret.
+/// What is known about the grant beside its tokens. None of it is secret.
 package struct GrantFacts: Hashable, Sendable {
     /// Whose grant it is: `sub` of the ID token (OpenID Connect Core §2), at the account's issuer. Nil if that is not known: the server
     /// told nobody's, or the grant was imported.
     package var subject: String?
     /// What the provider said that programs need beside a token, by the provider's names: `instance_url`, `realmId`.
     package var keptFields: [String: String]
+    /// What the grant covers; nil until an answer has told.
+    package var scope: GrantedScope?
 
-    package init(subject: String? = nil, keptFields: [String: String] = [:]) {
+    package init(subject: String? = nil, keptFields: [String: String] = [:], scope: GrantedScope? = nil) {
         self.subject = subject
         self.keptFields = keptFields
+        self.scope = scope
     }
 }
 

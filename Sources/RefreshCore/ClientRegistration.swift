@@ -21,8 +21,8 @@ package struct ClientRegistration: Equatable, Sendable {
     package var acceptsBearer: Bool
     /// How the client obtains tokens for itself; nil for an account whose grant a person gives.
     package var serviceGrant: ServiceGrant?
-    /// The scope of the grant (RFC 6749 §3.3), in the order given. Never sent on the account's own refresh: a narrowed scope can end
-    /// a grant.
+    /// The scope that is asked for when the grant is given (RFC 6749 §3.3), in the order given. Never sent on the account's own refresh:
+    /// what was granted may be less, and is named there by `GrantedScope` only.
     package var scopes: [String]
     /// Parameters added to refresh requests, beyond those of RFC 6749 §6: `resource`, `audience`, a provider's own.
     package var refreshParameters: [String: String]

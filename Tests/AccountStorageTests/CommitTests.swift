@@ -124,6 +124,24 @@ struct CommitTests {
         #expect(try store.idToken(of: id) == nil)
     }
 
+    @Test func `what an answer shows of the grant's scope is stored beside what the sign-in told`() throws {
+        var facts = GrantFacts(subject: "alice", keptFields: ["realmId": "7"])
+        let tokens = StoredTokens(refreshToken: Sample.refreshToken("r"))
+        let state = RefreshState(generation: Generation(2), phase: .scheduled, deadline: Sample.start)
+        try store.commit([
+            StateWrite(account: id, base: Generation(1), state: state, tokens: .replace(tokens, facts))
+        ])
+        for scope in [
+            GrantedScope(granted: ["files", "mail"]),
+            GrantedScope(granted: ["files", "mail"], missing: ["files"], request: .named),
+            GrantedScope(granted: ["files", "mail"], missing: ["files"], request: .refused),
+        ] {
+            facts.scope = scope
+            try store.commit([StateWrite(account: id, base: Generation(2), state: state, grantFacts: facts)])
+            #expect(try store.record(id)?.account.grantFacts == facts)
+        }
+    }
+
     @Test func `a grant without a refresh token is stored as one`() throws {
         let tokens = StoredTokens(accessToken: Sample.accessToken("only"))
         var state = RefreshState(generation: Generation(2), phase: .scheduled, deadline: Sample.start)

@@ -39,7 +39,7 @@ enum AccountColumns {
             try seal(registration.management?.accessToken, .registrationToken),
             SQLValue(account.basicCredentialEncoding?.rawValue),
             SQLValue(account.grantFacts.subject),
-            try SQLValue(JSONColumn.text(ofMap: account.grantFacts.keptFields)),
+            try SQLValue(FactsColumn.text(of: account.grantFacts)),
         ]
     }
 
@@ -93,9 +93,10 @@ enum AccountColumns {
             policy: policy,
             basicCredentialEncoding: encoding,
             allowedCallers: allowedCallers,
-            grantFacts: GrantFacts(
-                subject: grantSubject,
-                keptFields: try reader.required(JSONColumn.map(from: keptFields), "kept_fields", .notJSON)
+            grantFacts: try reader.required(
+                FactsColumn.facts(of: grantSubject, from: keptFields),
+                "kept_fields",
+                .notJSON
             )
         )
     }

@@ -24,6 +24,35 @@ enum JSONColumn {
     }
 }
 
+/// What is known about a grant, as it stands in its column: a map, in which what the grant covers has names that no field has.
+///
+/// An earlier version shows those beside the fields, and loses nothing by it.
+enum FactsColumn {
+    private static let granted = " scope"
+    private static let missing = " scope missing"
+    private static let request = " scope request"
+
+    static func text(of facts: GrantFacts) throws -> String {
+        var map = facts.keptFields
+        if let scope = facts.scope {
+            map[granted] = scope.granted.joined(separator: " ")
+            if !scope.missing.isEmpty { map[missing] = scope.missing.joined(separator: " ") }
+            if scope.request != .omitted { map[request] = scope.request.rawValue }
+        }
+        return try JSONColumn.text(ofMap: map)
+    }
+
+    /// Nil if `text` is not what `text(of:)` writes.
+    static func facts(of subject: String?, from text: String) -> GrantFacts? {
+        guard var map = JSONColumn.map(from: text) else { return nil }
+        let words = { (name: String) in map.removeValue(forKey: name)?.split(separator: " ").map(String.init) }
+        let (granted, missing) = (words(granted), words(missing))
+        let request = map.removeValue(forKey: request).flatMap(GrantedScope.Request.init)
+        let scope = granted.map { GrantedScope(granted: $0, missing: missing ?? [], request: request ?? .omitted) }
+        return GrantFacts(subject: subject, keptFields: map, scope: scope)
+    }
+}
+
 /// An `AllowedCallers` as it stands in its column.
 struct StoredCallers: Codable {
     private let units: [String]

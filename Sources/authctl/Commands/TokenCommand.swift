@@ -19,6 +19,10 @@ struct TokenCommand: ParsableCommand {
             name the same. A server that refuses a set leaves the account as it is: exit status 78, or 3 if the user \
             could lift the refusal, as by consent.
 
+            At some servers a token for --scope narrows the account's default token from its next refresh on, although RFC 6749 \
+            (section 6) says otherwise. The daemon notices that, and names the whole scope at every refresh afterwards; what \
+            is still missing is shown by 'authctl status'.
+
             --format: 'raw', the token alone; 'header', an Authorization header line; 'json', one object; 'env', lines \
             for a shell's eval that export AUTHREFRESH_ACCOUNT, AUTHREFRESH_ACCESS_TOKEN, AUTHREFRESH_TOKEN_TYPE and \
             AUTHREFRESH_EXPIRES_AT (seconds since 1970); 'xoauth2' and 'oauthbearer', the initial response of that SASL \

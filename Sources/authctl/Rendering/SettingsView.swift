@@ -22,6 +22,7 @@ struct SettingsView {
                 ("state", StatusSentence(status: status, time: time).description),
                 ("generation", settings.map { _ in String(status.generation) }),
                 ("refreshed", status.refreshedAtUSec.map(time.both)),
+                ("lacks", status.missingScopes.map { "of its grant's scope: " + $0.joined(separator: " ") }),
                 ("secret ends", status.clientSecretExpiresAtUSec.map(time.both)),
                 ("server clock", status.clockSkewSec.flatMap(Self.skew)),
                 ("run", status.hint),

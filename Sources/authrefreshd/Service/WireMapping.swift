@@ -22,6 +22,7 @@ extension AccountSnapshot {
         status.clientSecretExpiresAtUSec = account.registration.clientSecretExpiresAt?.microseconds
         status.grantType = account.registration.serviceGrant?.kind.rawValue
         status.clockSkewSec = clockSkew?.components.seconds
+        status.missingScopes = account.grantFacts.scope.flatMap { $0.missing.isEmpty ? nil : $0.missing }
         status.failure = failure.map { Failure($0.detail) }
         if let interaction = state.interaction {
             status.reason = interaction.reason.rawValue

@@ -179,7 +179,11 @@ extension RunningSignIn {
             account: account.id,
             event: event,
             tokens: StoredTokens(tokens),
-            grantFacts: GrantFacts(subject: subject, keptFields: kept.merging(grant.keptFields) { _, new in new }),
+            grantFacts: GrantFacts(
+                subject: subject,
+                keptFields: kept.merging(grant.keptFields) { _, new in new },
+                scope: tokens.scopes.flatMap(GrantedScope.init(granted:))
+            ),
             learnedEncoding: learnedEncoding,
             correlationID: correlationID
         )
