@@ -19,6 +19,7 @@ extension AccountStore {
                 if let change = write.settings { try make(change, to: write.account, in: db) }
                 try update(write, by: statement, in: db)
                 try apply(write, in: db)
+                if let facts = write.grantFacts { try store(facts, of: write.account, in: db) }
             }
         }
         for write in writes { noteWork(write) }
@@ -35,6 +36,7 @@ extension AccountStore {
         if let encoding = write.learnedEncoding {
             recordCache[write.account]?.account.basicCredentialEncoding = encoding
         }
+        if let facts = write.grantFacts { recordCache[write.account]?.account.grantFacts = facts }
     }
 
     /// Writes the log back and empties it, so that erased tokens are not in it any more.

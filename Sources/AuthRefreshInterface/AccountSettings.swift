@@ -14,6 +14,7 @@ package struct AccountSettings: Hashable, Sendable {
     package var clientKeyId: String?
     package var teamId: String?
     package var dpop: Bool?
+    package var acceptBearer: Bool?
     package var grantType: String?
     package var assertionSubject: String?
     package var assertionAudience: String?
@@ -147,6 +148,13 @@ package struct Setting: Sendable {
         ),
         Setting("teamId", .text(\.teamId), option: "team-id", words: "the team's identifier", label: "team"),
         Setting("dpop", .flag(\.dpop), option: "dpop", words: "the account's key", label: "dpop", change: .none),
+        Setting(
+            "acceptBearer",
+            .flag(\.acceptBearer),
+            option: "accept-bearer",
+            words: "the account's word about Bearer tokens",
+            label: "bearer tokens"
+        ),
         Setting("grantType", .text(\.grantType), option: "grant", words: "the grant", label: "grant", change: .none),
         Setting(
             "assertionSubject",

@@ -114,6 +114,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var clientSecretExpiresAtUSec: Int64?
     package var clockSkewSec: Int64?
     package var grantType: String?
+    package var missingScopes: [String]?
     package var failures: Int64
     package var reason: String?
     package var sinceUSec: Int64?
@@ -137,6 +138,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         clientSecretExpiresAtUSec: Int64? = nil,
         clockSkewSec: Int64? = nil,
         grantType: String? = nil,
+        missingScopes: [String]? = nil,
         failures: Int64,
         reason: String? = nil,
         sinceUSec: Int64? = nil,
@@ -159,6 +161,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         self.clientSecretExpiresAtUSec = clientSecretExpiresAtUSec
         self.clockSkewSec = clockSkewSec
         self.grantType = grantType
+        self.missingScopes = missingScopes
         self.failures = failures
         self.reason = reason
         self.sinceUSec = sinceUSec

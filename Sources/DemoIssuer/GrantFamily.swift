@@ -2,7 +2,9 @@
 struct GrantFamily {
     let clientID: String
     let subject: String
-    let scope: String
+    var scope: String
+    /// What a request gets that names no scope; nil for all of it.
+    var usualScope: String?
     /// 1 for the first refresh token, one more at each rotation.
     var generation = 1
     /// The one good refresh token.

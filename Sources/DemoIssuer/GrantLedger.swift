@@ -119,6 +119,7 @@ struct GrantLedger: Sendable {
             return .graceRepeat(repeatAnswer(position.family, asked, at: now, using: &generator))
         }
         if policy.isRotating { rotate(position.family, at: now, using: &generator) }
+        let asked = narrowed(asked, of: position.family)
         let access = addAccessToken(position.family, asked, at: now, using: &generator)
         let tokens = answer(with: access, tellsRefreshToken: policy.isRotating)
         return policy.isRotating ? .rotated(tokens) : .issued(tokens)
@@ -212,6 +213,19 @@ struct GrantLedger: Sendable {
         guard policy.detectsReuse, self[family].revokedBy == nil else { return false }
         end(family, by: .reuseDetected)
         return true
+    }
+
+    /// What is asked for by a request of a grant, after what earlier ones have asked for.
+    private mutating func narrowed(_ asked: AskedToken, of family: Int) -> AskedToken {
+        var asked = asked
+        switch policy.narrowing {
+        case .none: break
+        case .untilNamed:
+            self[family].usualScope = asked.scope ?? self[family].usualScope
+            asked.scope = self[family].usualScope
+        case .forGood: self[family].scope = asked.scope ?? self[family].scope
+        }
+        return asked
     }
 
     private mutating func rotate(

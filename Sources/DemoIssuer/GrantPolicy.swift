@@ -33,12 +33,27 @@ package struct GrantPolicy: Sendable, Equatable {
     /// How long a person may take to type a device's code.
     package var deviceCodeLifetime = Duration.seconds(600)
 
+    /// What becomes of a grant when a token of a narrower scope is asked for.
+    package var narrowing = Narrowing.none
+    /// Whether access tokens are bound to the key that a request proves (RFC 9449 §5). A server that binds none looks at no proof, and
+    /// answers with Bearer tokens.
+    package var bindsTokens = true
+
     /// Who may register a client.
     package enum Registration: Sendable, Equatable {
         case closed
         case open
         /// Whoever has the initial access token (RFC 7591 §3).
         case byToken(String)
+    }
+
+    /// What a narrower scope does beyond the one access token that it was asked for (against RFC 6749 §6).
+    package enum Narrowing: Sendable, Equatable {
+        case none
+        /// Later requests that name no scope get the last that was named.
+        case untilNamed
+        /// The grant has no more than that.
+        case forGood
     }
 
     package init(

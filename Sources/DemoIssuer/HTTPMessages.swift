@@ -30,6 +30,12 @@ struct Request {
         guard parts.count == 2, parts[0].lowercased() == scheme else { return nil }
         return String(parts[1])
     }
+
+    /// The access token in `Authorization`, bound to a key or not; nil if there is none.
+    var accessToken: String? { authorization(scheme: "bearer") ?? authorization(scheme: "dpop") }
+
+    /// Whether it has a DPoP proof (RFC 9449 §4.1), which nobody looks at here.
+    var holdsProof: Bool { headers.contains(name: "DPoP") }
 }
 
 /// What is to be sent back.

@@ -88,7 +88,7 @@ extension IssuerState {
 
     /// A protected resource: tells whose access token it was given, or refuses it as RFC 6750 §3 says.
     mutating func userInfo(_ admission: Admission, at now: Duration) -> Answer {
-        guard let token = admission.request.authorization(scheme: "bearer") else {
+        guard let token = admission.request.accessToken else {
             note(admission.draft, .accessRefused, at: now)
             // RFC 6750 §3.1: without credentials in the request there is no error code in the answer.
             return Answer(status: 401, headers: [("WWW-Authenticate", #"Bearer realm="demo""#)])

@@ -16,6 +16,7 @@ extension IssuerState {
     /// device codes (RFC 8628 §3.4).
     mutating func token(_ admission: Admission, at now: Duration) -> Answer {
         var draft = admission.draft
+        tokenType = admission.request.holdsProof && ledger.policy.bindsTokens ? "DPoP" : "Bearer"
         guard let form = admission.form, let grantType = form["grant_type"] else {
             note(draft, .malformed, at: now)
             return .oauthError("invalid_request", "grant_type is missing, or a parameter is doubled or badly encoded")
@@ -137,7 +138,7 @@ extension IssuerState {
             TokenAnswer(
                 accessToken: jwt ?? tokens.accessToken,
                 issuedTokenType: issuedType,
-                tokenType: jwt == nil ? "Bearer" : "N_A",
+                tokenType: jwt == nil ? tokenType : "N_A",
                 expiresIn: (tokens.accessTokenExpiresAt - now).wholeSeconds,
                 refreshToken: tokens.refreshToken,
                 refreshExpiresIn: reported.map { ($0 - now).wholeSeconds },

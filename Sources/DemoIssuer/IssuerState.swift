@@ -21,6 +21,8 @@ struct IssuerState {
     private var unanswered: [Int: Int] = [:]
     private var lastAdmission = 0
     var generator = SystemRandomNumberGenerator()
+    /// `token_type` of what the request that is served brings (RFC 9449 §5).
+    var tokenType = "Bearer"
     /// The names of the assertions that were shown; each is good once (RFC 7523 §3).
     var shownAssertions: Set<String> = []
 

@@ -121,12 +121,10 @@ package struct OAuthClient: Sendable {
         let registration = request.client.registration
         let parameters = (request.client.profile?.refreshParameters(for: registration) ?? [:])
             .merging(registration.refreshParameters) { _, own in own }
+        let separator = request.client.profile?.scopeSeparator ?? " "
         let asked =
-            (request.tokenSet?.fields(
-                keeping: parameters["scope"],
-                request.client.registration.scopes,
-                separatedBy: request.client.profile?.scopeSeparator ?? " "
-            ) ?? [])
+            (request.tokenSet?.fields(keeping: parameters["scope"], registration.scopes, separatedBy: separator) ?? [])
+            + (request.scopes.map { [("scope", $0.joined(separator: separator))] } ?? [])
             + (request.claims.map { [("claims", $0)] } ?? [])
         let rest = parameters.filter { name, _ in !asked.contains { $0.name == name } }
         let form = request.client.profile?.refreshForm ?? RefreshForm()
@@ -175,7 +173,7 @@ package struct OAuthClient: Sendable {
         if conclusion.row == nil, var response = conclusion.body.flatMap({ decoder.decode($0.fields) }) {
             idTokenFault = request.fault(of: response.idToken)
             if idTokenFault != nil { response.idToken = nil }
-            result = .success(response)
+            result = .success(request.client.judged(response))
         } else {
             result = .failure(request.client.failure(conclusion, hiding: [request.refreshToken.secret], now: now))
         }
@@ -212,9 +210,6 @@ extension TokenSet {
             + resources.map { ("resource", $0) }
             + (audience.map { [("audience", $0)] } ?? [])
     }
-
-    /// OpenID Connect Core §11.
-    private static let offlineAccess = "offline_access"
 }
 
 extension RefreshFailure {

@@ -115,33 +115,33 @@ extension SeenProgram: CustomStringConvertible {
     }
 }
 
-/// What a sign-in told about the grant beside its tokens. None of it is secret.
+/// What is known about the grant beside its tokens. None of it is secret.
 package struct GrantFacts: Hashable, Sendable {
     /// Whose grant it is: `sub` of the ID token (OpenID Connect Core §2), at the account's issuer. Nil if that is not known: the server
     /// told nobody's, or the grant was imported.
     package var subject: String?
     /// What people call them. Nil if the server told no name.
     package var person: PersonNames?
-    /// The scope that the sign-in granted (RFC 6749 §5.1); nil if the server did not say, and so granted what was asked for.
-    package var grantedScopes: [String]?
     /// Whether a refresh token came only after the server was asked for the person's consent (OpenID Connect Core §11): later sign-ins
     /// ask for it, too.
     package var needsConsent: Bool
     /// What the provider said that programs need beside a token, by the provider's names: `instance_url`, `realmId`.
     package var keptFields: [String: String]
+    /// What the grant covers; nil until an answer has told.
+    package var scope: GrantedScope?
 
     package init(
         subject: String? = nil,
         person: PersonNames? = nil,
-        grantedScopes: [String]? = nil,
         needsConsent: Bool = false,
-        keptFields: [String: String] = [:]
+        keptFields: [String: String] = [:],
+        scope: GrantedScope? = nil
     ) {
         self.subject = subject
         self.person = person
-        self.grantedScopes = grantedScopes
         self.needsConsent = needsConsent
         self.keptFields = keptFields
+        self.scope = scope
     }
 }
 

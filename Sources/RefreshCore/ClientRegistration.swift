@@ -17,10 +17,12 @@ package struct ClientRegistration: Equatable, Sendable {
     package var teamID: String?
     /// The key that the account's tokens are bound to (RFC 9449); nil for bearer tokens.
     package var dpopKey: Secret?
+    /// Whether access tokens are used that the server has bound to no key although the account has one (RFC 9449 §5).
+    package var acceptsBearer: Bool
     /// How the client obtains tokens for itself; nil for an account whose grant a person gives.
     package var serviceGrant: ServiceGrant?
-    /// The scope of the grant (RFC 6749 §3.3), in the order given. Never sent on the account's own refresh: a narrowed scope can end
-    /// a grant.
+    /// The scope that is asked for when the grant is given (RFC 6749 §3.3), in the order given. Never sent on the account's own refresh:
+    /// what was granted may be less, and is named there by `GrantedScope` only.
     package var scopes: [String]
     /// Parameters added to refresh requests, beyond those of RFC 6749 §6: `resource`, `audience`, a provider's own. See also `target`.
     package var refreshParameters: [String: String]
@@ -42,6 +44,7 @@ package struct ClientRegistration: Equatable, Sendable {
         clientKeyID: String? = nil,
         teamID: String? = nil,
         dpopKey: Secret? = nil,
+        acceptsBearer: Bool = false,
         serviceGrant: ServiceGrant? = nil,
         scopes: [String] = [],
         refreshParameters: [String: String] = [:],
@@ -58,6 +61,7 @@ package struct ClientRegistration: Equatable, Sendable {
         self.clientKeyID = clientKeyID
         self.teamID = teamID
         self.dpopKey = dpopKey
+        self.acceptsBearer = acceptsBearer
         self.serviceGrant = serviceGrant
         self.scopes = scopes
         self.refreshParameters = refreshParameters

@@ -68,6 +68,8 @@ package struct Issuance: Hashable, Sendable {
     package var refreshIn: Duration?
     /// Whether the answer carries a refresh token that differs from the one that was spent.
     package var isRotated: Bool
+    /// Whether the access token is bound to no key, and the account takes none such (RFC 9449 §5): it is not used.
+    package var isUnbound: Bool
     /// How long the refresh token lives from now (`refresh_expires_in` and its kin, or the provider profile); nil if unknown or unlimited.
     package var refreshTokenLifetime: Duration?
 
@@ -76,12 +78,14 @@ package struct Issuance: Hashable, Sendable {
         lifetimeBasis: LifetimeBasis? = nil,
         refreshIn: Duration? = nil,
         isRotated: Bool = false,
+        isUnbound: Bool = false,
         refreshTokenLifetime: Duration? = nil
     ) {
         self.lifetime = lifetime
         self.lifetimeBasis = lifetimeBasis ?? (lifetime == nil ? .notStated : .stated)
         self.refreshIn = refreshIn
         self.isRotated = isRotated
+        self.isUnbound = isUnbound
         self.refreshTokenLifetime = refreshTokenLifetime
     }
 }

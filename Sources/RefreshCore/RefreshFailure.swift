@@ -13,6 +13,17 @@ package struct RefreshFailure: Error, Hashable, Sendable {
         self.retryAfter = retryAfter
     }
 
+    /// The server gave an access token that is bound to no key, and the account takes none such.
+    package static func unboundToken(correlationID: String? = nil) -> RefreshFailure {
+        let detail = FailureDetail(
+            summary: "the server gave an access token that is not bound to the account's key",
+            // RFC 6749 §5.1: an answer with tokens has no other.
+            httpStatus: 200,
+            correlationID: correlationID
+        )
+        return RefreshFailure(.misconfigured, detail: detail)
+    }
+
     /// Whether the server wants fewer requests: 429 (RFC 6585 §4), or unavailability with a time to come back (RFC 9110 §10.2.3).
     package var isThrottled: Bool {
         detail.httpStatus == 429 || failureClass == .unavailable && retryAfter != nil

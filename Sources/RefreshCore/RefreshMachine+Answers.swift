@@ -30,15 +30,15 @@ extension RefreshMachine {
         if !policy.isServiceAccount { state.isRotating = issuance.isRotated || state.isRotating == true }
         adoptRefreshToken(of: issuance, sentAt: sentAt)
         var times = accessTokenTimes(of: issuance, sentAt: sentAt, jitter: jitter)
-        let hasEnded = times.lifetime == .zero
-        if set == nil, !hasEnded {
+        let flaw = AccessTokenFlaw(issuance, times)
+        if set == nil, flaw == nil {
             // Asked earlier, the server would give the same again.
             if issuance.refreshIn == nil, let held = state.accessToken, times.endsWith(held, at: now) {
                 times.refreshAfter = times.lifetime
             }
             state.accessToken = times
         }
-        if set == nil { state.hasRefreshed = true }
+        state.hasWorked = true
         state.isOutcomeUnknown = false
         let failures = state.failures
         state.failures = 0
@@ -48,25 +48,24 @@ extension RefreshMachine {
             state.phase = .scheduled
             state.deadline = scheduledDeadline(at: now)
         }
-        if hasEnded { return endedOnArrival(for: set, after: failures, at: now, jitter: jitter) }
+        if let flaw { return grantKept(without: flaw, for: set, after: failures, at: now, jitter: jitter) }
         guard let set else { return [.persist(.store), .publish(.tokenRefreshed)] }
         return [.persist(.storeSet(set, times)), .publish(.tokenSetRefreshed(set))]
     }
 
-    /// The effects of an answer whose access token has ended already: the one that is held stays, and another is asked for as after a
-    /// failure. Without a pause, a server that gives the last moment of its old token would be asked in a loop.
-    private mutating func endedOnArrival(
+    /// The effects of an answer whose access token is not used: the one that is held stays, and another is asked for as after a failure.
+    /// Without a pause, a server that goes on answering so would be asked in a loop.
+    private mutating func grantKept(
+        without flaw: AccessTokenFlaw,
         for set: TokenSet?,
         after failures: Int,
         at now: Moment,
         jitter: Double
     ) -> [Effect] {
-        let summary = "the server gave an access token that has ended already"
-        let failure = RefreshFailure(.unavailable, detail: FailureDetail(summary: summary))
-        if let set { return [.persist(.storeGrant), .publish(.tokenSetFailed(set, failure))] }
+        if let set { return [.persist(.storeGrant), .publish(.tokenSetFailed(set, flaw.failure))] }
         guard state.phase != .parked else { return [.persist(.storeGrant)] }
         state.failures = failures
-        return [.persist(.storeGrant)] + backOff(.transient, after: failure, at: now, jitter: jitter).dropFirst()
+        return [.persist(.storeGrant)] + backOff(flaw.wait, after: flaw.failure, at: now, jitter: jitter).dropFirst()
     }
 
     /// - Parameter lifetime: what is left of it.
@@ -139,8 +138,8 @@ extension RefreshMachine {
         case .misconfigured, .untrusted:
             return backOff(.misconfigured, after: failure, at: now, jitter: jitter)
         case .rejected, .refusedByGateway:
-            // Before a first success, the way we ask may be what is wrong.
-            guard state.hasRefreshed else { return backOff(.misconfigured, after: failure, at: now, jitter: jitter) }
+            // Before the first tokens, the way we ask may be what is wrong.
+            guard state.hasWorked else { return backOff(.misconfigured, after: failure, at: now, jitter: jitter) }
             return refusedWithoutReason(failure, at: now, jitter: jitter)
         case .grantEnded:
             let isConfirmed = state.refusals > 0 && state.refusal == nil
@@ -160,5 +159,39 @@ extension RefreshMachine {
             now.longestElapsed(since: previous.replacedAt) < grace
         else { return nil }
         return Lease(generation: previous.generation, startedAt: now)
+    }
+}
+
+/// Why the access token of a successful answer is not used.
+private enum AccessTokenFlaw {
+    /// It has ended already: some servers give the last moment of their old token.
+    case ended
+    case unbound
+
+    init?(_ issuance: Issuance, _ times: AccessTokenTimes) {
+        if issuance.isUnbound {
+            self = .unbound
+        } else if times.lifetime == .zero {
+            self = .ended
+        } else {
+            return nil
+        }
+    }
+
+    var failure: RefreshFailure {
+        switch self {
+        case .ended:
+            let summary = "the server gave an access token that has ended already"
+            return RefreshFailure(.unavailable, detail: FailureDetail(summary: summary))
+        case .unbound: return .unboundToken()
+        }
+    }
+
+    /// How long until the server is asked again.
+    var wait: BackOff.Kind {
+        switch self {
+        case .ended: .transient
+        case .unbound: .misconfigured
+        }
     }
 }

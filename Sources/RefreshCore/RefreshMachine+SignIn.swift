@@ -19,10 +19,15 @@ extension RefreshMachine {
             generation: state.generation.next,
             phase: .scheduled,
             isRefreshable: hasRefreshToken,
-            hasRefreshed: state.hasRefreshed,
+            // The code was taken by the same endpoint from the same client: some servers say `invalid_request` of a dead refresh token.
+            hasWorked: true,
             isRotating: state.isRotating
         )
         if hasRefreshToken { adoptRefreshToken(of: issuance, sentAt: sentAt) }
+        if issuance.isUnbound {
+            let waiting = backOff(.misconfigured, after: .unboundToken(), at: now, jitter: jitter)
+            return [.persist(.replace), .publish(.signedIn)] + waiting.dropFirst()
+        }
         state.accessToken = accessTokenTimes(of: issuance, sentAt: sentAt, jitter: jitter)
         state.deadline = scheduledDeadline(at: now)
         return [.persist(.replace), .publish(.signedIn)]
@@ -39,6 +44,7 @@ extension RefreshMachine {
         guard state.mayHoldGoodGrant else {
             return grantObtained(issuance, false, sentAt: sentAt, at: now, jitter: jitter)
         }
+        state.hasWorked = true
         state.accessToken = accessTokenTimes(of: issuance, sentAt: sentAt.asSeen(at: now), jitter: jitter)
         switch state.phase {
         case .scheduled, .interactionRequired:
@@ -51,9 +57,9 @@ extension RefreshMachine {
 
     /// As after a sign-in; the server has taken the refresh token, too.
     mutating func grantProved(_ issuance: Issuance, sentAt: Moment, at now: Moment, jitter: Double) -> [Effect] {
-        _ = grantObtained(issuance, true, sentAt: sentAt, at: now, jitter: jitter)
-        state.hasRefreshed = true
-        return [.persist(.replace), .publish(.grantImported), .publish(.tokenRefreshed)]
+        let waiting = grantObtained(issuance, true, sentAt: sentAt, at: now, jitter: jitter).dropFirst(2)
+        let told = waiting.isEmpty ? [Effect.publish(.tokenRefreshed)] : Array(waiting)
+        return [.persist(.replace), .publish(.grantImported)] + told
     }
 
     /// A request that is under way has to end first: its answer may hold the refresh token that works elsewhere.

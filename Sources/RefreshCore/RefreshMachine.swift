@@ -177,7 +177,7 @@ package struct RefreshMachine: Sendable {
             phase: .scheduled,
             deadline: now.wall,
             refreshToken: lifetime.map { RefreshTokenTimes(issuedAt: now, lifetime: $0, isExtendedByUse: isExtended) },
-            hasRefreshed: state.hasRefreshed,
+            hasWorked: state.hasWorked,
             isRotating: state.isRotating
         )
         return [.persist(.replace), .publish(.grantImported)]
@@ -185,7 +185,7 @@ package struct RefreshMachine: Sendable {
 
     private mutating func accountUpdated(at now: Moment, jitter: Double) -> [Effect] {
         // The way we ask has changed: nothing is known of it any more.
-        state.hasRefreshed = false
+        state.hasWorked = false
         state.isRotating = nil
         switch state.phase {
         case .backingOff(let backOff) where backOff.kind == .misconfigured:

@@ -22,8 +22,9 @@ package struct RefreshState: Hashable, Sendable {
     /// Whether there is something to refresh with: a refresh token, or what a service account's client has. A grant without (GitHub's
     /// classic apps, Slack's without rotation) lasts as long as its access token.
     package var isRefreshable: Bool
-    /// Whether a refresh has ever succeeded: the way we ask is right, so a refusal is about the grant.
-    package var hasRefreshed: Bool
+    /// Whether the server has ever answered this registration with tokens, be it to a refresh or to a sign-in: the way we ask is right, so
+    /// a refusal is about the grant. A change of the account's settings makes it false.
+    package var hasWorked: Bool
     /// Whether the server replaces a refresh token that is used, as its answers to this account have shown; nil before the first answer.
     ///
     /// One answer with a new refresh token makes it true for good: some servers replace it only now and then. It is false only after
@@ -44,7 +45,7 @@ package struct RefreshState: Hashable, Sendable {
         refusals: Int = 0,
         refusal: RepeatedRefusal? = nil,
         isRefreshable: Bool = true,
-        hasRefreshed: Bool = false,
+        hasWorked: Bool = false,
         isRotating: Bool? = nil
     ) {
         self.generation = generation
@@ -58,7 +59,7 @@ package struct RefreshState: Hashable, Sendable {
         self.refusals = refusals
         self.refusal = refusal
         self.isRefreshable = isRefreshable
-        self.hasRefreshed = hasRefreshed
+        self.hasWorked = hasWorked
         self.isRotating = isRotating
     }
 

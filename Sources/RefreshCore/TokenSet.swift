@@ -16,6 +16,9 @@ package struct TokenSet: Hashable, Sendable {
     /// Bytes of `text`: the names of a dozen long scopes. A page of 500 accounts, each with all its sets, stays below 16 MiB.
     package static let longestText = 1_024
 
+    /// The scope that asks for a refresh token (OpenID Connect Core §11).
+    package static let offlineAccess = "offline_access"
+
     /// - Throws: `TokenSetError` for what no server could take.
     package init(scopes: [String] = [], resources: [String] = [], audience: String? = nil) throws(TokenSetError) {
         guard !scopes.isEmpty || !resources.isEmpty || audience != nil else { throw .empty }
@@ -56,7 +59,7 @@ package struct TokenSet: Hashable, Sendable {
     }
 
     /// `scope-token` of RFC 6749 §3.3.
-    private static func isScopeToken(_ text: String) -> Bool {
+    static func isScopeToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { isVisible($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
     }
 

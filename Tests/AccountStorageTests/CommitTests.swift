@@ -107,7 +107,6 @@ struct CommitTests {
         let facts = GrantFacts(
             subject: "alice",
             person: PersonNames(username: "a", email: "alice@example.org", fullName: "Alice", tenant: "t"),
-            grantedScopes: ["openid", "mail"],
             needsConsent: true,
             keptFields: ["instance_url": "https://eu1.example/"]
         )
@@ -128,6 +127,24 @@ struct CommitTests {
         try store.commit([StateWrite(account: id, base: Generation(3), state: state, tokens: grant)])
         #expect(try store.record(id)?.account.grantFacts == GrantFacts())
         #expect(try store.idToken(of: id) == nil)
+    }
+
+    @Test func `what an answer shows of the grant's scope is stored beside what the sign-in told`() throws {
+        var facts = GrantFacts(subject: "alice", keptFields: ["realmId": "7"])
+        let tokens = StoredTokens(refreshToken: Sample.refreshToken("r"))
+        let state = RefreshState(generation: Generation(2), phase: .scheduled, deadline: Sample.start)
+        try store.commit([
+            StateWrite(account: id, base: Generation(1), state: state, tokens: .replace(tokens, facts))
+        ])
+        for scope in [
+            GrantedScope(granted: ["files", "mail"]),
+            GrantedScope(granted: ["files", "mail"], missing: ["files"], request: .named),
+            GrantedScope(granted: ["files", "mail"], missing: ["files"], request: .refused),
+        ] {
+            facts.scope = scope
+            try store.commit([StateWrite(account: id, base: Generation(2), state: state, grantFacts: facts)])
+            #expect(try store.record(id)?.account.grantFacts == facts)
+        }
     }
 
     @Test func `a grant without a refresh token is stored as one`() throws {

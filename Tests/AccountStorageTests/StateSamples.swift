@@ -28,7 +28,7 @@ enum StateSamples {
         isOutcomeUnknown: true,
         failures: 5,
         refusals: 2,
-        hasRefreshed: true
+        hasWorked: true
     )
 
     /// Refused without a reason, and tried while a person is called.

@@ -16,6 +16,22 @@ struct GrantLedgerTests {
         #expect(first.scope == "mail calendar")
     }
 
+    @Test func `a narrower scope becomes that of later requests where the policy says so`() throws {
+        for (narrowing, later) in [(GrantPolicy.Narrowing.none, "mail calendar"), (.untilNamed, "mail")] {
+            var policy = GrantPolicy(isRotating: false)
+            policy.narrowing = narrowing
+            let ledger = LedgerRig(policy)
+            let grant = ledger.issue()
+            var scopes: [String] = []
+            for scope in ["mail", nil, "mail calendar", nil] {
+                guard case .issued(let tokens) = ledger.refresh(grant.refreshToken, asking: AskedToken(scope: scope))
+                else { throw DemoIssuerError.noSuchGrant(family: 1) }
+                scopes.append(tokens.scope)
+            }
+            #expect(scopes == ["mail", later, "mail calendar", "mail calendar"])
+        }
+    }
+
     @Test func `without rotation the refresh token stays and is not repeated`() {
         let ledger = LedgerRig(GrantPolicy(isRotating: false))
         let grant = ledger.issue()

@@ -44,6 +44,26 @@ struct FailingServerTests {
         }
     }
 
+    @Test(arguments: ["invalid_request", "unauthorized_client"])
+    func `a refresh token that is dead at its first use is no misconfiguration, in whatever words`(
+        error: String
+    ) async throws {
+        try await withSignInStage { stage, daemon, issuer in
+            let call = try stage.signIn()
+            let answer = try await Person("alice").decide(at: try #require(try await call.started().url))
+            _ = try await RawWeb.get(answer)
+            try await call.completed()
+            try await issuer.script(.answer(.oauthError(error)), times: nil)
+            #expect(try await stage.authctl("refresh", "work").end != .exited(0))
+            let status = try await stage.status("work")
+            #expect(status.state == "retrying", "\(status)")
+            #expect(status.failure?.oauthError == error)
+            // The code has brought a token, which is as good as it was.
+            try await stage.acquire("work")
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
     @Test func `no request is sent before Retry-After, whoever asks`() async throws {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(2))) { issuer, url in
             let stage = try DaemonStage()

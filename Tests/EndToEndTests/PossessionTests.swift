@@ -42,7 +42,7 @@ struct PossessionTests {
             let first = try await stage.authctl(arguments)
             #expect(first.end == .exited(0), "\(first.errors)")
             let lines = first.output.split(separator: "\n")
-            #expect(lines.first?.hasPrefix("Authorization: ") == true)
+            #expect(lines.first?.hasPrefix("Authorization: DPoP ") == true)
             let made = try claims(try #require(lines.last).dropFirst("DPoP: ".count))
             #expect(made.htm == "GET")
             #expect(made.htu == "https://api.example/v1/mail")

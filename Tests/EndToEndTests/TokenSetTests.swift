@@ -92,6 +92,36 @@ struct TokenSetTests {
         }
     }
 
+    @Test(arguments: [GrantPolicy.Narrowing.untilNamed, .forGood])
+    func `a set that narrows the account is noticed, the whole scope is asked for, and what is missing is told`(
+        narrowing: GrantPolicy.Narrowing
+    ) async throws {
+        var policy = GrantPolicy()
+        policy.narrowing = narrowing
+        try await withAccount(policy: policy) { stage, _, _ in
+            _ = try await acquire(stage, scopes: ["mail"])
+            #expect(try await stage.status("work").missingScopes == nil)
+            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+            #expect(try await stage.status("work").missingScopes == ["calendar", "files"])
+            let told = try await stage.authctl("status", "work")
+            #expect(told.end == .exited(0) && told.output.contains("calendar files"), "\(told)")
+            let shown = try await stage.authctl("account", "show", "work")
+            #expect(shown.output.contains("of its grant's scope: calendar files"), "\(shown)")
+
+            // Named once, refused by one of the two, and asked for without it.
+            for _ in 0..<2 { #expect(try await stage.authctl("refresh", "work").end == .exited(0)) }
+            let status = try await stage.status("work")
+            #expect(status.state == "fresh" && status.failures == 0, "\(status)")
+            #expect(status.missingScopes == (narrowing == .forGood ? ["calendar", "files"] : nil))
+
+            // It is named again and again, so that another set does not narrow it.
+            guard narrowing == .untilNamed else { return }
+            _ = try await acquire(stage, scopes: ["files"])
+            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+            #expect(try await stage.status("work").missingScopes == nil)
+        }
+    }
+
     @Test func `32 callers of four sets cost four requests, one after the other`() async throws {
         try await withAccount { stage, issuer, _ in
             let before = await issuer.lastSequence

@@ -1,4 +1,7 @@
 import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
 import RefreshCore
 import Testing
 
@@ -10,6 +13,21 @@ struct DPoPRequestTests {
     private static let key = DPoPKey()
     private static let bound = ClientRegistration(clientID: "client", dpopKey: key.secret)
     private static let wantsNonce = #"{"error":"use_dpop_nonce"}"#
+
+    private static func nonce(in request: LoopbackServer.Request) -> String? {
+        (try? CompactJWS(Secret(request.header("dpop") ?? "")))?.payload.text("nonce")
+    }
+
+    private static func refusal(giving nonce: String) -> String {
+        let head = "HTTP/1.1 400 Status\r\ncontent-length: \(wantsNonce.utf8.count)\r\ndpop-nonce: \(nonce)\r\n\r\n"
+        return head + wantsNonce
+    }
+
+    private static func note(_ nonce: String, by client: OAuthClient, from request: LoopbackServer.Request) {
+        guard let endpoint = Endpoint(request.origin + "/token") else { return }
+        let answer = Answer(status: 400, headers: ["dpop-nonce": nonce], body: [])
+        client.cache.origins.note(answer, from: endpoint, now: Timestamp(microseconds: 0))
+    }
 
     private func proof(_ request: LoopbackServer.Request) throws -> CompactJWS {
         let jws = try CompactJWS(Secret(request.header("dpop") ?? ""))
@@ -59,8 +77,9 @@ struct DPoPRequestTests {
         status: Int
     ) async throws {
         try await withServer({ request, _ in
-            let nonce = (try? CompactJWS(Secret(request.header("dpop") ?? "")))?.payload.text("nonce")
-            guard nonce == "n1" else { return [LoopbackServer.answer(status, ["dpop-nonce": "n1"], Self.wantsNonce)] }
+            guard Self.nonce(in: request) == "n1" else {
+                return [LoopbackServer.answer(status, ["dpop-nonce": "n1"], Self.wantsNonce)]
+            }
             return [LoopbackServer.json(200, issuedTokens)]
         }) { server in
             try await withClient { client async throws in
@@ -84,12 +103,73 @@ struct DPoPRequestTests {
         }
     }
 
-    @Test func `a server that is never content is asked twice`() async throws {
+    @Test func `each account of a server that has changed its nonce is refreshed at once`() async throws {
+        let accounts = 6
+        let allSent = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
+        defer { allSent.succeed() }
+        try await withServer({ request, index in
+            // The first answer gives the old nonce. No account hears of the new one before all have sent the old one.
+            guard index > 0 else { return [LoopbackServer.answer(200, ["dpop-nonce": "old"], issuedTokens)] }
+            if index == accounts { allSent.succeed() }
+            let refusal = Self.refusal(giving: "new")
+            guard index > accounts else { return [.sendAfter(allSent.futureResult, refusal)] }
+            return [Self.nonce(in: request) == "new" ? LoopbackServer.json(200, issuedTokens) : .send(refusal)]
+        }) { server in
+            try await withClient { client async throws in
+                #expect(try await refresh(at: server, by: client).response != nil)
+                let request = try refreshRequest(to: server.origin, registration: Self.bound)
+                let outcomes = await withTaskGroup(of: RefreshOutcome.self) { group in
+                    for _ in 0..<accounts { group.addTask { await client.refresh(request) } }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(outcomes.compactMap(\.failure) == [])
+            }
+            let sent = server.requests.map(Self.nonce)
+            let (old, new) = (
+                [String?](repeating: "old", count: accounts), [String?](repeating: "new", count: accounts)
+            )
+            #expect(sent == [nil] + old + new)
+        }
+    }
+
+    @Test func `a code is exchanged with a nonce that another answer brought first`() async throws {
+        try await withClient { client async throws in
+            try await withServer({ request, index in
+                guard request.line == "POST /token" else { return [LoopbackServer.answer(404)] }
+                guard Self.nonce(in: request) != "new" else { return [LoopbackServer.json(200, issuedTokens)] }
+                // As if the answer to another account had arrived a moment ago.
+                Self.note("new", by: client, from: request)
+                return [.send(Self.refusal(giving: "new"))]
+            }) { server in
+                let profile = signInProfile(at: server.origin)
+                let exchange = CodeExchange(
+                    client: try requestingClient(at: server.origin, registration: Self.bound, profile: profile),
+                    code: Secret("code-1"),
+                    redirectURI: "http://127.0.0.1:1234/",
+                    codeVerifier: Secret(exampleVerifier)
+                )
+                let outcome = await client.exchange(exchange)
+                #expect(try outcome.result.get().tokens.accessToken.secret == Secret("a1"))
+                #expect(server.requests.map(Self.nonce) == [nil, "new"])
+            }
+        }
+    }
+
+    @Test func `a nonce that the server gives again and does not take is not sent again`() async throws {
+        try await withServer({ _, _ in [.send(Self.refusal(giving: "same"))] }) { server in
+            try await withClient { client async throws in
+                for _ in 0..<2 { _ = try await refresh(at: server, by: client) }
+            }
+            #expect(server.requests.map(Self.nonce) == [nil, "same", "same"])
+        }
+    }
+
+    @Test func `a server that is never content is asked twice, and again later`() async throws {
         try await withServer({ _, index in
             [LoopbackServer.answer(400, ["dpop-nonce": "n\(index)"], Self.wantsNonce)]
         }) { server in
             try await withClient { client async throws in
-                #expect(try await refresh(at: server, by: client).failure?.failureClass == .misconfigured)
+                #expect(try await refresh(at: server, by: client).failure?.failureClass == .unavailable)
             }
             #expect(server.requests.count == 2)
         }
@@ -103,6 +183,73 @@ struct DPoPRequestTests {
             try await withClient { client async throws in _ = try await refresh(at: server, by: client) }
             #expect(server.requests.count == 1)
         }
+    }
+
+    @Test(arguments: [("DPoP", false), ("dpop", false), ("Bearer", true), ("N_A", true), ("mac", true)])
+    func `a token of any other type is bound to no key, and is marked`(type: String, isUnbound: Bool) async throws {
+        let answer = issuedTokens.replacingOccurrences(of: "Bearer", with: type)
+        try await withServer({ _, _ in [LoopbackServer.json(200, answer)] }) { server in
+            try await withClient { client async throws in
+                let response = try await refresh(at: server, by: client).result.get()
+                #expect(response.issuance.isUnbound == isUnbound)
+                // What the server has rotated is not lost with it.
+                #expect(response.refreshToken == RefreshToken(Secret("r2")))
+                var accepting = Self.bound
+                accepting.acceptsBearer = true
+                for registration in [accepting, ClientRegistration(clientID: "client")] {
+                    let taken = try await refresh(registration, at: server, by: client).result.get()
+                    #expect(!taken.issuance.isUnbound)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `of a code's Bearer answer the refresh token is kept, and without one it is refused and revoked`(
+        hasRefreshToken: Bool
+    ) async throws {
+        let answer = hasRefreshToken ? issuedTokens : #"{"access_token":"a1","token_type":"Bearer"}"#
+        try await withServer({ request, _ in
+            [request.line == "POST /revoke" ? LoopbackServer.answer(200) : LoopbackServer.json(200, answer)]
+        }) { server in
+            let profile = signInProfile(at: server.origin) {
+                $0.revocationEndpoint = Endpoint(server.origin + "/revoke")
+            }
+            let exchange = CodeExchange(
+                client: try requestingClient(at: server.origin, registration: Self.bound, profile: profile),
+                code: Secret("code-1"),
+                redirectURI: "http://127.0.0.1:1234/",
+                codeVerifier: Secret(exampleVerifier)
+            )
+            let outcome = try await withClient { await $0.exchange(exchange) }
+            switch outcome.result {
+            case .success(let grant): #expect(hasRefreshToken && grant.tokens.issuance.isUnbound)
+            case .failure(let failure): #expect(!hasRefreshToken && failure.failureClass == .misconfigured)
+            }
+            #expect(server.requests.map(\.line) == ["POST /token"] + (hasRefreshToken ? [] : ["POST /revoke"]))
+        }
+    }
+
+    @Test func `what is exchanged for a token that stands in no header is no downgrade`() throws {
+        let terms = ExchangeTerms(
+            subject: SourceToken(account: try #require(AccountName("a")), type: .accessToken),
+            actor: nil,
+            requestedType: .idToken
+        )
+        var registration = Self.bound
+        registration.serviceGrant = .tokenExchange(terms)
+        let client = try requestingClient(at: "https://a.example", registration: registration)
+        let tokens = { (type: String) in
+            TokenResponse(
+                accessToken: AccessToken(Secret("t"), type: type),
+                refreshToken: nil,
+                issuance: Issuance(lifetime: nil),
+                scopes: nil,
+                idToken: nil
+            )
+        }
+        #expect(!client.judged(tokens("N_A")).issuance.isUnbound)
+        #expect(client.judged(tokens("Bearer")).issuance.isUnbound)
     }
 
     @Test func `a nonce of one origin is not told to another`() async throws {

@@ -118,6 +118,8 @@ struct FailureTableTests {
         ),
         answered("client refused", 401, .misconfigured, error: "invalid_client", signs: [.workedBefore]),
         answered("client may not", 400, .misconfigured, error: "unauthorized_client"),
+        answered("nonce wanted again", 400, .unavailable, error: "use_dpop_nonce", signs: [.showedProof]),
+        answered("request refused", 400, .misconfigured, error: "use_dpop_nonce"),
         answered("request refused", 400, .misconfigured, error: "invalid_request"),
         answered("request refused", 400, .misconfigured, error: "invalid_scope", signs: [.workedBefore]),
     ]

@@ -28,6 +28,8 @@ final class LoopbackServer: Sendable {
     /// What is done to a request.
     enum Step: Sendable {
         case send(String)
+        /// The text, as soon as the test says so.
+        case sendAfter(EventLoopFuture<Void>, String)
         /// The text again and again, until the client closes or so many bytes were written.
         case flood(String, limit: Int)
         /// One byte of the text every few milliseconds.
@@ -145,6 +147,10 @@ private final class RequestReader: ChannelInboundHandler {
         switch step {
         case .send(let text):
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+        case .sendAfter(let gate, let text):
+            let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+            let reader = NIOLoopBound(self, eventLoop: context.eventLoop)
+            gate.hop(to: context.eventLoop).whenSuccess { reader.value.perform(.send(text), bound.value) }
         case .flood(let text, let limit):
             flood(ByteBuffer(string: text), limit: limit, context)
         case .drip(let text):

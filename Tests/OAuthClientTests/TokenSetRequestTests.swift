@@ -36,6 +36,21 @@ struct TokenSetRequestTests {
         #expect(try await body(set, registration) == Self.start + "&audience=own&x=1&resource=urn%3Aasked&client_id=c")
     }
 
+    @Test func `an own request names the scope of the grant where it has to, in the server's way`() async throws {
+        try await withServer({ _, _ in [LoopbackServer.json(200, issuedTokens)] }) { server in
+            try await withClient { client async throws in
+                var profile = ProviderProfile(name: "commas")
+                for separator in [nil, ","] as [String?] {
+                    profile.scopeSeparator = separator
+                    var request = try refreshRequest(to: server.origin, profile: profile)
+                    request.scopes = ["files", "mail"]
+                    _ = await client.refresh(request)
+                }
+            }
+            #expect(server.requests.map { formFields($0.body)["scope"] } == [["files mail"], ["files,mail"]])
+        }
+    }
+
     @Test func `offline access is kept where the grant has it`() async throws {
         let granted = ClientRegistration(clientID: "c", scopes: ["mail", "offline_access"])
         let set = try TokenSet(scopes: ["files"])

@@ -42,7 +42,7 @@ enum MachineFixture {
             phase: phase,
             deadline: deadline,
             accessToken: AccessTokenTimes(issuedAt: start, lifetime: .seconds(3600), refreshAfter: .seconds(2400)),
-            hasRefreshed: true
+            hasWorked: true
         )
         return RefreshMachine(state: state, policy: policy)
     }

@@ -31,7 +31,7 @@ import Testing
     ) {
         var machine = Fixture.machine(phase)
         #expect(machine.handle(.accountUpdated, at: start.later(.seconds(10)), jitter: 0.5) == [.persist(.unchanged)])
-        #expect(!machine.state.hasRefreshed)
+        #expect(!machine.state.hasWorked)
         let soon = start.later(.seconds(11)).wall
         #expect((machine.state.deadline == soon) == (phase.backOffKind == .misconfigured))
     }

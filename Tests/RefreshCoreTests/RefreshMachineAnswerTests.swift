@@ -79,11 +79,11 @@ import Testing
 
     @Test func `a success forgets all failures`() {
         var state = Fixture.machine(.refreshing(Fixture.lease)).state
-        (state.failures, state.refusals, state.isOutcomeUnknown, state.hasRefreshed) = (4, 1, true, false)
+        (state.failures, state.refusals, state.isOutcomeUnknown, state.hasWorked) = (4, 1, true, false)
         var machine = RefreshMachine(state: state, policy: RefreshPolicy())
         _ = machine.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: start, jitter: 0)
         #expect(machine.state.failures == 0 && machine.state.refusals == 0)
-        #expect(!machine.state.isOutcomeUnknown && machine.state.hasRefreshed)
+        #expect(!machine.state.isOutcomeUnknown && machine.state.hasWorked)
     }
 
     @Test
@@ -93,13 +93,39 @@ import Testing
             let event = Event.tokensIssued(machine.state.generation, Issuance(lifetime: .zero, isRotated: true))
             let effects = machine.handle(event, at: start, jitter: 0.5)
             #expect(effects.first == .persist(.storeGrant))
-            #expect(machine.state.failures == failures && machine.state.hasRefreshed)
+            #expect(machine.state.failures == failures && machine.state.hasWorked)
             #expect(machine.state.deadline == start.wall + .seconds(delay))
             #expect(machine.state.shown(at: start) == .retrying)
             // The one from before is as good as it was.
             #expect(machine.state.accessToken == Fixture.machine(.scheduled).state.accessToken)
         }
         #expect(machine.state.generation == Generation(7))
+    }
+
+    @Test func `a token that is bound to no key is not taken, what came with it is kept, and a person is told`() {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        let answer = Issuance(lifetime: .seconds(3600), isRotated: true, isUnbound: true)
+        let effects = machine.handle(.tokensIssued(Fixture.generation, answer), at: start, jitter: 0.5)
+        let retryAt = start.wall + .seconds(225)
+        #expect(
+            effects == [.persist(.storeGrant), .publish(.misconfigured(.unboundToken(), retryAt: retryAt))]
+        )
+        #expect(machine.state.shown(at: start) == .misconfigured)
+        #expect(machine.state.generation == Fixture.generation.next)
+        #expect(machine.state.accessToken == Fixture.machine(.scheduled).state.accessToken)
+        _ = machine.handle(.refreshRequested, at: start, jitter: 0.5)
+        _ = machine.handle(.tokensIssued(Fixture.generation.next, Fixture.issuance), at: start, jitter: 0.5)
+        #expect(machine.state.phase == .scheduled)
+    }
+
+    @Test func `a set's token that is bound to no key is not taken, and the account goes on`() throws {
+        let set = try TokenSet(scopes: ["mail"])
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        let answer = Issuance(lifetime: .seconds(3600), isRotated: true, isUnbound: true)
+        let effects = machine.handle(.tokenSetIssued(set, Fixture.generation, answer), at: start, jitter: 0.5)
+        #expect(effects == [.persist(.storeGrant), .publish(.tokenSetFailed(set, .unboundToken()))])
+        #expect(machine.state.phase == .scheduled)
+        #expect(machine.state.generation == Fixture.generation.next)
     }
 
     @Test func `a token given again with what is left of its life is asked for again when that is over`() {
@@ -305,7 +331,7 @@ import Testing
 
     @Test func `a bare refusal before any success is a misconfiguration`() {
         var state = Fixture.machine(.refreshing(Fixture.lease)).state
-        state.hasRefreshed = false
+        state.hasWorked = false
         var machine = RefreshMachine(state: state, policy: RefreshPolicy())
         refuse(&machine, .rejected, at: start)
         #expect(machine.state.phase.backOffKind == .misconfigured)

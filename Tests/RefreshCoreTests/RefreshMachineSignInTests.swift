@@ -31,6 +31,40 @@ import Testing
         #expect(machine.state.previous == nil && machine.state.failures == 0)
     }
 
+    @Test(arguments: [false, true])
+    func `a new grant whose access token is bound to no key is kept, and a person is told`(isProved: Bool) {
+        var machine = Fixture.machine(.signedOut)
+        let issuance = Issuance(lifetime: .seconds(3600), isUnbound: true)
+        let event: Event =
+            isProved
+            ? .grantProved(issuance, sentAt: start)
+            : .grantObtained(issuance, hasRefreshToken: true, sentAt: start)
+        let effects = machine.handle(event, at: start, jitter: 0.5)
+        let told: AccountChange = .misconfigured(.unboundToken(), retryAt: start.wall + .seconds(225))
+        #expect(effects == [.persist(.replace), .publish(isProved ? .grantImported : .signedIn), .publish(told)])
+        #expect(machine.state.accessToken == nil && machine.state.isRefreshable)
+        #expect(machine.state.shown(at: start) == .misconfigured)
+    }
+
+    @Test(arguments: [FailureClass.rejected, .refusedByGateway])
+    func `the exchange of a code has shown that the server takes the way it is asked`(failureClass: FailureClass) {
+        var machine = RefreshMachine(state: RefreshState(), policy: RefreshPolicy())
+        _ = machine.handle(
+            .grantObtained(Issuance(lifetime: .seconds(3600)), hasRefreshToken: true, sentAt: start),
+            at: start,
+            jitter: 0.5
+        )
+        #expect(machine.state.hasWorked)
+        let due = start.later(.seconds(2400))
+        _ = machine.handle(.deadlineReached, at: due, jitter: 0.5)
+        let failed = Event.refreshFailed(machine.state.generation, Fixture.failure(failureClass))
+        guard case .publish(.refreshFailed)? = machine.handle(failed, at: due, jitter: 0.5).last else {
+            Issue.record("the refusal of a first refresh is called a misconfiguration")
+            return
+        }
+        #expect(machine.state.shown(at: due) == .retrying)
+    }
+
     @Test func `a late answer to a request of the grant before is dropped`() {
         var machine = signedIn(.refreshing(Lease(generation: Fixture.generation, startedAt: start)))
         let late = Event.tokensIssued(Fixture.generation, Issuance(lifetime: .seconds(60), isRotated: true))

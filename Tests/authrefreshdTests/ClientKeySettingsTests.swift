@@ -69,6 +69,26 @@ struct ClientKeySettingsTests {
         #expect(AccountSettings(account).dpop == true)
     }
 
+    @Test func `Bearer tokens can be accepted by an account with a key, and by no other`() throws {
+        var asked = settings(dpop: true)
+        asked.acceptBearer = true
+        let draft = try reader.draft(asked, clientSecret: nil)
+        #expect(draft.registration.acceptsBearer)
+        let account = Account(
+            id: AccountID(1),
+            name: draft.name,
+            issuer: draft.issuer,
+            registration: draft.registration
+        )
+        #expect(AccountSettings(account).acceptBearer == true)
+        let change = UpdateAccount.Parameters(account: "a", clear: ["acceptBearer"])
+        #expect(try reader.account(account, changedBy: change).registration.acceptsBearer == false)
+        asked.dpop = nil
+        let error = #expect(throws: VarlinkError.self) { try reader.draft(asked, clientSecret: nil) }
+        let parameters = String(decoding: try #require(error).parameters, as: UTF8.self)
+        #expect(parameters.contains(#""field":"acceptBearer""#))
+    }
+
     @Test func `a key is kept where the account stays, and goes where it moves`() throws {
         let draft = try reader.draft(settings(), clientSecret: nil, clientKey: Self.key)
         let account = Account(

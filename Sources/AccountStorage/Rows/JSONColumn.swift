@@ -57,20 +57,24 @@ struct StoredGrantFacts: Codable {
     private let email: String?
     private let fullName: String?
     private let tenant: String?
-    private let grantedScopes: [String]?
     private let needsConsent: Bool?
+    private let scope: [String]?
+    private let scopeMissing: [String]?
+    private let scopeRequest: String?
 
     /// Nil if there are none.
     static func text(of facts: GrantFacts) throws -> String? {
-        guard facts.person != nil || facts.grantedScopes != nil || facts.needsConsent else { return nil }
+        guard facts.person != nil || facts.needsConsent || facts.scope != nil else { return nil }
         return try JSONColumn.text(
             of: StoredGrantFacts(
                 username: facts.person?.username,
                 email: facts.person?.email,
                 fullName: facts.person?.fullName,
                 tenant: facts.person?.tenant,
-                grantedScopes: facts.grantedScopes,
-                needsConsent: facts.needsConsent ? true : nil
+                needsConsent: facts.needsConsent ? true : nil,
+                scope: facts.scope?.granted,
+                scopeMissing: facts.scope.flatMap { $0.missing.isEmpty ? nil : $0.missing },
+                scopeRequest: facts.scope.flatMap { $0.request == .omitted ? nil : $0.request.rawValue }
             )
         )
     }
@@ -79,10 +83,17 @@ struct StoredGrantFacts: Codable {
         GrantFacts(
             subject: subject,
             person: stored?.person,
-            grantedScopes: stored?.grantedScopes,
             needsConsent: stored?.needsConsent ?? false,
-            keptFields: keptFields
+            keptFields: keptFields,
+            scope: stored?.grantedScope
         )
+    }
+
+    private var grantedScope: GrantedScope? {
+        scope.map { granted in
+            let request = scopeRequest.flatMap(GrantedScope.Request.init) ?? .omitted
+            return GrantedScope(granted: granted, missing: scopeMissing ?? [], request: request)
+        }
     }
 
     private var person: PersonNames? {

@@ -98,6 +98,8 @@ package struct StateWrite: Sendable {
     package var settings: SettingsChange?
     /// How Basic credentials have to be written for this server, if this exchange found it out; nil changes nothing.
     package var learnedEncoding: BasicCredentialEncoding?
+    /// What is known of the grant now, if that has changed beside `tokens`; nil changes nothing.
+    package var grantFacts: GrantFacts?
 
     package init(
         account: AccountID,
@@ -105,8 +107,10 @@ package struct StateWrite: Sendable {
         state: RefreshState,
         tokens: TokenWrite = .unchanged,
         settings: SettingsChange? = nil,
-        learnedEncoding: BasicCredentialEncoding? = nil
+        learnedEncoding: BasicCredentialEncoding? = nil,
+        grantFacts: GrantFacts? = nil
     ) {
+        self.grantFacts = grantFacts
         self.account = account
         self.base = base
         self.state = state

@@ -50,7 +50,7 @@ enum StateColumns {
         values.append(state.isOutcomeUnknown)
         values.append(state.failures)
         values.append(state.refusals)
-        values.append(state.hasRefreshed)
+        values.append(state.hasWorked)
         values.append(state.isRefreshable)
         values.append(state.refusal?.text)
         values.append(moment: state.refusal?.since)
@@ -73,7 +73,7 @@ enum StateColumns {
             isOutcomeUnknown: try reader.required(reader.flag(), "outcome_unknown"),
             failures: try reader.required(reader.count(), "failures"),
             refusals: try reader.required(reader.count(), "refusals"),
-            hasRefreshed: try reader.required(reader.flag(), "has_refreshed")
+            hasWorked: try reader.required(reader.flag(), "has_refreshed")
         )
         state.isRefreshable = try reader.required(reader.flag(), "is_refreshable")
         let (refusal, refusedSince) = (reader.text(), try reader.moment())

@@ -17,6 +17,7 @@ extension AccountSettings {
         clientKeyId = registration.clientKeyID
         teamId = registration.teamID
         dpop = registration.dpopKey == nil ? nil : true
+        acceptBearer = registration.acceptsBearer ? true : nil
         grantType = registration.serviceGrant?.kind.rawValue
         assertionSubject = registration.serviceGrant?.assertion?.subject
         assertionAudience = registration.serviceGrant?.assertion?.audience
@@ -100,6 +101,7 @@ extension AccountSettings {
             authentication: try word(clientAuthentication, "clientAuthentication"),
             clientKeyID: clientKeyId,
             teamID: teamId,
+            acceptsBearer: acceptBearer ?? false,
             serviceGrant: try serviceGrant(),
             scopes: scopes ?? [],
             refreshParameters: refreshParameters ?? [:],

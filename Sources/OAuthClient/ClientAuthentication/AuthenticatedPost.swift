@@ -149,13 +149,14 @@ struct AuthenticatedPost: Sendable {
             let body = AnswerBody(answer)
             var row: FailureRow?
             if !isSuccess(answer, body) {
-                let signal = FailureSignal(
+                var signal = FailureSignal(
                     answer,
                     body,
                     from: endpoint,
                     profile: profile,
                     workedBefore: workedBefore
                 )
+                if isBound { signal.signs.insert(.showedProof) }
                 row = FailureTable.standard.row(for: signal)
             }
             let isFound = Self.isAuthenticated(row) && knownEncoding == nil && credentials.differsByEncoding
@@ -200,10 +201,13 @@ struct AuthenticatedPost: Sendable {
                 identity: identity
             )
             let answer = try await transport.send(request, before: deadline)
-            let newNonce = cache.origins.note(answer, from: place, now: configuration.now())
-            // RFC 9449 §8: nothing was done with what the request held.
-            guard !isRepeated, isBound, let newNonce, Self.wantsNonce(answer) else { return answer }
-            (nonce, isRepeated) = (newNonce, true)
+            let given = cache.origins.note(answer, from: place, now: configuration.now())
+            // Compared with the nonce that was sent: an answer to another account may have brought the new one first, and then it
+            // stands in memory already. RFC 9449 §8: nothing was done with what the request held.
+            guard !isRepeated, isBound, Self.wantsNonce(answer), let next = given ?? cache.origins.nonce(for: place),
+                next != nonce
+            else { return answer }
+            (nonce, isRepeated) = (next, true)
         }
     }
 

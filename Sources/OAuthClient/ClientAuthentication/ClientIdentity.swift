@@ -110,6 +110,19 @@ package struct RequestingClient: Sendable {
         self.correlationID = correlationID
     }
 
+    /// `tokens`, with a mark if their access token is bound to no key and this client takes none such.
+    ///
+    /// RFC 9449 §5: any `token_type` but `DPoP` says that the token is bound to none. What is exchanged for a token that stands in no
+    /// header has the type `N_A` (RFC 8693 §2.2.1).
+    func judged(_ tokens: TokenResponse) -> TokenResponse {
+        guard registration.dpopKey != nil, !registration.acceptsBearer else { return tokens }
+        let type = tokens.accessToken.type.lowercased()
+        let isForNoHeader = type == "n_a" && registration.serviceGrant?.exchange != nil
+        var judged = tokens
+        judged.issuance.isUnbound = type != "dpop" && !isForNoHeader
+        return judged
+    }
+
     /// What the person is asked to grant: `asked`, or else the account's scopes, or else the profile's.
     package func scopes(_ asked: [String]?) -> [String] {
         asked ?? (registration.scopes.isEmpty ? profile?.signIn.scopes ?? [] : registration.scopes)

@@ -183,6 +183,14 @@ extension FailureTable {
             "the server does not let this client refresh",
             .tryOtherCredentials
         ),
+        // After the one repetition with the nonce that it gave: the server goes on changing it, or its machines do not agree on one.
+        // RFC 9449 §8: it has done nothing with the request, and the next one may meet a server that is content.
+        FailureRow(
+            "nonce wanted again",
+            Condition(status: believed, error: ["use_dpop_nonce"], sign: .showedProof),
+            .unavailable,
+            "the server asks for another DPoP nonce each time"
+        ),
         FailureRow(
             "request refused",
             Condition(

@@ -149,6 +149,8 @@ enum FailureSign: String, Hashable, Sendable, CaseIterable {
     case claimsChallenge
     /// The same form of request was answered with tokens before.
     case workedBefore
+    /// The request held a DPoP proof (RFC 9449 §5).
+    case showedProof
     /// The provider's profile names this answer as the end of a grant.
     case grantEnded
     /// All that it says is in `message`, which no authorization server's error has alone: AWS's and other gateways' do.

@@ -113,7 +113,8 @@ extension TokenResponse {
             issuance: Issuance(
                 lifetime: issuance.lifetime,
                 lifetimeBasis: issuance.lifetimeBasis,
-                refreshIn: issuance.refreshIn
+                refreshIn: issuance.refreshIn,
+                isUnbound: issuance.isUnbound
             ),
             scopes: scopes,
             idToken: nil

@@ -126,7 +126,7 @@ final class OriginMemory: Sendable {
 
     /// Takes what `answer` says: its `DPoP-Nonce` (RFC 9449 §8, §8.2) and its `Date`.
     ///
-    /// - Returns: the nonce, if it is another than the one before.
+    /// - Returns: the nonce that it gives; nil if it gives none that can be used.
     @discardableResult func note(_ answer: Answer, from endpoint: Endpoint, now: Timestamp) -> String? {
         memory.withLock { $0.note(answer, from: Origin(endpoint), now: now) }
     }
@@ -144,7 +144,7 @@ extension OriginMemory.Memory {
         let found = answer.headers["dpop-nonce"]
         // RFC 9449 §8: exactly one, of visible characters.
         guard found.count == 1, let nonce = found.first, (1...OriginMemory.nonceLimit).contains(nonce.utf8.count),
-            nonce.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), nonce != nonces[origin]
+            nonce.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
         else { return nil }
         nonces[origin] = nonce
         return nonce

@@ -7,9 +7,11 @@ package struct RefreshRequest: Sendable {
     package var refreshToken: RefreshToken
     /// What is asked for; nil for the account's default access token.
     package var tokenSet: TokenSet?
+    /// The whole scope of the grant, where the server has to be told it; nil names none. Only without a token set.
+    package var scopes: [String]?
     /// What a resource server wants the token to say: a JSON object (OpenID Connect Core §5.5, Entra). Nil sends nothing.
     package var claims: String?
-    /// Whether this account was refreshed before with the same registration.
+    /// Whether the server has answered this account with tokens before, with the same registration: to a refresh, or to a sign-in.
     ///
     /// A server that then answers `invalid_request` means the token, not the form of the request.
     package var hasWorkedBefore: Bool

@@ -190,6 +190,7 @@ extension OAuthClient {
         do throws(RefreshFailure) {
             let claims = try await check.claims(of: tokens, now: now, skew: date.map { $0 - now } ?? .zero)
             if claims == nil { tokens.idToken = nil }
+            tokens = try client.usable(tokens)
             if tokens.refreshToken == nil { tokens = await introspected(tokens, of: client, metadata) }
             var kept = KeptFields.read(request.keptFields + (client.profile?.tokenFields ?? []), in: body.fields)
             kept[KeptFields.details] = KeptFields.details(in: body.fields)
@@ -208,6 +209,17 @@ extension OAuthClient {
             )
             return outcome(.failure(error))
         }
+    }
+}
+
+extension RequestingClient {
+    /// `tokens` of a new grant, of which at least the refresh token can be used; one that is not bound is marked.
+    ///
+    /// - Throws: `misconfigured` if there is nothing but an access token that is bound to no key, and this client takes none such.
+    fileprivate func usable(_ tokens: TokenResponse) throws(RefreshFailure) -> TokenResponse {
+        let judged = judged(tokens)
+        guard judged.issuance.isUnbound, judged.refreshToken == nil else { return judged }
+        throw .unboundToken(correlationID: correlationID)
     }
 }
 
@@ -281,7 +293,7 @@ extension OAuthClient {
         }
         let kept = KeptFields.read(profile.tokenFields, in: body.fields)
         return ObtainedGrant(
-            tokens: tokens,
+            tokens: try client.usable(tokens),
             person: grant.person,
             keptFields: grant.keptFields.merging(kept) { _, new in new }
         )

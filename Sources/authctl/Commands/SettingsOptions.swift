@@ -86,6 +86,9 @@ struct SettingsOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Apple's identifier of the developer team.", valueName: "id"))
     var teamId: String?
 
+    @Flag(help: "With --dpop: use access tokens, too, that the server has bound to no key (Bearer).")
+    var acceptBearer = false
+
     @Option(help: ArgumentHelp("Whom a jwt-bearer token is for (sub). Without: the client itself.", valueName: "name"))
     var assertionSubject: String?
 
@@ -198,6 +201,7 @@ struct SettingsOptions: ParsableArguments {
         settings.clientAuthentication = clientAuth
         settings.clientKeyId = clientKeyId
         settings.teamId = teamId
+        settings.acceptBearer = acceptBearer ? true : nil
         settings.assertionSubject = assertionSubject
         settings.assertionAudience = assertionAudience
         settings.assertionLifetimeSec = assertionLifetime?.seconds

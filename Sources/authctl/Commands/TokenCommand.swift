@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
 internal import StrictJSON
+internal import Terminal
 internal import VarlinkClient
 
 /// `authctl token`.
@@ -17,6 +18,10 @@ struct TokenCommand: ParsableCommand {
             one. It is obtained with the account's own grant when it is first asked for, stored, and shared by all who \
             name the same. A server that refuses a set leaves the account as it is: exit status 78, or 3 if the user \
             could lift the refusal, as by consent.
+
+            At some servers a token for --scope narrows the account's default token from its next refresh on, although RFC 6749 \
+            (section 6) says otherwise. The daemon notices that, and names the whole scope at every refresh afterwards; what \
+            is still missing is shown by 'authctl status'.
 
             --format: 'raw', the token alone; 'header', an Authorization header line; 'json', one object; 'env', lines \
             for a shell's eval that export AUTHREFRESH_ACCOUNT, AUTHREFRESH_ACCESS_TOKEN, AUTHREFRESH_TOKEN_TYPE and \
@@ -157,6 +162,12 @@ struct ProvenToken {
             nonce: nonce
         )
         proof = try daemon.ask(.provePossession, parameters, for: ProvePossession.Reply.self).proof
+        guard token.tokenType.lowercased() == "dpop" else {
+            throw .usage(
+                message: "the token of '\(PlainText.line(request.account))' is bound to no key, so nothing proves it",
+                hint: "'authctl token \(PlainText.line(request.account))' prints it without a proof"
+            )
+        }
         guard AcquiredToken.isPrintable(proof) else { throw .connection(.unreadableReply) }
         request.warnIfShort(token)
     }

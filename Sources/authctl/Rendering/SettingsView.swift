@@ -22,6 +22,7 @@ struct SettingsView {
                 ("state", StatusSentence(status: status, time: time).description),
                 ("generation", settings.map { _ in String(status.generation) }),
                 ("refreshed", status.refreshedAtUSec.map(time.both)),
+                ("lacks", status.missingScopes.map { "of its grant's scope: " + $0.joined(separator: " ") }),
                 ("secret ends", status.clientSecretExpiresAtUSec.map(time.both)),
                 ("server clock", status.clockSkewSec.flatMap(Self.skew)),
                 ("run", status.hint),
@@ -57,6 +58,8 @@ struct SettingsView {
         case ("grantType", .text(let grant)):
             return [(setting.label, GrantOption.words(for: grant) + ", without anybody")]
         case ("dpop", .flag(let isBound)): return isBound ? [(setting.label, "tokens are bound to a key")] : []
+        case ("acceptBearer", .flag(let isAccepted)):
+            return isAccepted ? [(setting.label, "are used, too, if the server binds none")] : []
         case ("assertionLifetimeSec", .seconds(let length)):
             return [(setting.label, "after \(LocalTime.length(length))")]
         case ("refreshTokenLifetimeSec", .seconds(let length)):

@@ -193,9 +193,13 @@ struct StatusNote {
             title =
                 "will be refused by the server: the client secret ends "
                 + (status.clientSecretExpiresAtUSec.map(time.both) ?? "soon")
+        case .fresh where status.missingScopes != nil:
+            title = "works, but the server left out of its access token some of what it granted"
+            lines.append(("next", "the next refresh asks for all of it; if it stays so, sign in again"))
         case .fresh, .refreshing, nil:
             return nil
         }
+        if let missing = status.missingScopes { lines.append(("lacks", missing.joined(separator: " "))) }
         if let words = status.failure.flatMap(Wording.serverWords) { lines.append(("server", words)) }
         if let since = status.sinceUSec { lines.append(("since", time.both(since))) }
         if status.reason == "rejectedWithoutReason", let next = status.nextAttemptAtUSec {

@@ -7,7 +7,8 @@ enum Wording {
     static func reason(_ reason: String?) -> String {
         switch reason {
         case "grantEnded": "the authorization server says that the grant has ended"
-        case "rejectedWithoutReason": "the authorization server refuses again and again and gives no reason"
+        case "rejectedWithoutReason":
+            "the authorization server refuses again and again, and does not say that the grant has ended"
         case "outcomeUnknown": "the answer to a refresh was lost, and the old refresh token is no longer taken"
         case "userRequired": "the authorization server wants to see you"
         case "noRefreshToken": "the access token has ended, and the server gave nothing to get another with"

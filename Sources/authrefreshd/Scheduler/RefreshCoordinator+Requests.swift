@@ -61,7 +61,14 @@ extension RefreshCoordinator {
         host.delaySleep()
         pending.claims = request.claims
         let correlationID = pending.correlationID
-        let sent = SentRequest(lease: lease, set: set, record: record, place: place, correlationID: correlationID)
+        let sent = SentRequest(
+            lease: lease,
+            set: set,
+            scopes: request.scopes,
+            record: record,
+            place: place,
+            correlationID: correlationID
+        )
         // Where the answer arrives, so that it is read without a change of threads.
         pending.task = Task(executorPreference: client.executor) { @concurrent [self, client, request] in
             let outcome = await request.run(by: client) { [self] in
@@ -84,14 +91,31 @@ extension RefreshCoordinator {
             client: asking,
             refreshToken: token,
             tokenSet: set,
-            hasWorkedBefore: set == nil && record.state.hasRefreshed,
+            hasWorkedBefore: set == nil && record.state.hasWorked,
             subject: record.account.grantFacts.subject,
             mayRotate: record.state.isRotating != false,
             rotationGrace: settings.policy(of: record.account).rotationGrace
         )
         // Where a person is needed, the grant goes on as it is.
         if set == nil, let stepUp = stepUps[record.account.id], !stepUp.needsPerson { request.claims = stepUp.claims }
+        if set == nil, asking.leavesScopeToServer { request.scopes = record.account.grantFacts.scope?.toName }
         return request
+    }
+
+    /// What the answer to an account's own request shows of its grant's scope; nil if that is what was known before.
+    private func learnedScope(from outcome: RefreshOutcome, of sent: SentRequest) -> GrantedScope? {
+        let account = sent.record.account
+        let asking = requestingClient(of: account, correlationID: sent.correlationID)
+        guard sent.set == nil, account.registration.serviceGrant == nil, asking.leavesScopeToServer else { return nil }
+        var scope = account.grantFacts.scope
+        switch outcome.result {
+        case .success(let response):
+            if scope == nil { scope = response.scopes.flatMap(GrantedScope.init(granted:)) }
+            scope?.note(response.scopes)
+        case .failure(let failure):
+            if sent.scopes != nil, failure.mayMeanScope { scope?.noteRefusal() }
+        }
+        return scope == account.grantFacts.scope ? nil : scope
     }
 
     /// A request has passed its time limit, and its connection is still open. Its answer may hold the only refresh token that the server
@@ -132,6 +156,7 @@ extension RefreshCoordinator {
                 event: event,
                 tokens: tokens,
                 learnedEncoding: outcome.basicCredentialEncoding,
+                learnedScope: learnedScope(from: outcome, of: sent),
                 correlationID: sent.correlationID
             )
         )
@@ -145,7 +170,9 @@ extension RefreshCoordinator {
         if sent.set == nil, let lack = sources.lacking(for: account, after: failure) {
             return .sourceLacking(generation, lack)
         }
-        return claims == nil ? .failed(generation, failure, for: sent.set) : .demandRefused(generation, failure)
+        // The next request asks for nothing but the grant, and tells whether that is meant.
+        let isBeyondGrant = claims != nil || sent.scopes != nil && failure.mayMeanScope
+        return isBeyondGrant ? .demandRefused(generation, failure) : .failed(generation, failure, for: sent.set)
     }
 
     /// Whether the server has refused the client for a secret that is no longer the one of `account`, as which it was asked.
@@ -180,6 +207,8 @@ private struct SentRequest: Sendable {
     let lease: Lease
     /// What was asked for; nil for the account's default access token.
     let set: TokenSet?
+    /// The scope that was named, because the server leaves some of it out otherwise; nil if none was.
+    let scopes: [String]?
     /// The account as it was when it was asked for.
     let record: Record
     let place: IssuerGate.Place
@@ -195,6 +224,14 @@ private enum TokenRequest: Sendable {
     var claims: String? {
         switch self {
         case .refresh(let request): request.claims
+        case .obtain: nil
+        }
+    }
+
+    /// The scope of the grant, if it is named.
+    var scopes: [String]? {
+        switch self {
+        case .refresh(let request): request.scopes
         case .obtain: nil
         }
     }
@@ -239,6 +276,11 @@ extension RefreshFailure {
         self.init(failureClass, detail: FailureDetail(summary: error.description))
     }
 
+    /// Whether a request that named a scope may have failed by that: the server has judged what was asked for.
+    fileprivate var mayMeanScope: Bool {
+        failureClass == .misconfigured || failureClass.isAboutGrant
+    }
+
     /// The same, as one that passes by itself: the next request is another one.
     fileprivate var worthAnotherTry: RefreshFailure {
         var failure = self
@@ -247,11 +289,18 @@ extension RefreshFailure {
     }
 }
 
+extension RequestingClient {
+    /// Whether the account's own requests say nothing of the scope by themselves, so that answers tell what the grant covers.
+    fileprivate var leavesScopeToServer: Bool {
+        profile?.refreshParameters["scope"] == nil && registration.refreshParameters["scope"] == nil
+    }
+}
+
 extension StoredTokens {
-    /// All that an answer brought.
+    /// All that an answer brought and that may be used.
     init(_ response: TokenResponse) {
         self.init(
-            accessToken: response.accessToken,
+            accessToken: response.issuance.isUnbound ? nil : response.accessToken,
             refreshToken: response.refreshToken,
             idToken: response.idToken,
             scopes: response.scopes

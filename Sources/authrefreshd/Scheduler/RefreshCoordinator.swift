@@ -345,6 +345,8 @@ struct Arrival {
     var settings: SettingsChange?
     /// What the request found out about the server.
     var learnedEncoding: BasicCredentialEncoding?
+    /// What the answer shows of the grant's scope; nil if nothing that was not known.
+    var learnedScope: GrantedScope?
     /// The request that it is the end of.
     var correlationID: String?
     /// Whether what was decided on it before contradicted the store.

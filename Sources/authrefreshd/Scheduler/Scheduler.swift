@@ -251,6 +251,10 @@ final class Scheduler {
                 settings: arrival.settings,
                 learnedEncoding: arrival.learnedEncoding
             )
+            if let scope = arrival.learnedScope, change != .replace {
+                after.account.grantFacts.scope = scope
+                write?.grantFacts = after.account.grantFacts
+            }
         }
         let isNewGrant = effects.first == .persist(.replace)
         let hasNewToken = machine.state.accessToken != nil && machine.state.accessToken != record.state.accessToken

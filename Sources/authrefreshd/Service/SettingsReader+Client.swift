@@ -33,6 +33,10 @@ extension SettingsReader {
         registration.clientSecret = clientSecret.map { Secret($0) }
         registration.clientKey = key
         registration.dpopKey = dpopKey ?? (settings.dpop == true ? OAuthClient.newDPoPKey() : nil)
+        // False says no more than nothing does.
+        if registration.acceptsBearer, registration.dpopKey == nil {
+            throw invalid("acceptBearer", "its tokens are bound to no key", "it goes with 'authctl account add --dpop'")
+        }
         registration.authorizationDetails = try authorizationDetails(settings.authorizationDetails)
         return registration
     }

@@ -22,6 +22,7 @@ extension AccountSnapshot {
         status.clientSecretExpiresAtUSec = account.registration.clientSecretExpiresAt?.microseconds
         status.grantType = account.registration.serviceGrant?.kind.rawValue
         status.clockSkewSec = clockSkew?.components.seconds
+        status.missingScopes = account.grantFacts.scope.flatMap { $0.missing.isEmpty ? nil : $0.missing }
         status.failure = failure.map { Failure($0.detail) }
         status.person = wirePerson
         if let interaction = state.interaction {
@@ -182,6 +183,10 @@ extension FailureDetail {
         case "invalid_target", "invalid_resource": return "\(edit) --param resource=URL"
         case .some: return "see 'authctl account edit --help' for what can be changed"
         case nil: break
+        }
+        // Only an access token that is bound to no key is an answer that misconfigures.
+        if let httpStatus, (200...299).contains(httpStatus) {
+            return "\(edit) --accept-bearer, if tokens without a key will do; else ask the server's administrator"
         }
         // An answer, but not one of a token endpoint: this is not the server, or not its address.
         guard httpStatus == nil else { return "\(edit) --issuer URL" }

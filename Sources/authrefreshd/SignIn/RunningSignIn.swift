@@ -186,7 +186,8 @@ extension RunningSignIn {
             grantFacts: GrantFacts(
                 subject: grant.subject ?? before.subject,
                 person: grant.person.names ?? before.person,
-                keptFields: kept.merging(grant.keptFields) { _, new in new }
+                keptFields: kept.merging(grant.keptFields) { _, new in new },
+                scope: tokens.scopes.flatMap(GrantedScope.init(granted:))
             ),
             learnedEncoding: learnedEncoding,
             correlationID: correlationID
