@@ -25,11 +25,11 @@ package struct GrantedScope: Hashable, Sendable {
     /// What the answer to a sign-in, or to the first refresh of a grant, tells; nil if it cannot be kept or asked for.
     package init?(granted scopes: [String]) {
         guard Self.isUsable(scopes) else { return nil }
-        self.init(granted: Set(scopes).sorted())
+        self.init(granted: Set(scopes).sorted(), missing: [], request: .omitted)
     }
 
     /// As it was stored.
-    package init(granted: [String], missing: [String] = [], request: Request = .omitted) {
+    package init(granted: [String], missing: [String], request: Request) {
         self.granted = granted
         self.missing = missing
         self.request = request
