@@ -15,6 +15,7 @@ package struct AccountSettings: Hashable, Sendable {
     package var teamId: String?
     package var dpop: Bool?
     package var acceptBearer: Bool?
+    package var idTokenAlgorithm: String?
     package var grantType: String?
     package var assertionSubject: String?
     package var assertionAudience: String?
@@ -154,6 +155,13 @@ package struct Setting: Sendable {
             option: "accept-bearer",
             words: "the account's word about Bearer tokens",
             label: "bearer tokens"
+        ),
+        Setting(
+            "idTokenAlgorithm",
+            .text(\.idTokenAlgorithm),
+            option: "id-token-alg",
+            words: "the algorithm of ID tokens",
+            label: "id_token alg"
         ),
         Setting("grantType", .text(\.grantType), option: "grant", words: "the grant", label: "grant", change: .none),
         Setting(

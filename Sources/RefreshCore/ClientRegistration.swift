@@ -19,6 +19,9 @@ package struct ClientRegistration: Equatable, Sendable {
     package var dpopKey: Secret?
     /// Whether access tokens are used that the server has bound to no key although the account has one (RFC 9449 §5).
     package var acceptsBearer: Bool
+    /// `id_token_signed_response_alg` (RFC 7591): what the server signs the client's ID tokens by, as JOSE names it. Nil takes every
+    /// algorithm with a public key, and none with the client secret.
+    package var idTokenAlgorithm: String?
     /// How the client obtains tokens for itself; nil for an account whose grant a person gives.
     package var serviceGrant: ServiceGrant?
     /// The scope that is asked for when the grant is given (RFC 6749 §3.3), in the order given. Never sent on the account's own refresh:
@@ -45,6 +48,7 @@ package struct ClientRegistration: Equatable, Sendable {
         teamID: String? = nil,
         dpopKey: Secret? = nil,
         acceptsBearer: Bool = false,
+        idTokenAlgorithm: String? = nil,
         serviceGrant: ServiceGrant? = nil,
         scopes: [String] = [],
         refreshParameters: [String: String] = [:],
@@ -62,6 +66,7 @@ package struct ClientRegistration: Equatable, Sendable {
         self.teamID = teamID
         self.dpopKey = dpopKey
         self.acceptsBearer = acceptsBearer
+        self.idTokenAlgorithm = idTokenAlgorithm
         self.serviceGrant = serviceGrant
         self.scopes = scopes
         self.refreshParameters = refreshParameters

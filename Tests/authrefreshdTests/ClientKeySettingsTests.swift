@@ -89,6 +89,43 @@ struct ClientKeySettingsTests {
         #expect(parameters.contains(#""field":"acceptBearer""#))
     }
 
+    @Test func `another issuer gets another DPoP key, the same each time that the change is worked out`() throws {
+        let draft = try reader.draft(settings(dpop: true), clientSecret: nil)
+        let account = Account(
+            id: AccountID(1),
+            name: draft.name,
+            issuer: draft.issuer,
+            registration: draft.registration
+        )
+        let moved = UpdateAccount.Parameters(account: "a") { $0.issuer = "https://b.example" }
+        let next = OAuthClient.newDPoPKey()
+        let own = SettingsReader(profiles: ProviderProfiles(), newDPoPKey: { next })
+        for _ in 0..<2 { #expect(try own.account(account, changedBy: moved).registration.dpopKey == next) }
+        let plain = try reader.draft(settings(), clientSecret: nil)
+        let other = Account(id: AccountID(2), name: plain.name, issuer: plain.issuer, registration: plain.registration)
+        #expect(try own.account(other, changedBy: moved).registration.dpopKey == nil)
+    }
+
+    @Test(arguments: [("HS256", true, true), ("HS256", false, false), ("ES256", false, true), ("none", true, false)])
+    func `what ID tokens are signed by has to be something that they can be checked by`(
+        algorithm: String,
+        hasSecret: Bool,
+        isTaken: Bool
+    ) throws {
+        var asked = settings()
+        asked.idTokenAlgorithm = algorithm
+        let draft = try? reader.draft(asked, clientSecret: hasSecret ? "s" : nil)
+        #expect(draft?.registration.idTokenAlgorithm == (isTaken ? algorithm : nil))
+        guard let draft else { return }
+        let account = Account(
+            id: AccountID(1),
+            name: draft.name,
+            issuer: draft.issuer,
+            registration: draft.registration
+        )
+        #expect(AccountSettings(account).idTokenAlgorithm == algorithm)
+    }
+
     @Test func `a key is kept where the account stays, and goes where it moves`() throws {
         let draft = try reader.draft(settings(), clientSecret: nil, clientKey: Self.key)
         let account = Account(

@@ -18,6 +18,7 @@ extension AccountSettings {
         teamId = registration.teamID
         dpop = registration.dpopKey == nil ? nil : true
         acceptBearer = registration.acceptsBearer ? true : nil
+        idTokenAlgorithm = registration.idTokenAlgorithm
         grantType = registration.serviceGrant?.kind.rawValue
         assertionSubject = registration.serviceGrant?.assertion?.subject
         assertionAudience = registration.serviceGrant?.assertion?.audience
@@ -102,6 +103,7 @@ extension AccountSettings {
             clientKeyID: clientKeyId,
             teamID: teamId,
             acceptsBearer: acceptBearer ?? false,
+            idTokenAlgorithm: idTokenAlgorithm,
             serviceGrant: try serviceGrant(),
             scopes: scopes ?? [],
             refreshParameters: refreshParameters ?? [:],

@@ -116,12 +116,18 @@ extension OAuthClient {
     private func registered(_ fields: [String: JSONValue], for request: RegistrationRequest) -> RegisteredClient {
         let said = RegistrationAnswer(fields, from: request.client.issuer)
         let method = fields["token_endpoint_auth_method"]?.text.flatMap(ClientAuthentication.init)
+        let algorithm = fields["id_token_signed_response_alg"]?.text.flatMap {
+            // Without a secret nothing can be signed with it.
+            let isUsable = said.secret != nil || !Self.isSymmetric(idTokenAlgorithm: $0)
+            return isUsable && Self.idTokenAlgorithms.contains($0) ? $0 : nil
+        }
         let registration = ClientRegistration(
             clientID: fields["client_id"]?.text ?? "",
             // §3.2.1: the server may have changed what was asked for.
             authentication: method ?? request.authentication,
             clientSecret: said.secret,
             clientSecretExpiresAt: said.secretExpiresAt,
+            idTokenAlgorithm: algorithm ?? request.idTokenAlgorithm,
             scopes: fields["scope"]?.text?.split(separator: " ").map(String.init) ?? request.scopes,
             management: said.management(besides: nil)
         )
@@ -176,6 +182,8 @@ package struct RegistrationRequest: Sendable {
     /// Nil is none at all, which suits a native client (RFC 8252 §8.4), where the server offers that, and else leaves it to the server.
     package var authentication: ClientAuthentication?
     package var scopes: [String] = []
+    /// What ID tokens are to be signed by; nil leaves it to the server.
+    package var idTokenAlgorithm: String?
     package var postLogoutRedirectURIs: [String] = []
     /// The client's public keys as a key set in JSON, for `private_key_jwt`; nil if it has none.
     package var keySet: String?
@@ -201,6 +209,7 @@ package struct RegistrationRequest: Sendable {
             "response_types": grantTypes.contains("authorization_code") ? list(["code"]) : nil,
             "token_endpoint_auth_method": authentication.map { .string($0.rawValue) },
             "scope": scopes.isEmpty ? nil : .string(scopes.joined(separator: " ")),
+            "id_token_signed_response_alg": idTokenAlgorithm.map(JSONValue.string),
             "post_logout_redirect_uris": list(postLogoutRedirectURIs),
             "jwks": keySet.flatMap { JSONValue.object(in: Array($0.utf8)) }.map(JSONValue.object),
             "software_id": softwareID.map(JSONValue.string),

@@ -207,7 +207,8 @@ extension OAuthClient {
                     url: endpoint.url(adding: sent),
                     host: endpoint.host,
                     expiresIn: pushed?.expiresIn,
-                    requiresIssuer: metadata.namesIssuerInResponses,
+                    requiresIssuer: client.profile?.signIn.callbackIssuer.map { $0 == .required }
+                        ?? metadata.namesIssuerInResponses,
                     issuer: client.issuer.url,
                     checksCodeChallenge: Self.checksCodeChallenge(client.profile, metadata)
                 )

@@ -25,6 +25,13 @@ struct IDTokenCheck: Sendable {
         source = metadata.endpoints.keySet.map { KeySetCache.Key(endpoint: $0, caFile: client.profile?.caFile) }
     }
 
+    private var algorithm: SigningAlgorithm? {
+        client.registration.idTokenAlgorithm.flatMap(SigningAlgorithm.init)
+    }
+
+    /// Whether the server's keys are not needed: the client secret signs.
+    private var isSignedBySecret: Bool { algorithm?.isSymmetric ?? false }
+
     private var demand: IDTokenDemand {
         client.profile?.signIn.idToken ?? (binding.scopes.contains("openid") ? .required : .optional)
     }
@@ -35,13 +42,14 @@ struct IDTokenCheck: Sendable {
         case .ignored, .optional:
             return
         case .required:
-            guard let source else {
+            guard !isSignedBySecret else { return }
+            guard source != nil else {
                 throw client.misconfigured(
                     "the server says not where its keys are, so that nobody can check its id_token: name jwks_uri in a "
                         + "provider profile, or set id_token there to ignored"
                 )
             }
-            _ = try await keys(source, age: KeySetCache.usualAge)
+            _ = try await keys(KeySetCache.usualAge)
         }
     }
 
@@ -60,10 +68,10 @@ struct IDTokenCheck: Sendable {
             }
             return nil
         }
-        guard let source else { return nil }
+        guard source != nil || isSignedBySecret else { return nil }
         let isWanted = demand == .required
         do throws(RefreshFailure) {
-            return try await validated(token, of: tokens, by: source, now: now, skew: skew)
+            return try await validated(token, of: tokens, now: now, skew: skew)
         } catch {
             // Nobody asked for it and the keys are out of reach: it says nothing.
             guard error.failureClass.isMisconfiguration || isWanted else { return nil }
@@ -82,7 +90,6 @@ struct IDTokenCheck: Sendable {
     private func validated(
         _ token: Secret,
         of tokens: TokenResponse,
-        by source: KeySetCache.Key,
         now: Timestamp,
         skew: Duration
     ) async throws(RefreshFailure) -> IDToken {
@@ -90,9 +97,9 @@ struct IDTokenCheck: Sendable {
         let attempt = { (keys: JWKSet) -> Result<IDToken, JOSEError> in
             Result { () throws(JOSEError) in try validation.validate(token, keys: keys, now: now, skew: skew) }
         }
-        var outcome = attempt(try await keys(source, age: KeySetCache.usualAge))
+        var outcome = attempt(try await keys(KeySetCache.usualAge))
         if case .failure(let error) = outcome, error.mayBeKeyRotation {
-            outcome = attempt(try await keys(source, age: KeySetCache.renewalAge))
+            outcome = attempt(try await keys(KeySetCache.renewalAge))
         }
         switch outcome {
         case .success(let claims):
@@ -106,7 +113,9 @@ struct IDTokenCheck: Sendable {
         }
     }
 
-    private func keys(_ source: KeySetCache.Key, age: Duration) async throws(RefreshFailure) -> JWKSet {
+    /// The server's keys; none where they are not needed, or nobody knows where they are.
+    private func keys(_ age: Duration) async throws(RefreshFailure) -> JWKSet {
+        guard let source, !isSignedBySecret else { return .empty }
         do throws(RefreshFailure) {
             return try await cache.keys(for: source, age: age)
         } catch {
@@ -120,12 +129,23 @@ struct IDTokenCheck: Sendable {
         var validation = IDTokenValidation(issuer: client.issuer, clientID: client.registration.clientID)
         validation.issuerTemplate = client.profile?.issuerTemplate
         validation.issuerAliases = client.profile?.issuerAliases ?? []
+        validation.registeredAlgorithm = algorithm
         validation.clientSecret = client.registration.clientSecret
         validation.nonce = binding.nonce
         validation.accessToken = tokens.accessToken.secret
         validation.code = binding.code
         validation.maxAge = binding.maxAge
         return validation
+    }
+}
+
+extension OAuthClient {
+    /// The algorithms that an ID token may be signed by, as JOSE names them.
+    package static let idTokenAlgorithms = SigningAlgorithm.allCases.map(\.rawValue)
+
+    /// Whether ID tokens of `algorithm` are signed with the client secret.
+    package static func isSymmetric(idTokenAlgorithm algorithm: String) -> Bool {
+        SigningAlgorithm(rawValue: algorithm)?.isSymmetric ?? false
     }
 }
 

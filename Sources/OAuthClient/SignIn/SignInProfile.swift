@@ -24,6 +24,8 @@ package struct SignInProfile: Hashable, Sendable {
     package var codeParameters: [String] = []
     /// Fields of the authorization response that are kept with the account, such as Intuit's `realmId`.
     package var callbackFields: [String] = []
+    /// Whether the authorization response has to name its issuer (RFC 9207); nil: if the server's metadata says that it does.
+    package var callbackIssuer: CallbackIssuer?
     /// Nil: required where `openid` was asked for (OpenID Connect Core §3.1.3.3), else optional.
     package var idToken: IDTokenDemand?
     /// The field of the UserInfo answer that identifies the person; nil means `sub`. GitHub's is `id`.
@@ -81,6 +83,12 @@ package enum ResponseMode: String, Hashable, Sendable, CaseIterable {
     case formPost = "form_post"
 }
 
+/// Whether an authorization response without `iss` is taken (RFC 9207 §2.4).
+package enum CallbackIssuer: String, Hashable, Sendable, CaseIterable {
+    case required
+    case optional
+}
+
 /// What is made of the id_token of an answer.
 package enum IDTokenDemand: String, Hashable, Sendable, CaseIterable {
     /// An answer without one is refused.
@@ -103,6 +111,7 @@ extension SignInProfile {
         case responseMode = "response_mode"
         case codeParameter = "code_parameter"
         case callbackFields = "callback_fields"
+        case callbackIssuer = "callback_iss"
         case idToken = "id_token"
         case userSubject = "userinfo_subject"
         case userName = "userinfo_username"
@@ -129,6 +138,7 @@ extension SignInProfile {
         responseMode = try fields.choice(Key.responseMode.rawValue)
         codeParameters = try fields.words(Key.codeParameter.rawValue)
         callbackFields = try fields.words(Key.callbackFields.rawValue)
+        callbackIssuer = try fields.choice(Key.callbackIssuer.rawValue)
         idToken = try fields.choice(Key.idToken.rawValue)
         userSubject = try fields.word(Key.userSubject.rawValue)
         userName = try fields.word(Key.userName.rawValue)

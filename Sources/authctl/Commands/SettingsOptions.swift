@@ -89,6 +89,14 @@ struct SettingsOptions: ParsableArguments {
     @Flag(help: "With --dpop: use access tokens, too, that the server has bound to no key (Bearer).")
     var acceptBearer = false
 
+    @Option(
+        help: ArgumentHelp(
+            "What the server signs this client's ID tokens by: HS256 where that is the client secret.",
+            valueName: "algorithm"
+        )
+    )
+    var idTokenAlg: String?
+
     @Option(help: ArgumentHelp("Whom a jwt-bearer token is for (sub). Without: the client itself.", valueName: "name"))
     var assertionSubject: String?
 
@@ -202,6 +210,7 @@ struct SettingsOptions: ParsableArguments {
         settings.clientKeyId = clientKeyId
         settings.teamId = teamId
         settings.acceptBearer = acceptBearer ? true : nil
+        settings.idTokenAlgorithm = idTokenAlg
         settings.assertionSubject = assertionSubject
         settings.assertionAudience = assertionAudience
         settings.assertionLifetimeSec = assertionLifetime?.seconds

@@ -36,6 +36,7 @@ struct DynamicRegistration: Sendable {
         new.registration.clientSecret = registered.clientSecret
         new.registration.clientSecretExpiresAt = registered.clientSecretExpiresAt
         new.registration.authentication = registered.authentication
+        new.registration.idTokenAlgorithm = registered.idTokenAlgorithm
         new.registration.management = registered.management
         do throws(StoreError) {
             return try coordinator.add(new, grant: nil)
@@ -61,6 +62,7 @@ struct DynamicRegistration: Sendable {
         let byKey = wanted.clientKey != nil && wanted.serviceGrant?.kind != .jwtBearer
         request.authentication = wanted.authentication ?? (byKey ? .privateKeyJWT : nil)
         request.scopes = asking.scopes(nil)
+        request.idTokenAlgorithm = wanted.idTokenAlgorithm
         request.initialAccessToken = initialAccessToken
         request.softwareVersion = Version.text
         request.keySet = wanted.clientKey.flatMap { OAuthClient.keySet(ofClientKey: $0, keyID: wanted.clientKeyID) }

@@ -101,7 +101,9 @@ extension AuthRefreshService {
         from caller: Caller,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) -> SettingsChange? {
-        let reader = SettingsReader(profiles: coordinator.settings.profiles)
+        // The change is worked out several times: before the server is asked, and when it is stored. A new key is the same each time.
+        let key = OAuthClient.newDPoPKey()
+        let reader = SettingsReader(profiles: coordinator.settings.profiles, newDPoPKey: { key })
         let changed = try reader.account(account, changedBy: asked)
         guard changed.registration.serviceGrant?.exchange == nil else {
             guard let program = try program(of: caller, for: changed.name) else { return nil }

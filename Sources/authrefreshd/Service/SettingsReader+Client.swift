@@ -32,7 +32,8 @@ extension SettingsReader {
         registration.clientID = clientID
         registration.clientSecret = clientSecret.map { Secret($0) }
         registration.clientKey = key
-        registration.dpopKey = dpopKey ?? (settings.dpop == true ? OAuthClient.newDPoPKey() : nil)
+        registration.dpopKey = dpopKey ?? (settings.dpop == true ? newDPoPKey() : nil)
+        try checkAlgorithm(settings.idTokenAlgorithm, hasSecret: clientSecret != nil)
         // False says no more than nothing does.
         if registration.acceptsBearer, registration.dpopKey == nil {
             throw invalid("acceptBearer", "its tokens are bound to no key", "it goes with 'authctl account add --dpop'")
@@ -53,6 +54,22 @@ extension SettingsReader {
             let named = key.flatMap(OAuthClient.clientID(namedInClientKey:))
         else { throw invalid("clientId", "it is empty", nil) }
         return named
+    }
+
+    /// Refuses what no ID token could be checked by.
+    private func checkAlgorithm(_ algorithm: String?, hasSecret: Bool) throws(VarlinkError) {
+        guard let algorithm else { return }
+        guard OAuthClient.idTokenAlgorithms.contains(algorithm) else {
+            throw invalid(
+                "idTokenAlgorithm",
+                "'\(algorithm)' is no algorithm that ID tokens are checked by",
+                OAuthClient.idTokenAlgorithms.joined(separator: ", ")
+            )
+        }
+        // A server that registers the client gives it a secret, too.
+        guard !OAuthClient.isSymmetric(idTokenAlgorithm: algorithm) || hasSecret || isRegistering else {
+            throw invalid("idTokenAlgorithm", "\(algorithm) needs the client secret", "--client-secret-file FILE")
+        }
     }
 
     /// RFC 9396 §2: objects, each of which says its type.

@@ -9,6 +9,8 @@ struct SettingsReader {
     let profiles: ProviderProfiles
     /// Whether the server is yet to be asked for a client: it has no id and no secret until then.
     var isRegistering = false
+    /// Makes the key of an account that is to have one and has none.
+    var newDPoPKey: @Sendable () -> Secret = OAuthClient.newDPoPKey
 
     /// - Parameter dpopKey: the key that the account has already; nil makes one if the settings want it.
     func draft(
@@ -63,7 +65,8 @@ struct SettingsReader {
             settings,
             clientSecret: change.clientSecret ?? (isMoved ? nil : secret?.reveal()),
             clientKey: change.clientKey ?? (isMoved ? nil : key?.reveal()),
-            dpopKey: account.registration.dpopKey
+            // One server is not to know by it whose account is whose at another (RFC 9449 §11.3).
+            dpopKey: isMoved ? nil : account.registration.dpopKey
         )
         if !isMoved, draft.registration.clientID == account.registration.clientID {
             draft.registration.management = account.registration.management

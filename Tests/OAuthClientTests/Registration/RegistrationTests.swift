@@ -93,6 +93,24 @@ struct RegistrationTests {
         )
     }
 
+    @Test(arguments: [
+        (#","client_secret":"s","id_token_signed_response_alg":"HS256""#, "HS256"),
+        (#","id_token_signed_response_alg":"ES256""#, "ES256"), (#","id_token_signed_response_alg":"none""#, "RS256"),
+        (#","id_token_signed_response_alg":"HS256""#, "RS256"), ("", "RS256"),
+    ])
+    func `what ID tokens are signed by is what the server has registered, or else what was asked for`(
+        said: String,
+        algorithm: String
+    ) async throws {
+        let (result, sent) = try await register(
+            201,
+            { _ in #"{"client_id":"c1"\#(said)}"# },
+            { $0.idTokenAlgorithm = "RS256" }
+        )
+        #expect(try result.get().registration.idTokenAlgorithm == algorithm)
+        #expect(try #require(sent.first).body.contains(#""id_token_signed_response_alg":"RS256""#))
+    }
+
     @Test func `a bare answer is a public client that is managed elsewhere`() async throws {
         let (result, _) = try await register(200, { _ in #"{"client_id":"c1","client_secret_expires_at":0}"# })
         let client = try result.get()

@@ -23,6 +23,15 @@ struct AuthorizationRequestTests {
         }
     }
 
+    @Test(arguments: [(nil, false), (.optional, false), (.required, true)] as [(CallbackIssuer?, Bool)])
+    func `a profile that stands for the server's metadata says whether answers name their issuer`(
+        demand: CallbackIssuer?,
+        isRequired: Bool
+    ) async throws {
+        let url = try await url(profile: { $0.signIn.callbackIssuer = demand })
+        #expect(url.requiresIssuer == isRequired)
+    }
+
     @Test func `the URL holds what RFC 6749, 7636 and OpenID Connect want, once each`() async throws {
         let url = try await url(request: {
             $0.nonce = Secret("nonce-1")

@@ -71,6 +71,33 @@ struct CodeExchangeTests {
         #expect(sent.fields["audience"] == ["api"])
     }
 
+    @Test(arguments: [("HS256", true), (nil, false), ("RS256", false)] as [(String?, Bool)])
+    func `a token that the client secret signs is believed by a client that is registered so, and needs no keys`(
+        registered: String?,
+        isBelieved: Bool
+    ) async throws {
+        let client = ClientRegistration(
+            clientID: "client",
+            authentication: .clientSecretPost,
+            clientSecret: Secret("s3cret"),
+            idTokenAlgorithm: registered,
+            scopes: ["openid"]
+        )
+        let seen = try await exchange(registration: client) { request, _ in
+            guard request.line == "POST /token" else { return nil }
+            let header = Base64URL.encode(#"{"alg":"HS256"}"#.utf8)
+            let claims = Base64URL.encode(JSONValue.object(TestSigner.claims(request.origin)).bytes)
+            let key = SymmetricKey(data: Data("s3cret".utf8))
+            let code = HMAC<SHA256>.authenticationCode(for: Data("\(header).\(claims)".utf8), using: key)
+            let token = "\(header).\(claims).\(Base64URL.encode(code))"
+            return LoopbackServer.json(200, Self.tokens + #","id_token":"\#(token)"}"#)
+        }
+        #expect((seen.outcome.grant?.subject == "alice") == isBelieved)
+        // Nobody leaves a grant behind that nobody will use, and nobody revokes one that is good.
+        #expect(lines(seen).contains("POST /revoke") == !isBelieved)
+        #expect(lines(seen).contains("GET /keys") == !isBelieved)
+    }
+
     @Test(arguments: [
         LoopbackServer.Step.close, .reset, LoopbackServer.answer(502), LoopbackServer.json(200, "{}"),
         LoopbackServer.json(401, #"{"error":"invalid_client"}"#), LoopbackServer.json(400, #"{"error":"odd"}"#),
