@@ -45,6 +45,7 @@ package enum UpdateAccount {
         package var clientSecret: String?
         package var clientKey: String?
         package var refreshToken: String?
+        package var keepSecret: Bool?
 
         package init(
             account: String,
@@ -52,6 +53,7 @@ package enum UpdateAccount {
             clientSecret: String? = nil,
             clientKey: String? = nil,
             refreshToken: String? = nil,
+            keepSecret: Bool? = nil,
             _ settings: (inout AccountSettings) -> Void = { _ in }
         ) {
             self.account = account
@@ -59,11 +61,12 @@ package enum UpdateAccount {
             self.clientSecret = clientSecret
             self.clientKey = clientKey
             self.refreshToken = refreshToken
+            self.keepSecret = keepSecret
             self.settings = AccountSettings(name: account, settings)
         }
 
         private enum CodingKeys: CodingKey {
-            case account, clear, clientSecret, clientKey, refreshToken
+            case account, clear, clientSecret, clientKey, refreshToken, keepSecret
         }
 
         package init(from decoder: any Decoder) throws {
@@ -73,6 +76,7 @@ package enum UpdateAccount {
             clientSecret = try members.decodeIfPresent(String.self, forKey: .clientSecret)
             clientKey = try members.decodeIfPresent(String.self, forKey: .clientKey)
             refreshToken = try members.decodeIfPresent(String.self, forKey: .refreshToken)
+            keepSecret = try members.decodeIfPresent(Bool.self, forKey: .keepSecret)
             settings = try AccountSettings(Setting.changeable, of: account, from: decoder)
         }
 
@@ -83,6 +87,7 @@ package enum UpdateAccount {
             try members.encodeIfPresent(clientSecret, forKey: .clientSecret)
             try members.encodeIfPresent(clientKey, forKey: .clientKey)
             try members.encodeIfPresent(refreshToken, forKey: .refreshToken)
+            try members.encodeIfPresent(keepSecret, forKey: .keepSecret)
             try settings.encode(Setting.changeable, to: encoder)
         }
     }

@@ -252,7 +252,7 @@ extension Refusal {
     private static func words(forField field: String) -> String {
         if let setting = Setting.named(field) { return setting.words }
         return switch field {
-        case "clientSecret": "the client secret"
+        case "clientSecret", "keepSecret": "the client secret"
         case "clientKey": "the client's key"
         case "register": "a new client"
         case "registration": "the client's registration"

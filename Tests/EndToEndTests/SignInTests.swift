@@ -198,6 +198,51 @@ struct SignInTests {
         }
     }
 
+    @Test func `a sign-in by paste without a terminal is finished by authctl callback`() async throws {
+        try await withSignInStage { stage, _, _ in
+            async let login = stage.authctl("login", "work", "--flow", "paste")
+            let location = try await Person().decide(at: try #require(stage.signIn(flow: "paste").started().url))
+            #expect(try await stage.authctl("callback", location).end == .exited(0))
+            #expect(try await login.end == .exited(0))
+            #expect(try await stage.status("work").state == "fresh")
+        }
+    }
+
+    @Test func `options that a sign-in under way does not have are not passed over`() async throws {
+        try await withSignInStage { stage, _, _ in
+            let call = try stage.signIn()
+            _ = try await call.started()
+            let other = try await stage.authctl("login", "work", "--prompt", "login", "--no-open")
+            #expect(other.end == .exited(75))
+            #expect(other.errors.contains("--restart"), "\(other.errors)")
+            let parameters = StartSignIn.Parameters(account: "work", restart: true, prompt: "login")
+            let again = try SignInCall(stage, parameters)
+            #expect(try await again.started().url?.contains("prompt=login") == true)
+            _ = try await stage.ask(
+                .cancelSignIn,
+                CancelSignIn.Parameters(account: "work"),
+                for: CancelSignIn.Reply.self
+            )
+            _ = try await again.ended()
+        }
+    }
+
+    @Test func `the address of metadata leads to its issuer, and a sign-out of nothing says so`() async throws {
+        try await withIssuer { _, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            for (number, place) in ["openid-configuration", "oauth-authorization-server"].enumerated() {
+                let name = "work\(number)"
+                let add = ["account", "add", name, "--issuer", url + "/.well-known/" + place, "--client-id", "app"]
+                #expect(try await stage.authctl(add).end == .exited(0))
+                #expect(try await stage.status(name).issuer == url)
+            }
+            let logout = try await stage.authctl("logout", "work0")
+            #expect(logout.output == "work0: was not signed in, there are no tokens\n")
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
     // MARK: what follows
 
     @Test func `whoever waits for a token has it at once when somebody signs in`() async throws {

@@ -97,7 +97,7 @@ struct ClientKeySettingsTests {
             issuer: draft.issuer,
             registration: draft.registration
         )
-        let moved = UpdateAccount.Parameters(account: "a") { $0.issuer = "https://b.example" }
+        let moved = UpdateAccount.Parameters(account: "a", keepSecret: false) { $0.issuer = "https://b.example" }
         let next = OAuthClient.newDPoPKey()
         let own = SettingsReader(profiles: ProviderProfiles(), newDPoPKey: { next })
         for _ in 0..<2 { #expect(try own.account(account, changedBy: moved).registration.dpopKey == next) }
@@ -138,7 +138,7 @@ struct ClientKeySettingsTests {
         let kept = try reader.account(account, changedBy: renamed).registration
         #expect(kept.clientKey == Secret(Self.key))
         #expect(kept.clientKeyID == "k2")
-        let moved = UpdateAccount.Parameters(account: "a") { $0.issuer = "https://b.example" }
+        let moved = UpdateAccount.Parameters(account: "a", keepSecret: false) { $0.issuer = "https://b.example" }
         #expect(try reader.account(account, changedBy: moved).registration.clientKey == nil)
         let cleared = UpdateAccount.Parameters(account: "a", clear: ["clientKey", "clientKeyId"])
         let bare = try reader.account(account, changedBy: cleared).registration

@@ -121,10 +121,12 @@ struct ProviderSettingsTests {
     }
 
     @Test(arguments: [
-        UpdateAccount.Parameters(account: "work") { $0.provider = "q" },
-        UpdateAccount.Parameters(account: "work") { $0.issuer = "https://other.example" },
-        UpdateAccount.Parameters(account: "work", clear: ["provider"]),
-        UpdateAccount.Parameters(account: "work", clear: ["provider"]) { $0.issuer = "https://other.example" },
+        UpdateAccount.Parameters(account: "work", keepSecret: false) { $0.provider = "q" },
+        UpdateAccount.Parameters(account: "work", keepSecret: false) { $0.issuer = "https://other.example" },
+        UpdateAccount.Parameters(account: "work", clear: ["provider"], keepSecret: false),
+        UpdateAccount.Parameters(account: "work", clear: ["provider"], keepSecret: false) {
+            $0.issuer = "https://other.example"
+        },
     ])
     func `settings said for one server are not kept for another`(change: UpdateAccount.Parameters) throws {
         let folder = try TemporaryFolder()
@@ -146,7 +148,7 @@ struct ProviderSettingsTests {
     {
         let said = ["token_endpoint": "https://as.example.org/own", "pkce": "none"]
         let account = try account(said)
-        let emptied = UpdateAccount.Parameters(account: "work", clear: ["issuer"])
+        let emptied = UpdateAccount.Parameters(account: "work", clear: ["issuer"], keepSecret: false)
         let elsewhere = SettingsReader(profiles: try profiles("name: p\nissuer: https://p.example\n"))
         #expect(try elsewhere.account(account, changedBy: emptied).providerSettings.isEmpty)
         var again = emptied
@@ -158,7 +160,7 @@ struct ProviderSettingsTests {
 
     @Test func `an issuer that is emptied is the provider's again, and is demanded where the provider has none`() throws
     {
-        let own = UpdateAccount.Parameters(account: "work", clear: ["issuer"])
+        let own = UpdateAccount.Parameters(account: "work", clear: ["issuer"], keepSecret: false)
         let account = try account([:])
         let known = SettingsReader(profiles: try profiles("name: p\nissuer: https://p.example\n"))
         #expect(try known.account(account, changedBy: own).issuer.url == "https://p.example")
@@ -193,13 +195,19 @@ struct ProviderSettingsTests {
     @Test func `secrets do not follow an account to another address, and stay otherwise`() throws {
         let reader = SettingsReader(profiles: try profiles("name: p\n"))
         let account = try account(["pkce": "none"])
-        let secret = { (own: [String: String]) in
-            let change = UpdateAccount.Parameters(account: "work") { $0.providerSettings = own }
+        let secret = { (own: [String: String], keep: Bool?) in
+            let change = UpdateAccount.Parameters(account: "work", keepSecret: keep) { $0.providerSettings = own }
             return try reader.account(account, changedBy: change).registration.clientSecret
         }
-        #expect(try secret(["scope_separator": ","]) == Secret("s"))
-        #expect(try secret(["token_endpoint": "https://elsewhere.example/token"]) == nil)
-        #expect(try secret(["jwks_uri": "https://elsewhere.example/keys"]) == nil)
+        #expect(try secret(["scope_separator": ","], nil) == Secret("s"))
+        for key in ["token_endpoint", "jwks_uri"] {
+            let elsewhere = [key: "https://elsewhere.example/x"]
+            // Nothing is erased without a word.
+            let refusal = #expect(throws: VarlinkError.self) { try secret(elsewhere, nil) }
+            #expect(refusal?.name == InvalidSettingsError.name)
+            #expect(try secret(elsewhere, false) == nil)
+            #expect(try secret(elsewhere, true) == Secret("s"))
+        }
     }
 
     private func account(_ own: [String: String], provider: String? = "p") throws -> Account {

@@ -105,7 +105,9 @@ struct AuthenticatedPost: Sendable {
         guard !isSentOnce else { return [] }
         if [.clientSecretJWT, .privateKeyJWT].contains(credentials.method), profile?.assertionAudience == nil {
             var other = credentials
-            other.audience = credentials.audience == .issuer ? .tokenEndpoint : .issuer
+            // RFC 9126 §2 lets a server insist on the URL that is asked; what the others are used to is the token endpoint's.
+            let isPushed = endpoint == metadata?.endpoints.pushedAuthorizationRequest
+            other.audience = credentials.audience != .issuer ? .issuer : isPushed ? .endpoint : .tokenEndpoint
             return [other]
         }
         // A scheme that somebody chose has one form: in another the secret would be shown as it never was to be.
@@ -222,7 +224,12 @@ struct AuthenticatedPost: Sendable {
 
     private func assertion(of credentials: ClientCredentials, at now: Timestamp) throws(TransportFailure) -> Secret? {
         guard let metadata else { return nil }
-        let occasion = ClientCredentials.Occasion(metadata: metadata, now: now, random: Self.newIdentifier)
+        let occasion = ClientCredentials.Occasion(
+            metadata: metadata,
+            endpoint: endpoint,
+            now: now,
+            random: Self.newIdentifier
+        )
         do throws(JOSEError) {
             return try credentials.assertion(on: occasion)
         } catch {

@@ -104,12 +104,16 @@ package enum AssertionAudience: String, Hashable, Sendable, CaseIterable {
     case issuer
     /// Its token endpoint, as OpenID Connect Core §9 had it: Entra and glewlwyd 2.7 take nothing else.
     case tokenEndpoint = "token_endpoint"
+    /// The address that the request goes to.
+    case endpoint
 }
 
 extension ClientCredentials {
     /// Where and when an assertion is to be used.
     struct Occasion {
         let metadata: AuthorizationServerMetadata
+        /// Where the request goes.
+        let endpoint: Endpoint
         /// By the server's clock, as far as it is known.
         let now: Timestamp
         /// Makes 16 bytes that were never used before, for the methods that need them.
@@ -144,6 +148,7 @@ extension ClientCredentials {
             switch audience {
             case .issuer: occasion.metadata.issuer.url
             case .tokenEndpoint: occasion.metadata.tokenEndpoint.url
+            case .endpoint: occasion.endpoint.url
             }
         return try ClientAssertion.client(
             registration.clientID,

@@ -194,14 +194,15 @@ extension OAuthClient {
             }
             var parameters = AuthorizationParameters(request: request).all
             let name = (name: "client_id", value: client.registration.clientID)
-            var frame: [(name: String, value: String)] = []
-            if metadata.requiresSignedRequestObjects {
-                // OpenID Connect Core §6.1 wants to see these two in the address as well.
-                frame = parameters.filter { ["response_type", "scope"].contains($0.name) }
+            // OpenID Connect Core §6.1 wants to see these two in the address as well, and so do some servers of a pushed request. Others
+            // pass over what stands beside it (RFC 9101 §5).
+            let frame = parameters.filter { ["response_type", "scope"].contains($0.name) }
+            let isSigned = metadata.requiresSignedRequestObjects
+            if isSigned {
                 parameters = [name, ("request", try requestObject(of: parameters, by: client, metadata).reveal())]
             }
             let pushed = try await push(parameters, of: request, metadata)
-            let sent = pushed.map { [name, ("request_uri", $0.uri)] } ?? parameters + frame
+            let sent = pushed.map { [name, ("request_uri", $0.uri)] + frame } ?? parameters + (isSigned ? frame : [])
             return .success(
                 AuthorizationURL(
                     url: endpoint.url(adding: sent),
@@ -240,6 +241,7 @@ extension OAuthClient {
         of request: AuthorizationRequest,
         _ metadata: AuthorizationServerMetadata
     ) async throws(RefreshFailure) -> PushedRequest? {
+        guard request.client.profile?.signIn.pushesRequests ?? true else { return nil }
         let isRequired = metadata.requiresPushedAuthorizationRequests
         guard let endpoint = metadata.endpoints.pushedAuthorizationRequest else {
             guard !isRequired else {

@@ -28,6 +28,8 @@ package struct SignInProfile: Hashable, Sendable {
     package var callbackIssuer: CallbackIssuer?
     /// Nil: required where `openid` was asked for (OpenID Connect Core §3.1.3.3), else optional.
     package var idToken: IDTokenDemand?
+    /// Whether authorization requests are pushed (RFC 9126) where the server takes that.
+    package var pushesRequests = true
     /// The field of the UserInfo answer that identifies the person; nil means `sub`. GitHub's is `id`.
     package var userSubject: String?
     /// The field of the UserInfo answer that has the name they sign in with; nil means `preferred_username`. GitHub's is `login`.
@@ -53,6 +55,13 @@ package struct SignInProfile: Hashable, Sendable {
         own.redirectScheme = redirect.scheme ?? redirectScheme
         return own
     }
+}
+
+/// When authorization requests are pushed (RFC 9126); the raw values are those of configuration files.
+enum PushedRequests: String, CaseIterable {
+    /// If the client proves itself, or the server insists.
+    case usual
+    case never
 }
 
 /// How the code is bound to this client (RFC 7636).
@@ -113,6 +122,7 @@ extension SignInProfile {
         case callbackFields = "callback_fields"
         case callbackIssuer = "callback_iss"
         case idToken = "id_token"
+        case pushesRequests = "pushed_authorization_requests"
         case userSubject = "userinfo_subject"
         case userName = "userinfo_username"
     }
@@ -140,6 +150,7 @@ extension SignInProfile {
         callbackFields = try fields.words(Key.callbackFields.rawValue)
         callbackIssuer = try fields.choice(Key.callbackIssuer.rawValue)
         idToken = try fields.choice(Key.idToken.rawValue)
+        pushesRequests = try fields.choice(Key.pushesRequests.rawValue) != PushedRequests.never
         userSubject = try fields.word(Key.userSubject.rawValue)
         userName = try fields.word(Key.userName.rawValue)
         try readRedirect(fields)

@@ -14,6 +14,9 @@ struct AccountEditCommand: ParsableCommand {
             Provider settings are for one server: they are emptied if --issuer, --provider or --set leads to another one, unless \
             --provider-setting gives new ones.
 
+            The client secret and the key are for one server, too: a change that leads to another one is refused, unless \
+            --keep-secret, --clear or a new one says what becomes of them.
+
             An account with allowed units or executables can be edited and exported by those alone, and its tokens \
             are theirs alone; without, every process of yours may.
 
@@ -37,6 +40,9 @@ struct AccountEditCommand: ParsableCommand {
     )
     var clear: [String] = []
 
+    @Flag(help: "Keep the client secret and key though the change leads to another server.")
+    var keepSecret = false
+
     @OptionGroup var output: OutputOptions
 
     @OptionGroup var connection: ConnectionOptions
@@ -47,6 +53,7 @@ struct AccountEditCommand: ParsableCommand {
         try options.say(in: &parameters.settings)
         parameters.clientSecret = try options.clientSecret(account: account)?.reveal()
         parameters.clientKey = try options.clientKey()?.reveal()
+        parameters.keepSecret = keepSecret ? true : nil
         guard parameters != UpdateAccount.Parameters(account: account) else {
             throw .usage(message: "there is nothing to change", hint: "see 'authctl account edit --help'")
         }

@@ -163,6 +163,7 @@ struct SignOutText {
             case (_, "failed"), ("end-session", _): String?.none
             case ("revoke", "done"): "the grant is revoked"
             case ("revoke", _): "there is no grant to revoke"
+            case ("erase", "not-needed"): "was not signed in, there are no tokens"
             case ("erase", _): "signed out, the tokens are erased"
             case ("deregister", _): "the client is deregistered"
             case ("remove", _): "removed"

@@ -184,11 +184,10 @@ struct SignInSession: ~Copyable {
             try handOnPasted(text)
         case .unusable: warn("this is no address")
         case .ended:
+            guard !StandardInput.isTerminal else { return try cancel() }
+            // A file without an address is no wish to cancel: somebody may bring it by another program.
             input?.close()
-            let status = Result { () throws(AuthctlError) in try cancel() }
-            // A file without an address is no wish to cancel.
-            guard case .failure = status, isatty(STDIN_FILENO) == 0 else { return try status.get() }
-            throw .secretFile(.empty(purpose: .redirect))
+            tell("Nothing came on standard input. Hand the address on with: authctl callback URL\n")
         }
         return nil
     }

@@ -20,6 +20,7 @@ struct AccountSignOut {
     private var account: Account { snapshot.account }
 
     mutating func run(on coordinator: isolated RefreshCoordinator) async -> SignOutReport {
+        let isSignedOut = snapshot.state.phase == .signedOut
         if request.revokes { report.note(.revoke, await revoke(on: coordinator)) }
         if request.endsSession {
             switch await sessionEnd(on: coordinator) {
@@ -30,7 +31,11 @@ struct AccountSignOut {
             }
         }
         let erasure = outcome { () throws(StoreError) in try eraseTokens(on: coordinator) }
-        report.note(.erase, erasure)
+        if case .done = erasure, isSignedOut {
+            report.note(.erase, .notNeeded)
+        } else {
+            report.note(.erase, erasure)
+        }
         guard request.forgets, case .done = erasure else { return report }
         if let management = account.registration.management {
             report.note(.deregister, await deregister(management, on: coordinator))

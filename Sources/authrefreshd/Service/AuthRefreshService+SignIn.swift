@@ -37,6 +37,14 @@ extension AuthRefreshService {
         } catch {
             switch error {
             case .failed(let failure): throw VarlinkError(failure, of: name)
+            case .otherUnderWay:
+                let reason = "a sign-in of this account is under way, which was begun with other options"
+                let failure = SignInFailure(
+                    .unavailable,
+                    reason,
+                    hint: "authctl login \(name) --restart, with the options"
+                )
+                throw VarlinkError(failure, of: name)
             case .tooMany:
                 throw VarlinkError(LimitExceededError(.signIns, maximum: CallerLimits.signInsMax))
             }

@@ -68,6 +68,18 @@ extension SettingsReader {
         return invalid("variables", words, variables.map { "--set \($0.name)=VALUE" }.joined(separator: " "))
     }
 
+    /// The issuer in the address of its metadata, which people copy as well (OpenID Connect Discovery §4, RFC 8414 §3.1); any other text as
+    /// it is.
+    private static func issuerURL(in text: String) -> String {
+        guard let mark = text.firstRange(of: "/.well-known/") else { return text }
+        let (base, rest) = (text[..<mark.lowerBound], text[mark.upperBound...])
+        if rest == "openid-configuration" { return String(base) }
+        let inserted = "oauth-authorization-server"
+        // The issuer's path stands behind it.
+        guard rest == inserted || rest.hasPrefix(inserted + "/") else { return text }
+        return String(base + rest.dropFirst(inserted.count))
+    }
+
     private func issuer(
         _ url: String?,
         provider: ProviderProfile?,
@@ -83,7 +95,7 @@ extension SettingsReader {
             )
         }
         do {
-            return try Issuer(url: url)
+            return try Issuer(url: Self.issuerURL(in: url))
         } catch {
             switch error {
             case .notAbsolute: throw invalid("issuer", "'\(url)' is no absolute URL", "https://issuer.example")

@@ -61,10 +61,19 @@ struct SettingsReader {
         if isElsewhere(settings, than: account) { settings.providerSettings = change.settings.providerSettings }
         let isMoved = try choice(settings).isElsewhere(than: ProfileChoice(account))
         // The secret is known to the server it was made for; another one must not see it, nor what the key signs.
+        let lacksWord = secret != nil && change.clientSecret == nil || key != nil && change.clientKey == nil
+        guard !isMoved || !lacksWord || change.keepSecret != nil else {
+            throw invalid(
+                "keepSecret",
+                "another server would be asked, which the client secret or key of '\(account.name)' was not made for",
+                "--keep-secret if it knows this client as well; else give another one, or --clear client-secret"
+            )
+        }
+        let keeps = !isMoved || change.keepSecret == true
         var draft = try draft(
             settings,
-            clientSecret: change.clientSecret ?? (isMoved ? nil : secret?.reveal()),
-            clientKey: change.clientKey ?? (isMoved ? nil : key?.reveal()),
+            clientSecret: change.clientSecret ?? (keeps ? secret?.reveal() : nil),
+            clientKey: change.clientKey ?? (keeps ? key?.reveal() : nil),
             // One server is not to know by it whose account is whose at another (RFC 9449 §11.3).
             dpopKey: isMoved ? nil : account.registration.dpopKey
         )

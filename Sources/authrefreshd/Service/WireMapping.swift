@@ -265,7 +265,8 @@ struct RegistrationRefusal: Hashable {
         switch (detail.oauthError?.lowercased(), detail.httpStatus) {
         case ("invalid_redirect_uri", _):
             reason = "the server does not take its redirect URIs"
-            hint = "--redirect-uri, --redirect-port or --redirect-scheme names one that it takes"
+            hint =
+                "it may want a port in them: --redirect-port PORT; or name one that it takes: --redirect-uri URI, --redirect-scheme SCHEME"
         case ("invalid_client_metadata", _):
             reason = "the server does not take what the client says about itself"
             hint = "--client-auth METHOD and --scope SCOPE change that"

@@ -23,6 +23,8 @@ struct RunningSignIn {
     /// As it was at the beginning; a change of what matters ends the sign-in.
     let account: Account
     let request: SignInRequest
+    /// The same as the caller said it, without what is wanted by others.
+    let asked: SignInRequest
     /// Where the server is to send the browser back to; nil with a device.
     let redirect: RedirectChoice?
     var attempt: SignInAttempt
@@ -58,6 +60,7 @@ struct RunningSignIn {
     /// - Throws: `SignInFailure` for what this client cannot be used for.
     init(
         _ request: SignInRequest,
+        asked: SignInRequest,
         of account: Account,
         by profile: SignInProfile,
         at now: Moment
@@ -70,6 +73,7 @@ struct RunningSignIn {
         redirect = flow == .device ? nil : try RedirectChoice(for: flow, profile)
         self.account = account
         self.request = request
+        self.asked = asked
         let plan = SignInPlan(
             flow: flow,
             storedSubject: account.grantFacts.subject,

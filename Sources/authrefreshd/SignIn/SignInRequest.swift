@@ -4,7 +4,7 @@ internal import SignIn
 internal import Varlink
 
 /// What somebody asks a sign-in to be.
-struct SignInRequest: Sendable {
+struct SignInRequest: Equatable, Sendable {
     /// Nil leaves it to what the provider takes.
     var flow: SignInFlow?
     var restarts = false
@@ -60,6 +60,15 @@ extension SignInRequest {
 }
 
 extension SignInRequest {
+    /// Whether whoever asks for this may follow a sign-in that was asked for as `other`: it says nothing, or the same. How to sign in is not
+    /// compared, because `authctl` chooses that by where it runs.
+    func adds(nothingTo other: SignInRequest) -> Bool {
+        var (mine, its) = (self, other)
+        (mine.flow, its.flow) = (nil, nil)
+        (mine.restarts, its.restarts) = (false, false)
+        return mine == SignInRequest() || mine == its
+    }
+
     /// Whether it says how the person is to be authenticated, for which a device's code has no words (RFC 8628 §3.1).
     var namesAuthentication: Bool { !acrValues.isEmpty || maxAge != nil || claims != nil }
 

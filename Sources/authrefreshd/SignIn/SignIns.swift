@@ -81,14 +81,18 @@ final class SignIns {
         at now: Moment,
         follower: @escaping RunningSignIn.Follower
     ) throws(SignInRefusal) -> (follower: Int, steps: [Step]) {
-        if running[account.id] != nil { return (follow(account.id, follower), []) }
+        if let signIn = running[account.id] {
+            guard request.adds(nothingTo: signIn.asked) else { throw .otherUnderWay }
+            return (follow(account.id, follower), [])
+        }
         guard !isStopping else { throw .failed(SignInFailure(.unavailable, "the daemon is stopping")) }
         guard running.count < CallerLimits.signInsMax else { throw .tooMany }
+        let asked = request
         var request = request
         if let stepUp { request.satisfy(stepUp) }
         let signIn: RunningSignIn
         do throws(SignInFailure) {
-            signIn = try RunningSignIn(request, of: account, by: profile, at: now)
+            signIn = try RunningSignIn(request, asked: asked, of: account, by: profile, at: now)
         } catch {
             throw .failed(error)
         }
@@ -375,4 +379,6 @@ enum SignInRefusal: Error {
     case failed(SignInFailure)
     /// `CallerLimits.signInsMax`.
     case tooMany
+    /// One is under way that was asked for otherwise.
+    case otherUnderWay
 }

@@ -24,6 +24,7 @@ struct PushedRequestTests {
     private func push(
         _ answer: LoopbackServer.Step,
         by registration: ClientRegistration = secretClient,
+        profile: ProviderProfile? = nil,
         publishing extra: @escaping @Sendable (String) -> String = {
             #","pushed_authorization_request_endpoint":"\#($0)/par""#
         }
@@ -37,7 +38,7 @@ struct PushedRequestTests {
             }
         }) { server in
             try await withClient { client in
-                let request = try authorizationRequest(at: server.origin, profile: nil, registration: registration)
+                let request = try authorizationRequest(at: server.origin, profile: profile, registration: registration)
                 let result = await client.authorizationURL(for: request)
                 return (result, server.requests.filter { $0.line == "POST /par" })
             }
@@ -50,11 +51,16 @@ struct PushedRequestTests {
 
     private static let accepted = LoopbackServer.json(201, #"{"request_uri":"urn:example:1","expires_in":60}"#)
 
+    /// Some servers want to see `response_type` in the address as well.
+    private static let reference = [
+        "response_type": ["code"], "client_id": ["client"], "request_uri": ["urn:example:1"],
+    ]
+
     @Test func `what is asked for in detail is pushed with the rest, and stands in no URL`() async throws {
         var registration = Self.secretClient
         registration.authorizationDetails = #"[{"type":"accounts"}]"#
         let (result, pushed) = try await push(Self.accepted, by: registration)
-        #expect(try result.get().parameters == ["client_id": ["client"], "request_uri": ["urn:example:1"]])
+        #expect(try result.get().parameters == Self.reference)
         let fields = formFields(try #require(pushed.first).body)
         #expect(fields["authorization_details"] == [#"[{"type":"accounts"}]"#])
     }
@@ -62,7 +68,7 @@ struct PushedRequestTests {
     @Test func `a client that proves itself pushes, and only the reference is in the URL`() async throws {
         let (result, pushed) = try await push(Self.accepted)
         let url = try result.get()
-        #expect(url.parameters == ["client_id": ["client"], "request_uri": ["urn:example:1"]])
+        #expect(url.parameters == Self.reference)
         #expect(url.expiresIn == .seconds(60))
         #expect(pushed.count == 1)
         let fields = formFields(try #require(pushed.first).body)
@@ -144,5 +150,13 @@ struct PushedRequestTests {
                 #expect(failure?.detail.oauthErrorDescription == "https://as.example")
             }
         }
+    }
+
+    @Test func `a profile can have nothing pushed`() async throws {
+        var profile = ProviderProfile(name: "test")
+        profile.signIn.pushesRequests = false
+        let (result, pushed) = try await push(Self.accepted, profile: profile)
+        #expect(try result.get().parameters["request_uri"] == nil)
+        #expect(pushed.isEmpty)
     }
 }
