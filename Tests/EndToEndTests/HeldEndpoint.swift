@@ -20,10 +20,17 @@ struct HeldEndpoint {
     /// Waits for a request to come in; the connection it came by.
     func request() async throws -> Int32 {
         try await onOwnThread { [listener] in
-            var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
-            guard unsafe poll(&waiting, 1, 60_000) == 1 else { throw TestFault.timedOut(waitingFor: "a request") }
-            return accept(listener, nil, nil)
+            try Self.wait(for: listener)
+            let connection = accept(listener, nil, nil)
+            // An answer that is there before its request is none to the client, which ends the connection.
+            try Self.wait(for: connection)
+            return connection
         }
+    }
+
+    private static func wait(for descriptor: Int32) throws {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard unsafe poll(&waiting, 1, 60_000) == 1 else { throw TestFault.timedOut(waitingFor: "a request") }
     }
 
     /// Answers with 200 and no body.

@@ -238,7 +238,7 @@ struct SignInTests {
                 #expect(try await stage.status(name).issuer == url)
             }
             let logout = try await stage.authctl("logout", "work0")
-            #expect(logout.output == "work0: was not signed in, there are no tokens\n")
+            #expect(logout.output == "work0: was not signed in, there are no tokens")
             #expect(try await daemon.terminate() == .exited(0))
         }
     }
