@@ -124,6 +124,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var subject: String?
     package var keptFields: [String: String]?
     package var person: Person?
+    package var refreshTokenMissing: String?
 
     package init(
         account: String,
@@ -147,7 +148,8 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         tokenSets: [TokenSetStatus]? = nil,
         subject: String? = nil,
         keptFields: [String: String]? = nil,
-        person: Person? = nil
+        person: Person? = nil,
+        refreshTokenMissing: String? = nil
     ) {
         self.account = account
         self.state = state
@@ -171,6 +173,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         self.subject = subject
         self.keptFields = keptFields
         self.person = person
+        self.refreshTokenMissing = refreshTokenMissing
     }
 }
 

@@ -243,6 +243,35 @@ struct SignInTests {
         }
     }
 
+    @Test func `an account without a refresh token is not told as healthy, and what helped is remembered`() async throws
+    {
+        var policy = GrantPolicy()
+        policy.issuesRefreshTokens = false
+        try await withSignInStage(policy: policy, scopes: ["offline_access"]) { stage, _, issuer in
+            func signIn(_ prompt: String? = nil) async throws -> (url: String, status: AccountStatus?) {
+                let call = try SignInCall(stage, StartSignIn.Parameters(account: "work", prompt: prompt))
+                let url = try #require(try await call.started().url)
+                _ = try await RawWeb.get(try await Person().decide(at: url))
+                return (url, try await call.completed().status)
+            }
+            let first = try await signIn()
+            #expect(first.status?.refreshTokenMissing == "askConsent")
+            #expect(first.status?.hint == "authctl login work --prompt consent")
+            let refreshed = try await stage.authctl("refresh", "work")
+            #expect(refreshed.end == .exited(3))
+            #expect(refreshed.errors.contains("no refresh token"), "\(refreshed.errors)")
+            #expect(try await stage.authctl("status").output.contains("the server gave no refresh token"))
+            #expect(try await stage.authctl("doctor", "work").output.contains("the server gave no refresh token"))
+            // A server as OpenID Connect Core §11 has it.
+            policy.issuesRefreshTokens = true
+            await issuer.setPolicy(policy)
+            let second = try await signIn("consent")
+            #expect(second.status?.refreshTokenMissing == nil)
+            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+            #expect(try await signIn().url.contains("prompt=consent"))
+        }
+    }
+
     // MARK: what follows
 
     @Test func `whoever waits for a token has it at once when somebody signs in`() async throws {

@@ -28,6 +28,9 @@ package struct SignInProfile: Hashable, Sendable {
     package var callbackIssuer: CallbackIssuer?
     /// Nil: required where `openid` was asked for (OpenID Connect Core §3.1.3.3), else optional.
     package var idToken: IDTokenDemand?
+    /// Whether asking for the person's consent may bring a refresh token where there was none (OpenID Connect Core §11). Not at Entra, which
+    /// needs no consent for that, and where it may take an administrator.
+    package var consentMayHelp = true
     /// Whether authorization requests are pushed (RFC 9126) where the server takes that.
     package var pushesRequests = true
     /// The field of the UserInfo answer that identifies the person; nil means `sub`. GitHub's is `id`.
@@ -55,6 +58,12 @@ package struct SignInProfile: Hashable, Sendable {
         own.redirectScheme = redirect.scheme ?? redirectScheme
         return own
     }
+}
+
+/// When `prompt=consent` is proposed to whom the server gave no refresh token; the raw values are those of configuration files.
+enum ConsentPrompt: String, CaseIterable {
+    case usual
+    case never
 }
 
 /// When authorization requests are pushed (RFC 9126); the raw values are those of configuration files.
@@ -122,6 +131,7 @@ extension SignInProfile {
         case callbackFields = "callback_fields"
         case callbackIssuer = "callback_iss"
         case idToken = "id_token"
+        case consentPrompt = "consent_prompt"
         case pushesRequests = "pushed_authorization_requests"
         case userSubject = "userinfo_subject"
         case userName = "userinfo_username"
@@ -150,6 +160,7 @@ extension SignInProfile {
         callbackFields = try fields.words(Key.callbackFields.rawValue)
         callbackIssuer = try fields.choice(Key.callbackIssuer.rawValue)
         idToken = try fields.choice(Key.idToken.rawValue)
+        consentMayHelp = try fields.choice(Key.consentPrompt.rawValue) != ConsentPrompt.never
         pushesRequests = try fields.choice(Key.pushesRequests.rawValue) != PushedRequests.never
         userSubject = try fields.word(Key.userSubject.rawValue)
         userName = try fields.word(Key.userName.rawValue)

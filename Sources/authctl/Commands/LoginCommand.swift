@@ -102,6 +102,24 @@ struct LoginCommand: ParsableCommand {
         if !output.json { try StandardOutput.show(RefreshOutcome.line(for: status)) }
         // A stronger sign-in was demanded than the server made of this one.
         guard status.knownState != .interactionRequired else { throw .notFresh(status) }
+        if let missing = status.refreshTokenMissing { try tellOfMissingRefreshToken(mayHelp: missing == "askConsent") }
+    }
+
+    /// Says at once what would show only when the access token has expired, and offers what may help.
+    private func tellOfMissingRefreshToken(mayHelp: Bool) throws(AuthctlError) {
+        StandardError.warn(
+            "the server gave no refresh token: somebody has to sign in each time the access token expires"
+        )
+        let asksForConsent = prompt?.split(separator: " ").contains { $0 == "consent" } ?? false
+        guard mayHelp, !asksForConsent else { return }
+        guard Question.canBeAsked, !output.json,
+            try Question.confirm("Sign in once more, and have the server ask for your consent? That may bring one.")
+        else {
+            return StandardError.note("this may bring one: authctl login \(PlainText.line(account)) --prompt consent")
+        }
+        var again = self
+        again.prompt = [prompt, "consent"].compactMap(\.self).joined(separator: " ")
+        try again.run()
     }
 
     private var parameters: StartSignIn.Parameters {

@@ -128,7 +128,7 @@ struct StatusSentence: CustomStringConvertible {
 
     var description: String {
         switch status.knownState {
-        case .fresh: "fresh" + until
+        case .fresh: "fresh" + until + (status.refreshTokenMissing == nil ? "" : ", and cannot be refreshed")
         case .refreshing: "refreshing" + (isValid ? "; valid" + until : "")
         case .retrying: "retrying\(next), \(isValid ? "valid" + until : "no valid token")" + because
         case .interactionRequired: "interaction-required: " + Wording.reason(status.reason) + serverWords
@@ -189,6 +189,8 @@ struct StatusNote {
                 + (status.refreshTokenExpiresAtUSec.map(time.both) ?? "soon")
         case .retrying:
             title = (status.isValid(at: time.nowUSec) ? "is retrying" : "has no valid token") + Self.because(status)
+        case .fresh where status.refreshTokenMissing != nil:
+            title = "cannot be refreshed: the server gave no refresh token. Sign in again when the access token expires"
         case .fresh where status.hint != nil && status.clientSecretExpiresAtUSec != nil:
             title =
                 "will be refused by the server: the client secret ends "

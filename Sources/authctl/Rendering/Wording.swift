@@ -11,7 +11,7 @@ enum Wording {
             "the authorization server refuses again and again, and does not say that the grant has ended"
         case "outcomeUnknown": "the answer to a refresh was lost, and the old refresh token is no longer taken"
         case "userRequired": "the authorization server wants to see you"
-        case "noRefreshToken": "the access token has ended, and the server gave nothing to get another with"
+        case "noRefreshToken": "the server gave no refresh token, so that the access token cannot be refreshed"
         case "sourceAccount": "the account that its token is derived from needs a sign-in"
         case "stepUp": "a server that was shown the token wants a stronger or wider sign-in"
         case let other?: PlainText.line(other)

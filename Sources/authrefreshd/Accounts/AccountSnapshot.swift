@@ -14,12 +14,23 @@ struct AccountSnapshot: Sendable {
     var stepUp: StepUp?
     /// Whether a person has to bring another client secret before the present one ends.
     var needsClientSecret = false
+    /// Whether a sign-in that asks for consent may bring a refresh token.
+    var consentMayHelp = false
 
     /// A fresh account of which more is wanted needs its person, too.
     var shown: ShownState {
         let shown = state.shown(at: at)
         let isWell = [.fresh, .refreshing, .refreshTokenExpiring].contains(shown)
         return isWell && stepUp?.needsPerson == true ? .interactionRequired : shown
+    }
+
+    /// Whether the server gave an access token that ends, and no refresh token to get another one with.
+    var lacksRefreshToken: Bool {
+        guard case .scheduled = state.phase, account.registration.serviceGrant == nil, let token = state.accessToken
+        else {
+            return false
+        }
+        return !state.isRefreshable && token.basis != .unlimited
     }
 
     /// The failure that the account is suffering from; nil if none.

@@ -1,6 +1,7 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import Dispatch
+internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
@@ -102,7 +103,7 @@ extension RefreshCoordinator {
     }
 
     func snapshot(of record: Record, at now: Moment) -> AccountSnapshot {
-        AccountSnapshot(
+        var snapshot = AccountSnapshot(
             account: record.account,
             state: record.state,
             at: now,
@@ -111,6 +112,12 @@ extension RefreshCoordinator {
             stepUp: stepUps[record.account.id],
             needsClientSecret: registrations.needsPerson(for: record.account, at: now.wall)
         )
+        // Looked up for the few that need it: every reply is made of snapshots.
+        if snapshot.lacksRefreshToken {
+            snapshot.consentMayHelp =
+                settings.signIn(for: record.account).consentMayHelp && !record.account.grantFacts.needsConsent
+        }
+        return snapshot
     }
 
     // MARK: Subscribers

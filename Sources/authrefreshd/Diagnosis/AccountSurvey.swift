@@ -93,6 +93,9 @@ struct AccountSurvey {
         let hint = snapshot.hint ?? "authctl status \(name)"
         let because = snapshot.failure.map { ": \($0.detail.summary)" } ?? ""
         switch snapshot.shown {
+        case .fresh where snapshot.lacksRefreshToken:
+            let text = "the server gave no refresh token: somebody has to sign in each time the access token expires"
+            return .warning(.account, text, of: name, needs: .signIn, advice: hint)
         case .fresh, .refreshing:
             guard let end = snapshot.account.registration.clientSecretExpiresAt, snapshot.needsClientSecret else {
                 return nil

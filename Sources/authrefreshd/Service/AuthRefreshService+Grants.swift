@@ -60,6 +60,19 @@ extension AuthRefreshService {
         coordinator.client.forgetFailures(of: snapshot.account.issuer)
         // Who asks for the grant that there is wants no more.
         coordinator.stepUps.forget(snapshot.account.id)
+        // To say that it is fresh would be to say that it was asked for.
+        guard !snapshot.lacksRefreshToken else {
+            return responder.fail(
+                VarlinkError(
+                    InteractionRequiredError(
+                        account: asked.account,
+                        reason: InteractionReason.noRefreshToken.rawValue,
+                        sinceUSec: snapshot.at.wall.microseconds,
+                        hint: snapshot.hint ?? "authctl login \(asked.account)"
+                    )
+                )
+            )
+        }
         wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
             Refresh.Reply(status: $0.wireStatus)
         }

@@ -25,6 +25,7 @@ extension AccountSnapshot {
         status.missingScopes = account.grantFacts.scope.flatMap { $0.missing.isEmpty ? nil : $0.missing }
         status.failure = failure.map { Failure($0.detail) }
         status.person = wirePerson
+        if lacksRefreshToken { status.refreshTokenMissing = consentMayHelp ? "askConsent" : "final" }
         if let interaction = state.interaction {
             status.reason = interaction.reason.rawValue
             status.sinceUSec = interaction.since.microseconds
@@ -48,6 +49,7 @@ extension AccountSnapshot {
         switch shown {
         // Whoever brings a new one has to be told while the old one is still taken.
         case .fresh where needsClientSecret: "authctl account edit \(account.name) --client-secret-file FILE"
+        case .fresh where lacksRefreshToken && consentMayHelp: "authctl login \(account.name) --prompt consent"
         case .fresh, .refreshing, .retrying: nil
         case .parked: "authctl account remove \(account.name), or authctl account resume \(account.name)"
         case .signedOut where account.registration.serviceGrant != nil: "authctl refresh \(account.name)"

@@ -25,6 +25,7 @@ extension RefreshCoordinator {
             of: account,
             by: settings.signIn(for: account),
             stepUp: stepUps[account.id],
+            lacksRefreshToken: snapshot.lacksRefreshToken || snapshot.state.interaction?.reason == .noRefreshToken,
             isStopping: isStopping,
             at: now,
             follower: follower

@@ -43,6 +43,8 @@ struct RunningSignIn {
     var invitation: Invitation?
     /// The tokens, until they are stored.
     var grant: Arrival?
+    /// Whether the sign-in before brought no refresh token.
+    var lacksRefreshToken = false
     /// What the sign-in has shown of the person, once the tokens are there.
     var proof: StepUp.Proof?
 
@@ -130,12 +132,25 @@ extension RunningSignIn {
             codeVerifier: secrets.codeVerifier
         )
         authorization.scopes = request.scopes
-        authorization.prompt = request.prompt
+        authorization.prompt = prompt
         authorization.loginHint = request.loginHint
         authorization.acrValues = request.acrValues
         authorization.maxAge = request.maxAge
         authorization.claims = request.claims
         return authorization
+    }
+
+    /// What helped before goes on helping: some servers give a refresh token only with the person's consent.
+    private var prompt: String? {
+        guard account.grantFacts.needsConsent else { return request.prompt }
+        guard let asked = request.prompt else { return Self.consent }
+        return asked == "none" || asksForConsent ? asked : asked + " " + Self.consent
+    }
+
+    private static let consent = "consent"
+
+    private var asksForConsent: Bool {
+        request.prompt?.split(separator: " ").contains { $0 == Self.consent } ?? false
     }
 
     /// What the answer to `url` has to look like.
@@ -190,6 +205,8 @@ extension RunningSignIn {
             grantFacts: GrantFacts(
                 subject: grant.subject ?? before.subject,
                 person: grant.person.names ?? before.person,
+                needsConsent: account.grantFacts.needsConsent
+                    || lacksRefreshToken && asksForConsent && tokens.refreshToken != nil,
                 keptFields: kept.merging(grant.keptFields) { _, new in new },
                 scope: tokens.scopes.flatMap(GrantedScope.init(granted:))
             ),

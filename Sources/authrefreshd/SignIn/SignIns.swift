@@ -69,6 +69,7 @@ final class SignIns {
     /// - Parameters:
     ///   - profile: how people sign in to `account`.
     ///   - stepUp: what is wanted beyond the account's grant; nil if nothing is.
+    ///   - lacksRefreshToken: whether the sign-in before brought no refresh token.
     ///   - follower: told everything from the beginning on; the end is the last.
     /// - Returns: the follower's number, to forget it by; and what to do.
     /// - Throws: `SignInRefusal` if nothing was begun.
@@ -77,6 +78,7 @@ final class SignIns {
         of account: Account,
         by profile: SignInProfile,
         stepUp: StepUp?,
+        lacksRefreshToken: Bool = false,
         isStopping: Bool,
         at now: Moment,
         follower: @escaping RunningSignIn.Follower
@@ -90,12 +92,13 @@ final class SignIns {
         let asked = request
         var request = request
         if let stepUp { request.satisfy(stepUp) }
-        let signIn: RunningSignIn
+        var signIn: RunningSignIn
         do throws(SignInFailure) {
             signIn = try RunningSignIn(request, asked: asked, of: account, by: profile, at: now)
         } catch {
             throw .failed(error)
         }
+        signIn.lacksRefreshToken = lacksRefreshToken
         running[account.id] = signIn
         return (follow(account.id, follower), [.prepare(signIn.id), .wake])
     }
