@@ -60,8 +60,10 @@ class Case:
                  account=account)  # fmt: skip
 
     def add_django(self, *arguments, account=ACCOUNT):
+        # Its client is registered with this one.
+        redirect = [] if "--provider" in arguments else ["--redirect-uri", "http://127.0.0.1/"]
         self.add("--issuer", self.django.issuer, "--client-id", "browser", "--client-secret-file",
-                 self.django.client_secret_file, "--scope", "openid read", *arguments, account=account)  # fmt: skip
+                 self.django.client_secret_file, "--scope", "openid read", *redirect, *arguments, account=account)  # fmt: skip
 
     # -- Signing in
 
