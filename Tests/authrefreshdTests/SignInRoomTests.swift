@@ -1,12 +1,12 @@
 import AccountStorage
 import AuthRefreshInterface
-import OAuthClient
 import RedirectListener
 import RefreshCore
 import SignIn
 import TestSupport
 import Testing
 
+@testable import OAuthClient
 @testable import authrefreshd
 
 /// The sign-ins by themselves, and what is wanted beyond grants: without a daemon, a store or a server.
@@ -109,6 +109,30 @@ struct SignInRoomTests {
         asking.profile?.signIn.idToken = nil
         asking.registration.scopes = ["openid"]
         #expect(nonce() == signIn.secrets.nonce)
+    }
+
+    @Test func `what a server tells at the first sign-in only is kept across later ones of the same person`() throws {
+        var account = try account()
+        account.grantFacts = GrantFacts(
+            subject: "alice",
+            keptFields: ["user": "{}", "instance_url": "https://old.example"]
+        )
+        var profile = profile
+        profile.callbackFields = ["user"]
+        let kept = { (subject: String, replaces: Bool) throws -> [String: String] in
+            var request = SignInRequest()
+            request.replacesSubject = replaces
+            let signIn = try RunningSignIn(request, asked: request, of: account, by: profile, at: at(0))
+            let tokens = TokenResponse(
+                accessToken: AccessToken(Secret("a")),
+                issuance: Issuance(lifetime: .seconds(3600))
+            )
+            let grant = ObtainedGrant(tokens: tokens, person: SignedInPerson(subject: subject))
+            return signIn.arrival(of: grant, keeping: [:], learnedEncoding: nil, sentAt: at(0)).grantFacts.keptFields
+        }
+        #expect(try kept("alice", false) == ["user": "{}"])
+        #expect(try kept("alice", true) == ["user": "{}"])
+        #expect(try kept("bob", true) == [:])
     }
 
     private func response(_ form: String) throws -> AuthorizationResponse {

@@ -128,6 +128,16 @@ package struct RequestingClient: Sendable {
         asked ?? (registration.scopes.isEmpty ? profile?.signIn.scopes ?? [] : registration.scopes)
     }
 
+    /// The same; where nobody names any and there is no profile, what most sign-ins ask for, as far as the server offers it.
+    func scopes(_ asked: [String]?, offeredBy metadata: AuthorizationServerMetadata) -> [String] {
+        let named = scopes(asked)
+        guard named.isEmpty, profile == nil else { return named }
+        return Self.usualScopes.filter { metadata.scopes?.contains($0) ?? false }
+    }
+
+    /// An ID token, and a grant that outlives the browser's session (OpenID Connect Core §3.1.2.1, §11).
+    static let usualScopes = ["openid", "offline_access"]
+
     /// Why nothing was sent: a setting has to be mended first.
     ///
     /// - Parameter detail: what it concerns; may be a peer's text.

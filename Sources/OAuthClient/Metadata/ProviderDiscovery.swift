@@ -46,8 +46,6 @@ private struct ProfileText {
     let template: String?
     let name: String?
 
-    /// What most sign-ins ask for, as far as the server names it: an id_token, and a grant that outlives the browser session.
-    private static let usualScopes = ["openid", "offline_access"]
     private static let columns = 120
 
     var text: String {
@@ -80,7 +78,7 @@ private struct ProfileText {
     }
 
     private var scopes: [String] {
-        Self.usualScopes.filter { metadata.scopes?.contains($0) ?? false }
+        RequestingClient.usualScopes.filter { metadata.scopes?.contains($0) ?? false }
     }
 
     private var defaultName: String {

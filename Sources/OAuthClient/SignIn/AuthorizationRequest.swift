@@ -181,6 +181,7 @@ extension OAuthClient {
         for request: AuthorizationRequest
     ) async -> Result<AuthorizationURL, RefreshFailure> {
         do throws(RefreshFailure) {
+            var request = request
             let client = request.client
             if let name = ReservedParameter.first(
                 in: client.registration.authorizationParameters,
@@ -192,6 +193,7 @@ extension OAuthClient {
             guard let endpoint = metadata.endpoints.authorization else {
                 throw client.misconfigured("the server has no authorization endpoint: it signs nobody in by a browser")
             }
+            request.scopes = client.scopes(request.scopes, offeredBy: metadata)
             var parameters = AuthorizationParameters(request: request).all
             let name = (name: "client_id", value: client.registration.clientID)
             // OpenID Connect Core §6.1 wants to see these two in the address as well, and so do some servers of a pushed request. Others

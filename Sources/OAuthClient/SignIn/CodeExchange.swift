@@ -95,14 +95,14 @@ extension OAuthClient {
     /// afterwards nothing can be tried again. A grant whose id_token cannot be believed is revoked.
     @concurrent package func exchange(_ request: CodeExchange) async -> GrantOutcome {
         let client = request.client
-        let binding = IDTokenCheck.Binding(
-            nonce: request.nonce,
-            code: request.code,
-            maxAge: request.maxAge,
-            scopes: client.scopes(request.scopes)
-        )
         do throws(RefreshFailure) {
             let metadata = try await metadata(for: client)
+            let binding = IDTokenCheck.Binding(
+                nonce: request.nonce,
+                code: request.code,
+                maxAge: request.maxAge,
+                scopes: client.scopes(request.scopes, offeredBy: metadata)
+            )
             let check = IDTokenCheck(client, binding, metadata, cache: keySets)
             try await check.prepare()
             let probed = await BasicEncodingProbe(transport: transport, cache: cache, configuration: configuration)

@@ -96,13 +96,17 @@ extension OAuthClient {
     ) async -> Result<DeviceAuthorization, RefreshFailure> {
         do throws(RefreshFailure) {
             let metadata = try await metadata(for: request.client)
+            let asked = DeviceAuthorizationRequest(
+                client: request.client,
+                scopes: request.client.scopes(request.scopes, offeredBy: metadata)
+            )
             guard let endpoint = metadata.endpoints.deviceAuthorization else {
                 throw request.client.misconfigured(
                     "the server has no device authorization endpoint, or does not publish it",
                     finding: .noDeviceEndpoint
                 )
             }
-            let conclusion = await post(from: request.client, to: endpoint, metadata).run(request.fields) {
+            let conclusion = await post(from: request.client, to: endpoint, metadata).run(asked.fields) {
                 (200...299).contains($0.status) && DeviceAuthorization($1, from: request.client.issuer) != nil
             }
             if conclusion.row == nil, let body = conclusion.body,
@@ -123,7 +127,7 @@ extension OAuthClient {
             let metadata = try await metadata(for: client)
             let check = IDTokenCheck(
                 client,
-                IDTokenCheck.Binding(scopes: client.scopes(request.scopes)),
+                IDTokenCheck.Binding(scopes: client.scopes(request.scopes, offeredBy: metadata)),
                 metadata,
                 cache: keySets
             )

@@ -45,6 +45,8 @@ struct RunningSignIn {
     var grant: Arrival?
     /// Whether the sign-in before brought no refresh token.
     var lacksRefreshToken = false
+    /// Fields of the authorization response that are kept with the account.
+    private let callbackFields: [String]
     /// What the sign-in has shown of the person, once the tokens are there.
     var proof: StepUp.Proof?
 
@@ -76,6 +78,7 @@ struct RunningSignIn {
         self.account = account
         self.request = request
         self.asked = asked
+        callbackFields = profile.callbackFields
         let plan = SignInPlan(
             flow: flow,
             storedSubject: account.grantFacts.subject,
@@ -179,6 +182,11 @@ extension RunningSignIn {
         )
     }
 
+    /// What came beside a code before, and may not come again: Apple tells the person's name at the first sign-in only.
+    private var toldBefore: [String: String] {
+        account.grantFacts.keptFields.filter { name, _ in callbackFields.contains(name) }
+    }
+
     /// The tokens of `grant`, as they are put before the account's machine.
     ///
     /// - Parameter kept: what came with the code; what comes with the tokens goes before it.
@@ -207,7 +215,8 @@ extension RunningSignIn {
                 person: grant.person.names ?? before.person,
                 needsConsent: account.grantFacts.needsConsent
                     || lacksRefreshToken && asksForConsent && tokens.refreshToken != nil,
-                keptFields: kept.merging(grant.keptFields) { _, new in new },
+                keptFields: (isSamePerson ? toldBefore : [:])
+                    .merging(kept) { _, new in new }.merging(grant.keptFields) { _, new in new },
                 scope: tokens.scopes.flatMap(GrantedScope.init(granted:))
             ),
             learnedEncoding: learnedEncoding,
@@ -218,8 +227,10 @@ extension RunningSignIn {
     /// The nonce comes back in the ID token (OpenID Connect Core §3.1.2.1), so it is sent where there will be one: if the scopes contain
     /// `openid`, or if the profile demands one. Apple issues ID tokens without that scope.
     private func nonce(for asking: RequestingClient) -> Secret? {
-        let isOwed = asking.profile?.signIn.idToken == .required || asking.scopes(request.scopes).contains("openid")
-        return isOwed ? secrets.nonce : nil
+        let scopes = asking.scopes(request.scopes)
+        // Where no scopes are named, those that the server offers are asked for, "openid" among them.
+        let isOwed = asking.profile?.signIn.idToken == .required || scopes.contains("openid")
+        return isOwed || scopes.isEmpty && asking.profile == nil ? secrets.nonce : nil
     }
 }
 

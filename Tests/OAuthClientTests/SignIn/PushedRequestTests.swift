@@ -159,4 +159,17 @@ struct PushedRequestTests {
         #expect(try result.get().parameters["request_uri"] == nil)
         #expect(pushed.isEmpty)
     }
+
+    @Test func `an account that names no scopes asks for what the server offers of the usual ones`() async throws {
+        let offer: @Sendable (String) -> String = { _ in #","scopes_supported":["mail","openid","offline_access"]"# }
+        let bare = ClientRegistration(clientID: "client")
+        let url = try await push(Self.accepted, by: bare, publishing: offer).result.get()
+        #expect(url.parameters["scope"] == ["openid offline_access"])
+        let named = ClientRegistration(clientID: "client", scopes: ["mail"])
+        #expect(
+            try await push(Self.accepted, by: named, publishing: offer).result.get().parameters["scope"] == ["mail"]
+        )
+        let silent = try await push(Self.accepted, by: bare, publishing: { _ in "" }).result.get()
+        #expect(silent.parameters["scope"] == nil)
+    }
 }
