@@ -196,10 +196,10 @@ package struct ClientNotRegisteredError: InterfaceError {
     package var account: String
     package var kind: String
     package var reason: String
-    package var failure: Failure
+    package var failure: FailureReport
     package var hint: String
 
-    package init(account: String, kind: String, reason: String, failure: Failure, hint: String) {
+    package init(account: String, kind: String, reason: String, failure: FailureReport, hint: String) {
         self.account = account
         self.kind = kind
         self.reason = reason

@@ -98,9 +98,9 @@ package struct TemporarilyUnavailableError: InterfaceError {
     package var account: String
     package var retryAtUSec: Int64?
     package var reason: String
-    package var failure: Failure?
+    package var failure: FailureReport?
 
-    package init(account: String, retryAtUSec: Int64? = nil, reason: String, failure: Failure? = nil) {
+    package init(account: String, retryAtUSec: Int64? = nil, reason: String, failure: FailureReport? = nil) {
         self.account = account
         self.retryAtUSec = retryAtUSec
         self.reason = reason
@@ -114,10 +114,10 @@ package struct MisconfiguredError: InterfaceError {
 
     package var account: String
     package var reason: String
-    package var failure: Failure?
+    package var failure: FailureReport?
     package var hint: String
 
-    package init(account: String, reason: String, failure: Failure? = nil, hint: String) {
+    package init(account: String, reason: String, failure: FailureReport? = nil, hint: String) {
         self.account = account
         self.reason = reason
         self.failure = failure
@@ -132,10 +132,10 @@ package struct TokenSetRefusedError: InterfaceError {
     package var account: String
     package var userRequired: Bool
     package var reason: String
-    package var failure: Failure
+    package var failure: FailureReport
     package var hint: String
 
-    package init(account: String, userRequired: Bool, reason: String, failure: Failure, hint: String) {
+    package init(account: String, userRequired: Bool, reason: String, failure: FailureReport, hint: String) {
         self.account = account
         self.userRequired = userRequired
         self.reason = reason
@@ -268,10 +268,10 @@ package struct SignInFailedError: InterfaceError {
     package var account: String
     package var kind: String
     package var reason: String
-    package var failure: Failure?
+    package var failure: FailureReport?
     package var hint: String
 
-    package init(account: String, kind: String, reason: String, failure: Failure? = nil, hint: String) {
+    package init(account: String, kind: String, reason: String, failure: FailureReport? = nil, hint: String) {
         self.account = account
         self.kind = kind
         self.reason = reason

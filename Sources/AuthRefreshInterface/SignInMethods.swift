@@ -146,9 +146,9 @@ package enum SignOut {
 package struct SignOutStep: Codable, Hashable, Sendable {
     package var step: String
     package var outcome: String
-    package var failure: Failure?
+    package var failure: FailureReport?
 
-    package init(step: String, outcome: String, failure: Failure? = nil) {
+    package init(step: String, outcome: String, failure: FailureReport? = nil) {
         self.step = step
         self.outcome = outcome
         self.failure = failure

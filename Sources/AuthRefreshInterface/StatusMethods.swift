@@ -118,7 +118,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var failures: Int64
     package var reason: String?
     package var sinceUSec: Int64?
-    package var failure: Failure?
+    package var failure: FailureReport?
     package var hint: String?
     package var tokenSets: [TokenSetStatus]?
     package var subject: String?
@@ -143,7 +143,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         failures: Int64,
         reason: String? = nil,
         sinceUSec: Int64? = nil,
-        failure: Failure? = nil,
+        failure: FailureReport? = nil,
         hint: String? = nil,
         tokenSets: [TokenSetStatus]? = nil,
         subject: String? = nil,
@@ -216,7 +216,7 @@ package struct TokenSetStatus: Codable, Hashable, Sendable {
 }
 
 /// What is known about a refresh that brought no tokens. The fields are described in `io.authrefresh.varlink`.
-package struct Failure: Codable, Hashable, Sendable {
+package struct FailureReport: Codable, Hashable, Sendable {
     package var summary: String
     package var httpStatus: Int64?
     package var oauthError: String?

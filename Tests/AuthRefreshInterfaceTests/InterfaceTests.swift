@@ -24,7 +24,7 @@ import Testing
     @Test func `types agree with their wire types`() throws {
         #expect(
             description.members(.type).map(\.name) == [
-                "Failure", "TokenSetStatus", "AccountStatus", "Person", "AccountSettings", "ManagedRegistration",
+                "FailureReport", "TokenSetStatus", "AccountStatus", "Person", "AccountSettings", "ManagedRegistration",
                 "ProviderVariable", "EndOfGrant", "ProviderNote", "PurposeScopes",
                 "ProviderProfile", "SignOutStep",
                 "StoreFinding", "Finding",
@@ -32,7 +32,7 @@ import Testing
         )
         for member in description.members(.type) {
             switch member.name {
-            case "Failure": try shape.check(Failure.self, member.fields, member.name)
+            case "FailureReport": try shape.check(FailureReport.self, member.fields, member.name)
             case "TokenSetStatus": try shape.check(TokenSetStatus.self, member.fields, member.name)
             case "AccountStatus": try shape.check(AccountStatus.self, member.fields, member.name)
             case "Person": try shape.check(Person.self, member.fields, member.name)

@@ -17,7 +17,7 @@ import Testing
             generation: 1,
             failures: 1,
             sinceUSec: since,
-            failure: Failure(summary: summary)
+            failure: FailureReport(summary: summary)
         )
     }
 

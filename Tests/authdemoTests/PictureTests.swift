@@ -26,7 +26,7 @@ import Testing
             failures: 0
         )
         if state == "interaction-required" {
-            status.failure = Failure(
+            status.failure = FailureReport(
                 summary: "refused",
                 httpStatus: 400,
                 oauthError: "invalid_grant",

@@ -17,7 +17,11 @@ struct LoginCommand: ParsableCommand {
 
             --private opens a private window of Firefox, Chromium, Chrome, Brave, Vivaldi or Edge, of the default browser \
             if there is one, and refuses if it cannot. It shares the cookies of other private windows that are open; with \
-            --temporary-profile it shares nothing.
+            --temporary-profile it shares nothing; that window closes with the sign-in, and \
+            closing it cancels.
+
+            The browser is the one that --browser names, else BROWSER, else the desktop's own. A usual window shares the cookies of \
+            the others, so that whoever is signed in at the server already need not type a password; a private one does not.
 
             --prompt adds to what the provider profile asks for: with Google, 'select_account' is sent as 'consent select_account'. \
             If the server gives no refresh token, the account keeps the one that it has.
@@ -52,6 +56,14 @@ struct LoginCommand: ParsableCommand {
     @Flag(help: "Open nothing; show the address.")
     var noOpen = false
 
+    @Option(
+        help: ArgumentHelp(
+            "The browser to open: a program in PATH, or its path. Without: BROWSER, or the desktop's.",
+            valueName: "program"
+        )
+    )
+    var browser: String?
+
     @Option(help: ArgumentHelp("Ask for this: login, consent, select_account, create.", valueName: "prompt"))
     var prompt: String?
 
@@ -84,6 +96,7 @@ struct LoginCommand: ParsableCommand {
         guard !noOpen || !(isPrivate || temporaryProfile) else {
             throw ValidationError("'--no-open' opens no private window")
         }
+        guard !noOpen || browser == nil else { throw ValidationError("'--no-open' opens no browser") }
     }
 
     func run() throws(AuthctlError) {
@@ -94,7 +107,7 @@ struct LoginCommand: ParsableCommand {
             flow: flow,
             window: window,
             takesPaste: flow == .paste || StandardInput.isTerminal && !output.json,
-            in: .real
+            in: surroundings()
         )
         var session = try SignInSession(plan, connection: connection, output: output)
         let status = try session.run()
@@ -103,6 +116,21 @@ struct LoginCommand: ParsableCommand {
         // A stronger sign-in was demanded than the server made of this one.
         guard status.knownState != .interactionRequired else { throw .notFresh(status) }
         if let missing = status.refreshTokenMissing { try tellOfMissingRefreshToken(mayHelp: missing == "askConsent") }
+    }
+
+    /// The machine as it is, with the browser that was asked for in place of the one that `BROWSER` names.
+    private func surroundings() throws(AuthctlError) -> Surroundings {
+        let real = Surroundings.real
+        guard let browser else { return real }
+        var named = real
+        named.environment = { $0 == "BROWSER" ? browser : real.environment($0) }
+        guard Browser.named(in: named) != nil else {
+            throw .usage(
+                message: "there is no browser '\(PlainText.line(browser))' that opens a window",
+                hint: "name a program in PATH, or its path; --no-open shows the address"
+            )
+        }
+        return named
     }
 
     /// Says at once what would show only when the access token has expired, and offers what may help.

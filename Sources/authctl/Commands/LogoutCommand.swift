@@ -147,7 +147,7 @@ struct LogoutCommand: ParsableCommand {
     }
 
     private static func failedStep(_ step: SignOutStep, _ reason: String) -> SignOutStep {
-        SignOutStep(step: step.step, outcome: "failed", failure: Failure(summary: reason))
+        SignOutStep(step: step.step, outcome: "failed", failure: FailureReport(summary: reason))
     }
 }
 

@@ -38,7 +38,7 @@ enum Wording {
     }
 
     /// What the authorization server said about a failure, with the HTTP status. Nil if it did not answer.
-    static func serverWords(_ failure: Failure) -> String? {
+    static func serverWords(_ failure: FailureReport) -> String? {
         let words = serverWords(
             code: failure.oauthError,
             description: failure.oauthErrorDescription,
@@ -50,7 +50,7 @@ enum Wording {
     }
 
     /// A reason and what the authorization server said about it: `the server is busy (HTTP 503)`.
-    static func joined(_ reason: String, _ failure: Failure?) -> String {
+    static func joined(_ reason: String, _ failure: FailureReport?) -> String {
         guard let words = failure.flatMap(serverWords) else { return reason }
         return "\(reason) (\(words))"
     }

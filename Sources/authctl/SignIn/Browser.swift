@@ -6,6 +6,9 @@ struct Browser: Equatable, Sendable {
     let name: String
     /// The program and its arguments; the address is put in place of each `%s`, or at the end.
     let words: [String]
+    /// The profile that this browser alone uses. Its process is then the window: it ends when the window is closed. Nil: the browser may
+    /// be one that runs already.
+    var ownProfile: String?
 
     /// The words that show `link`, none of which a shell ever sees.
     func command(for link: WebLink) -> [String] {
@@ -92,7 +95,7 @@ struct KnownBrowser: Equatable, Sendable {
             if let profile { words += ["--user-data-dir=\(profile)", "--no-first-run", "--no-default-browser-check"] }
             words.append(family == .edge ? "--inprivate" : "--incognito")
         }
-        return Browser(name: "a private window of \(name)", words: words)
+        return Browser(name: "a private window of \(name)", words: words, ownProfile: profile)
     }
 }
 
@@ -163,19 +166,6 @@ extension KnownBrowser {
         guard answer.end == .exited(0) else { return nil }
         let name = answer.text.prefix { $0 != "\n" }.replacing(".desktop", with: "")
         return name.isEmpty ? nil : String(name)
-    }
-}
-
-/// A folder for a browser's profile that nothing of the user's is in.
-enum TemporaryProfile {
-    /// Makes it where it never reaches a disk, and is gone with the login session at the latest: the browser may outlive this program,
-    /// so nobody here can tell when it is done with.
-    static func make(in surroundings: Surroundings) throws(PrivateWindowRefusal) -> String {
-        guard let folder = surroundings.environment("XDG_RUNTIME_DIR") else { throw .noPlaceForProfile }
-        var path = Array("\(folder)/authctl-browser-XXXXXX".utf8CString)
-        // mkdtemp(3): mode 0700.
-        guard unsafe mkdtemp(&path) != nil else { throw .noPlaceForProfile }
-        return String(decoding: path.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 

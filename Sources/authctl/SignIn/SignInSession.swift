@@ -10,6 +10,8 @@ struct SignInSession: ~Copyable {
     private static let longestWait: Int64 = 3_600_000_000
     /// Seconds for the daemon to confirm a cancellation; whoever types Ctrl-C wants the prompt back.
     private static let cancelPatience: Int32 = 3
+    /// µs for a browser to close its window.
+    private static let closingPatience: Int64 = 3_000_000
 
     private let plan: SignInPlan
     private let connection: ConnectionOptions
@@ -36,10 +38,32 @@ struct SignInSession: ~Copyable {
         input = plan.takesPaste ? PasteInput.standardInput() : nil
     }
 
-    /// Leads the person through it; where the account stands then.
+    /// Leads the person through it, and closes the window that was opened for it alone; where the account stands then.
     ///
     /// - Throws: `refused` with how the sign-in ended; `cancelled`.
     mutating func run() throws(AuthctlError) -> AccountStatus {
+        do throws(AuthctlError) {
+            let status = try lead()
+            closeWindow()
+            return status
+        } catch {
+            closeWindow()
+            throw error
+        }
+    }
+
+    private mutating func closeWindow() {
+        guard let profile = plan.browser?.ownProfile else { return }
+        if let browser, browser.takeEnd() == nil {
+            kill(browser.pid, SIGTERM)
+            // What a browser writes while it ends would be left behind.
+            _ = signals.wait(for: [], microseconds: Self.closingPatience)
+        }
+        browser = nil
+        TemporaryProfile.remove(profile, .real)
+    }
+
+    private mutating func lead() throws(AuthctlError) -> AccountStatus {
         let (first, fallback) = (plan.flows.first ?? nil, plan.flows.dropFirst().first)
         do throws(AuthctlError) {
             return try run(first)
@@ -215,6 +239,8 @@ struct SignInSession: ~Copyable {
             case SIGCHLD:
                 guard let end = browser?.takeEnd() else { continue }
                 browser = nil
+                // The window was the sign-in's own, and is closed.
+                if end == .exited(0), plan.browser?.ownProfile != nil { return try cancel() }
                 if end != .exited(0) { warn("the browser was not opened: open the address yourself") }
             case SIGTSTP:
                 let wasOpen = input?.isOpen ?? false

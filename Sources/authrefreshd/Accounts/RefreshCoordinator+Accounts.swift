@@ -36,7 +36,7 @@ extension RefreshCoordinator {
     func update(_ account: AccountID, by change: SettingsChange) throws(StoreError) -> AccountSnapshot? {
         let now = timebase.now()
         try decideNow(Arrival(account: account, event: .accountUpdated, settings: change), at: now)
-        guard let record = try records.entry(of: account)?.record() else { return nil }
+        guard let record = try records.record(of: account) else { return nil }
         return snapshot(of: record, at: now)
     }
 
@@ -44,7 +44,7 @@ extension RefreshCoordinator {
     func settingsChanged(by decision: Decision, at now: Moment) {
         let account = decision.record.account.id
         // The store has the name, which may be another since it was decided.
-        guard let before = decision.accountBefore, case .intact(let record)? = try? records.entry(of: account) else {
+        guard let before = decision.accountBefore, let record = try? records.record(of: account) else {
             return
         }
         callers.forgetFailures(of: account)
@@ -59,10 +59,10 @@ extension RefreshCoordinator {
     ///
     /// - Throws: `StoreError.nameTaken` if there is one of that name.
     func rename(_ account: AccountID, to name: AccountName) throws(StoreError) {
-        let previous = try records.entry(of: account)?.record().account.name
+        let previous = try records.record(of: account)?.account.name
         try store.rename(account, to: name)
         records.renamed(account, to: name)
-        guard let record = try records.entry(of: account)?.record(), let previous else { return }
+        guard let record = try records.record(of: account), let previous else { return }
         announce(.renamed(from: previous), of: record, at: timebase.now())
     }
 

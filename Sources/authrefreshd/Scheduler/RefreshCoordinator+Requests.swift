@@ -49,7 +49,7 @@ extension RefreshCoordinator {
             }
         } else {
             do throws(RefreshFailure) {
-                let stored = try RefreshFailure.ifUnread(token)
+                let stored = try token.opened()
                 request = .refresh(refreshRequest(spending: stored, for: set, of: record, as: asking))
             } catch {
                 // A failure like one that the server reports, but nothing was spent.
@@ -127,7 +127,7 @@ extension RefreshCoordinator {
         guard let pending = scheduler.requests.holding(sent.lease, of: account) else { return }
         changeLog.overdue(sent.record.account.name, correlationID: sent.correlationID)
         if isStopping { pending.task?.cancel() }
-        guard case .intact(let record)? = try? records.entry(of: account) else { return }
+        guard let record = try? records.record(of: account) else { return }
         answerWaiters(of: account, with: .overdue(snapshot(of: record, at: timebase.now())))
     }
 
@@ -248,22 +248,22 @@ private enum TokenRequest: Sendable {
     }
 }
 
-extension RefreshFailure {
+extension Result<RefreshToken?, StoreError> {
     /// The refresh token of a lease, as the store has it.
     ///
-    /// - Throws: why it cannot be had.
-    fileprivate static func ifUnread(
-        _ token: Result<RefreshToken?, StoreError>
-    ) throws(RefreshFailure) -> RefreshToken {
+    /// - Throws: why there is none to spend.
+    fileprivate func opened() throws(RefreshFailure) -> RefreshToken {
         do throws(StoreError) {
-            if let token = try token.get() { return token }
+            if let token = try get() { return token }
         } catch {
             throw RefreshFailure(readingToken: error)
         }
         let summary = "the store holds no refresh token for this account"
         throw RefreshFailure(.misconfigured, detail: FailureDetail(summary: summary))
     }
+}
 
+extension RefreshFailure {
     /// The refresh token could not be read from the store, so nothing was sent.
     init(readingToken error: StoreError) {
         let failureClass: FailureClass =

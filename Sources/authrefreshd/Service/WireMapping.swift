@@ -23,7 +23,7 @@ extension AccountSnapshot {
         status.grantType = account.registration.serviceGrant?.kind.rawValue
         status.clockSkewSec = clockSkew?.components.seconds
         status.missingScopes = account.grantFacts.scope.flatMap { $0.missing.isEmpty ? nil : $0.missing }
-        status.failure = failure.map { Failure($0.detail) }
+        status.failure = failure.map { FailureReport($0.detail) }
         status.person = wirePerson
         if lacksRefreshToken { status.refreshTokenMissing = consentMayHelp ? "askConsent" : "final" }
         if let interaction = state.interaction {
@@ -65,7 +65,7 @@ extension AccountSnapshot {
     }
 }
 
-extension Failure {
+extension FailureReport {
     init(_ detail: FailureDetail) {
         self.init(
             summary: detail.summary,
@@ -115,7 +115,7 @@ extension DamagedAccount {
             generation: 0,
             failures: 0,
             reason: "damaged",
-            failure: Failure(summary: reason),
+            failure: FailureReport(summary: reason),
             hint: hint
         )
     }

@@ -89,12 +89,12 @@ def device_django(case):
 
 
 def pushed(case):
-    """A server that takes pushed requests only (RFC 9126): the browser carries a reference, and nothing else."""
+    """A server that takes pushed requests only (RFC 9126): the browser carries a reference, and what OpenID Connect wants to see beside it."""
     case.start()
     case.add_glewlwyd(issuer=case.glewlwyd.issuer.replace("/oidc", "/par"))
     url = case.sign_in(case.glewlwyd)
     sent = parse_qs(urlsplit(url).query)
-    case.check("the address has the client and a reference", set(sent) == {"client_id", "request_uri"}, url)
+    case.check("the address has the client and a reference, and nothing that is to be kept", set(sent) == {"client_id", "request_uri", "response_type", "scope"}, url)
     requests = [line["status"] for line in case.glewlwyd.requests() if line["path"] == "/api/par/par"]
     case.check(
         "the request was pushed, the first time to find out the form of the secret",

@@ -4,17 +4,106 @@ internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
-/// What a caller asks of a token set.
-struct TokenSetCall: Sendable {
-    let set: TokenSet
-    /// Nil: enough for the request it is for.
-    let minimumValidity: Duration?
-    /// Whether it must have been issued after the call.
-    let isForced: Bool
-}
+/// The calls for access tokens, and about those that were not taken.
+struct TokenCalls: DutyCalls {
+    let coordinator: RefreshCoordinator
 
-/// Tokens of sets.
-extension AuthRefreshService {
+    func acquire(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        from caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) {
+        let asked = try call.decodeParameters(as: AcquireToken.Parameters.self)
+        let minimumValidity = try asked.minimumValiditySec.map { seconds throws(VarlinkError) in
+            guard AcquireToken.Parameters.isValid(minimumValiditySec: seconds) else {
+                throw VarlinkError.invalidParameter("minimumValiditySec")
+            }
+            return Duration.seconds(seconds)
+        }
+        let isForced = asked.force ?? false
+        guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
+        if let set = try tokenSet(asked.scopes, asked.resources, asked.audience) {
+            let call = TokenSetCall(set: set, minimumValidity: minimumValidity, isForced: isForced)
+            return try acquire(call, of: snapshot, responder, on: coordinator)
+        }
+        if !isForced, snapshot.holdsAccessToken(for: minimumValidity) {
+            return hand(over: snapshot, responder, on: coordinator)
+        }
+        let purpose = Waiter.Purpose.token(minimumValidity: minimumValidity, isForced: isForced)
+        let (id, held) = (snapshot.account.id, snapshot.state.accessToken)
+        wait(for: purpose, of: id, after: .tokenNeeded, holding: held, responder, on: coordinator) {
+            [coordinator] outcome in
+            coordinator.assumeIsolated { coordinator in
+                // Without an outcome, it still stands somewhere, if it stands at all.
+                guard let after = outcome.snapshot ?? (try? account(asked.account, on: coordinator)) else {
+                    return refuse(outcome, asked.account, responder)
+                }
+                // A token that is still valid is better than none, unless the caller has said that it is not.
+                let isNew = after.state.accessToken?.issuedAt != snapshot.state.accessToken?.issuedAt
+                if after.state.holdsAccessToken(for: .zero, at: after.at), isNew || !isForced {
+                    return hand(over: after, responder, on: coordinator)
+                }
+                refuse(outcome, asked.account, responder)
+            }
+        }
+    }
+
+    func refresh(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        from caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) {
+        let asked = try call.decodeParameters(as: Refresh.Parameters.self)
+        guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
+        // A person may have mended what the metadata could not be had for.
+        coordinator.client.forgetFailures(of: snapshot.account.issuer)
+        // Who asks for the grant that there is wants no more.
+        coordinator.stepUps.forget(snapshot.account.id)
+        // To say that it is fresh would be to say that it was asked for.
+        guard !snapshot.lacksRefreshToken else {
+            return responder.fail(
+                VarlinkError(
+                    InteractionRequiredError(
+                        account: asked.account,
+                        reason: InteractionReason.noRefreshToken.rawValue,
+                        sinceUSec: snapshot.at.wall.microseconds,
+                        hint: snapshot.hint ?? "authctl login \(asked.account)"
+                    )
+                )
+            )
+        }
+        wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
+            Refresh.Reply(status: $0.wireStatus)
+        }
+    }
+
+    private func hand(
+        over snapshot: AccountSnapshot,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) {
+        do {
+            guard let times = snapshot.state.accessToken,
+                let token = try coordinator.records.accessToken(of: snapshot.account.id)
+            else {
+                return responder.fail(.noToken(snapshot))
+            }
+            responder.reply(
+                AcquireToken.Reply(
+                    accessToken: token.secret.reveal(),
+                    tokenType: token.scheme,
+                    expiresAtUSec: times.expiresAt(at: snapshot.at).microseconds
+                )
+            )
+        } catch {
+            responder.fail(VarlinkError(error, of: snapshot.account.name.text))
+        }
+    }
+
+    // MARK: Token sets
+
     /// The set that a call names; nil if it names none, and so means the account's default token.
     ///
     /// - Throws: `InvalidSettings` for what no server could take.
@@ -112,153 +201,9 @@ extension AuthRefreshService {
         )
         return true
     }
-}
 
-extension TokenSetStatus {
-    init(_ record: TokenSetRecord, at now: Moment) {
-        self.init(
-            scopes: record.set.scopes.isEmpty ? nil : record.set.scopes,
-            resources: record.set.resources.isEmpty ? nil : record.set.resources,
-            audience: record.set.audience,
-            expiresAtUSec: record.times.expiresAt(at: now).microseconds
-        )
-    }
-}
+    // MARK: Proofs and rejections
 
-extension VarlinkError {
-    /// What is wrong with a set, in the words of the call.
-    fileprivate init(_ error: TokenSetError) {
-        switch error {
-        case .empty: self.init(InvalidSettingsError(field: "scopes", reason: "nothing is asked for"))
-        case .scope(let text):
-            let reason = "'\(text)' is no scope token"
-            let hint = "visible ASCII without spaces, quotes and backslashes (RFC 6749 section 3.3)"
-            self.init(InvalidSettingsError(field: "scopes", reason: reason, hint: hint))
-        case .resource(let text):
-            let reason = "'\(text)' is no absolute URI without a fragment"
-            self.init(InvalidSettingsError(field: "resources", reason: reason, hint: "RFC 8707 section 2"))
-        case .audience:
-            self.init(InvalidSettingsError(field: "audience", reason: "it is empty, or not plain ASCII text"))
-        case .tooLong: self.init(LimitExceededError(.tokenSetBytes, maximum: TokenSet.longestText))
-        }
-    }
-}
-
-extension VarlinkError {
-    /// Why there is no token of a set, and what helps.
-    ///
-    /// - Parameter retryAt: when the server may be asked again.
-    static func tokenSet(failed failure: RefreshFailure, _ name: String, retryAt: Timestamp) -> VarlinkError {
-        let detail = Failure(failure.detail)
-        switch failure.failureClass {
-        case .unreachable, .unanswered, .unavailable:
-            return VarlinkError(
-                TemporarilyUnavailableError(
-                    account: name,
-                    retryAtUSec: retryAt.microseconds,
-                    reason: detail.summary,
-                    failure: detail
-                )
-            )
-        case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded:
-            return refused(name, detail, isForUser: false, "'authctl account show \(name)' shows what its grant covers")
-        case .userRequired:
-            return refused(
-                name,
-                detail,
-                isForUser: true,
-                "sign in with the account's scopes and these: authctl login \(name) --scope SCOPE --scope SCOPE"
-            )
-        }
-    }
-
-    private static func refused(_ name: String, _ failure: Failure, isForUser: Bool, _ hint: String) -> VarlinkError {
-        VarlinkError(
-            TokenSetRefusedError(
-                account: name,
-                userRequired: isForUser,
-                reason: failure.summary,
-                failure: failure,
-                hint: hint
-            )
-        )
-    }
-}
-
-extension VarlinkError {
-    /// Why an account has no access token to give, and what helps.
-    static func noToken(_ snapshot: AccountSnapshot) -> VarlinkError {
-        let name = snapshot.account.name.text
-        let hint = snapshot.hint ?? "authctl status \(name)"
-        switch snapshot.state.phase {
-        case .signedOut:
-            return VarlinkError(SignedOutError(account: name, hint: hint))
-        case .parked:
-            return VarlinkError(AccountParkedError(account: name, hint: hint))
-        case .interactionRequired(let interaction):
-            return VarlinkError(interactionRequired(interaction, name, hint))
-        case .backingOff(let backOff) where snapshot.shown == .misconfigured:
-            let failure = Failure(backOff.failure.detail)
-            return VarlinkError(
-                MisconfiguredError(account: name, reason: failure.summary, failure: failure, hint: hint)
-            )
-        case .backingOff(let backOff):
-            return unavailable(
-                name,
-                backOff.failure.detail.summary,
-                Failure(backOff.failure.detail),
-                snapshot.state.deadline
-            )
-        case .scheduled where !snapshot.state.isRefreshable:
-            // It was asked for a newer one than the one that is held.
-            return VarlinkError(
-                InteractionRequiredError(
-                    account: name,
-                    reason: InteractionReason.noRefreshToken.rawValue,
-                    sinceUSec: snapshot.at.wall.microseconds,
-                    hint: "authctl login \(name)"
-                )
-            )
-        case .scheduled, .refreshing:
-            return unavailable(name, "a refresh is due, and waits for its turn", nil, snapshot.state.deadline)
-        }
-    }
-
-    private static func unavailable(_ name: String, _ reason: String, _ failure: Failure?, _ retryAt: Timestamp?)
-        -> VarlinkError
-    {
-        VarlinkError(
-            TemporarilyUnavailableError(
-                account: name,
-                retryAtUSec: retryAt?.microseconds,
-                reason: reason,
-                failure: failure
-            )
-        )
-    }
-
-    private static func interactionRequired(
-        _ interaction: InteractionRequired,
-        _ name: String,
-        _ hint: String
-    ) -> InteractionRequiredError {
-        let detail = interaction.failure.detail
-        return InteractionRequiredError(
-            account: name,
-            reason: interaction.reason.rawValue,
-            oauthError: detail.oauthError,
-            oauthErrorDescription: detail.oauthErrorDescription,
-            subError: detail.subError,
-            providerCode: detail.providerCode,
-            correlationId: detail.correlationID,
-            sinceUSec: interaction.since.microseconds,
-            hint: hint
-        )
-    }
-}
-
-/// Proofs for tokens that are bound to a key (RFC 9449).
-extension AuthRefreshService {
     func provePossession(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
@@ -295,10 +240,7 @@ extension AuthRefreshService {
         }
         responder.reply(ProvePossession.Reply(proof: proof))
     }
-}
 
-/// Tokens that a resource server did not take.
-extension AuthRefreshService {
     func reportRejected(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
@@ -369,6 +311,15 @@ extension AuthRefreshService {
         let client = coordinator.requestingClient(of: snapshot.account, correlationID: "")
         return StepUp(demand, of: client.scopes(nil), since: snapshot.at.wall)
     }
+}
+
+/// What a caller asks of a token set.
+struct TokenSetCall: Sendable {
+    let set: TokenSet
+    /// Nil: enough for the request it is for.
+    let minimumValidity: Duration?
+    /// Whether it must have been issued after the call.
+    let isForced: Bool
 }
 
 extension VarlinkError {

@@ -8,7 +8,7 @@ internal import Varlink
 /// Who may have the derived token need not be allowed to have theirs: that is what it is derived for. But who adds a derived account,
 /// or changes where it asks, decides where their tokens are sent. So each exchange is made on that program's behalf: it has to be on
 /// the sources' lists when it does so, and on every later list.
-extension AuthRefreshService {
+extension AccountCalls {
     /// Looks up the sources that `draft` names, and has the exchanges made on the caller's behalf.
     ///
     /// - Returns: false if the caller has to be looked up first.
@@ -52,20 +52,6 @@ extension AuthRefreshService {
     struct CallingProgram {
         /// Nil if it has ended.
         let seen: SeenProgram?
-    }
-
-    /// The program that calls, to set up `account`; nil if it has to be looked up first.
-    ///
-    /// - Throws: `TemporarilyUnavailable` if it cannot be looked at now.
-    func program(of caller: Caller, for account: AccountName) throws(VarlinkError) -> CallingProgram? {
-        guard let (look, _) = caller.look() else { return nil }
-        switch look {
-        case .found(let process): return CallingProgram(seen: SeenProgram(process))
-        case .nothing: return CallingProgram(seen: nil)
-        case .hanging:
-            let reason = "the file system of the caller's executable does not answer"
-            throw VarlinkError(TemporarilyUnavailableError(account: account.text, reason: reason))
-        }
     }
 
     /// The account that is to be a source of `draft`; nil if the caller has to be looked up first.

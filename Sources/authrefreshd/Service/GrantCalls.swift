@@ -1,82 +1,12 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
-internal import Dispatch
 internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
-/// The methods about grants and tokens.
-extension AuthRefreshService {
-    func acquire(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: AcquireToken.Parameters.self)
-        let minimumValidity = try asked.minimumValiditySec.map { seconds throws(VarlinkError) in
-            guard AcquireToken.Parameters.isValid(minimumValiditySec: seconds) else {
-                throw VarlinkError.invalidParameter("minimumValiditySec")
-            }
-            return Duration.seconds(seconds)
-        }
-        let isForced = asked.force ?? false
-        guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
-        if let set = try tokenSet(asked.scopes, asked.resources, asked.audience) {
-            let call = TokenSetCall(set: set, minimumValidity: minimumValidity, isForced: isForced)
-            return try acquire(call, of: snapshot, responder, on: coordinator)
-        }
-        if !isForced, snapshot.holdsAccessToken(for: minimumValidity) {
-            return hand(over: snapshot, responder, on: coordinator)
-        }
-        let purpose = Waiter.Purpose.token(minimumValidity: minimumValidity, isForced: isForced)
-        let (id, held) = (snapshot.account.id, snapshot.state.accessToken)
-        wait(for: purpose, of: id, after: .tokenNeeded, holding: held, responder, on: coordinator) {
-            [coordinator] outcome in
-            coordinator.assumeIsolated { coordinator in
-                // Without an outcome, it still stands somewhere, if it stands at all.
-                guard let after = outcome.snapshot ?? (try? account(asked.account, on: coordinator)) else {
-                    return refuse(outcome, asked.account, responder)
-                }
-                // A token that is still valid is better than none, unless the caller has said that it is not.
-                let isNew = after.state.accessToken?.issuedAt != snapshot.state.accessToken?.issuedAt
-                if after.state.holdsAccessToken(for: .zero, at: after.at), isNew || !isForced {
-                    return hand(over: after, responder, on: coordinator)
-                }
-                refuse(outcome, asked.account, responder)
-            }
-        }
-    }
-
-    func refresh(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
-        let asked = try call.decodeParameters(as: Refresh.Parameters.self)
-        guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
-        // A person may have mended what the metadata could not be had for.
-        coordinator.client.forgetFailures(of: snapshot.account.issuer)
-        // Who asks for the grant that there is wants no more.
-        coordinator.stepUps.forget(snapshot.account.id)
-        // To say that it is fresh would be to say that it was asked for.
-        guard !snapshot.lacksRefreshToken else {
-            return responder.fail(
-                VarlinkError(
-                    InteractionRequiredError(
-                        account: asked.account,
-                        reason: InteractionReason.noRefreshToken.rawValue,
-                        sinceUSec: snapshot.at.wall.microseconds,
-                        hint: snapshot.hint ?? "authctl login \(asked.account)"
-                    )
-                )
-            )
-        }
-        wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
-            Refresh.Reply(status: $0.wireStatus)
-        }
-    }
+/// The calls that bring grants in, give them out, and end them.
+struct GrantCalls: DutyCalls {
+    let coordinator: RefreshCoordinator
 
     func importGrant(
         _ call: VarlinkCall,
@@ -135,7 +65,6 @@ extension AuthRefreshService {
                 case .store(let error): responder.fail(VarlinkError(error))
                 }
             }
-            await coordinator.serverCallEnded()
         }
     }
 
@@ -202,80 +131,48 @@ extension AuthRefreshService {
         }
     }
 
-    /// Has `event` decided on, and replies with where the account stands when that has settled.
-    func wait<Reply: Encodable & SendableMetatype>(
-        for snapshot: AccountSnapshot,
-        after event: Event,
+    func signOut(
+        _ call: VarlinkCall,
         _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator,
-        reply: @escaping @Sendable (AccountSnapshot) -> Reply
-    ) {
-        let name = snapshot.account.name.text
-        wait(for: .attempt, of: snapshot.account.id, after: event, responder, on: coordinator) { outcome in
-            guard case .settled(let after) = outcome else { return refuse(outcome, name, responder) }
-            responder.reply(reply(after))
-        }
-    }
-
-    /// Waits for as long as the caller does.
-    ///
-    /// - Parameter accessToken: what the caller gets if it has waited in vain; nil if there is nothing.
-    func wait(
-        for purpose: Waiter.Purpose,
-        of account: AccountID,
-        after event: Event,
-        holding accessToken: AccessTokenTimes? = nil,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator,
-        answer: @escaping @Sendable (WaitOutcome) -> Void
-    ) {
-        let number = coordinator.wait(for: purpose, of: account, after: event, holding: accessToken, answer: answer)
-        responder.onDisconnect { [coordinator] in
-            coordinator.queue.async {
-                coordinator.assumeIsolated { $0.forgetWaiter(number, of: account) }
-            }
-        }
-    }
-
-    private func hand(
-        over snapshot: AccountSnapshot,
-        _ responder: VarlinkResponder,
+        from caller: Caller,
         on coordinator: isolated RefreshCoordinator
-    ) {
-        do {
-            guard let times = snapshot.state.accessToken,
-                let token = try coordinator.records.accessToken(of: snapshot.account.id)
-            else {
-                return responder.fail(.noToken(snapshot))
-            }
-            responder.reply(
-                AcquireToken.Reply(
-                    accessToken: token.secret.reveal(),
-                    tokenType: token.scheme,
-                    expiresAtUSec: times.expiresAt(at: snapshot.at).microseconds
-                )
-            )
-        } catch {
-            responder.fail(VarlinkError(error, of: snapshot.account.name.text))
+    ) throws(VarlinkError) {
+        let asked = try call.decodeParameters(as: SignOut.Parameters.self)
+        // The address where a session ends has the id_token in it.
+        let found =
+            asked.endSession ?? false
+            ? try account(asked.account, for: caller, on: coordinator) : try account(asked.account, on: coordinator)
+        guard let snapshot = found else { return }
+        let request = SignOutRequest(
+            revokes: asked.revoke ?? false,
+            endsSession: asked.endSession ?? false,
+            forgets: asked.forget ?? false
+        )
+        // It goes on if the caller leaves: half of a sign-out is none.
+        try beginServerCall(on: coordinator) { coordinator in
+            var signOut = AccountSignOut(request, of: snapshot)
+            responder.reply(SignOut.Reply(await signOut.run(on: coordinator)))
         }
     }
+}
 
-    func refuse(_ outcome: WaitOutcome, _ name: String, _ responder: VarlinkResponder) {
-        switch outcome {
-        case .settled(let snapshot): responder.fail(.noToken(snapshot))
-        case .tokenSetFailed(let failure, let snapshot):
-            let wait = BackOffRule.tokenSet(after: failure)
-            responder.fail(.tokenSet(failed: failure, name, retryAt: snapshot.at.wall + wait))
-        case .notNow(let reason, _):
-            responder.fail(VarlinkError(TemporarilyUnavailableError(account: name, reason: reason)))
-        case .stopping: responder.hangUp()
-        case .removed: responder.fail(VarlinkError(NoSuchAccountError(account: name)))
-        case .damaged(let account): responder.fail(VarlinkError(account))
-        case .storeFailed(let trouble): responder.fail(VarlinkError(trouble.error))
-        case .timedOut:
-            let seconds = Waiter.timeLimit.components.seconds
-            let reason = "the refresh has taken longer than \(seconds) s, and goes on"
-            responder.fail(VarlinkError(TemporarilyUnavailableError(account: name, reason: reason)))
+extension SignOut.Reply {
+    fileprivate init(_ report: SignOutReport) {
+        self.init(
+            steps: report.steps.map(SignOutStep.init),
+            endSessionUrl: report.sessionEnd?.url,
+            endSessionHost: report.sessionEnd?.host
+        )
+    }
+}
+
+extension SignOutStep {
+    fileprivate init(_ result: SignOutReport.Result) {
+        switch result.outcome {
+        case .done: self.init(step: result.step.rawValue, outcome: "done")
+        case .notNeeded: self.init(step: result.step.rawValue, outcome: "not-needed")
+        case .failed(let detail):
+            self.init(step: result.step.rawValue, outcome: "failed", failure: FailureReport(detail))
         }
     }
 }
@@ -305,7 +202,7 @@ extension VarlinkError {
                 account: name.text,
                 kind: kind,
                 reason: failure.detail.summary,
-                failure: AuthRefreshInterface.Failure(failure.detail),
+                failure: FailureReport(failure.detail),
                 hint: kind == "unavailable" ? "import it again later" : "authctl login \(name)"
             )
         )

@@ -2,10 +2,13 @@ internal import AccountStorage
 internal import AuthRefreshInterface
 internal import OAuthClient
 internal import RefreshCore
+internal import SignIn
 internal import Varlink
 
-/// The methods about accounts.
-extension AuthRefreshService {
+/// The calls about accounts.
+struct AccountCalls: DutyCalls {
+    let coordinator: RefreshCoordinator
+
     func info(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError) -> GetInfo.Reply {
         _ = try call.decodeParameters(as: GetInfo.Parameters.self)
         let overview = try stored(coordinator.overview())
@@ -82,7 +85,13 @@ extension AuthRefreshService {
         guard let change = try change(asked, of: snapshot.account, from: caller, on: coordinator) else { return }
         try refuseMove(of: snapshot, to: change.applied(to: snapshot.account))
         if let text = asked.refreshToken {
-            return try swapGrant(of: snapshot, for: text, by: change, responder, on: coordinator) {
+            return try GrantCalls(coordinator: self.coordinator).swapGrant(
+                of: snapshot,
+                for: text,
+                by: change,
+                responder,
+                on: coordinator
+            ) {
                 UpdateAccount.Reply(settings: AccountSettings($0.account))
             }
         }
@@ -199,10 +208,7 @@ extension AuthRefreshService {
 
     /// Accounts read at once for a page.
     private static let pageStep = 50
-}
 
-/// The method that adds accounts, with the registration of a client where it is asked for (RFC 7591).
-extension AuthRefreshService {
     func add(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
@@ -269,10 +275,7 @@ extension AuthRefreshService {
             try checked(secret: text, field: "initialAccessToken")
         }
         let registration = DynamicRegistration(new, initialAccessToken: token, on: coordinator)
-        guard coordinator.beginServerCall() else {
-            throw VarlinkError(LimitExceededError(.serverCalls, maximum: CallerLimits.serverCallsMax))
-        }
-        Task { [coordinator = self.coordinator] in
+        try beginServerCall(on: coordinator) { coordinator in
             do throws(ServerOrStoreError) {
                 let added = try await registration.run(on: coordinator)
                 let clientID = added.account.registration.clientID
@@ -283,7 +286,6 @@ extension AuthRefreshService {
                 case .store(let error): responder.fail(VarlinkError(error))
                 }
             }
-            await coordinator.serverCallEnded()
         }
     }
 
@@ -309,7 +311,7 @@ extension VarlinkError {
                 account: name.text,
                 kind: refusal.isFinal ? "refused" : "unavailable",
                 reason: refusal.reason,
-                failure: AuthRefreshInterface.Failure(failure.detail),
+                failure: FailureReport(failure.detail),
                 hint: refusal.hint
             )
         )

@@ -4,7 +4,9 @@ internal import RefreshCore
 internal import Varlink
 
 /// The methods about provider profiles.
-extension AuthRefreshService {
+struct ProviderCalls: DutyCalls {
+    let coordinator: RefreshCoordinator
+
     func discover(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,

@@ -5,7 +5,11 @@ internal import RefreshCore
 internal import Varlink
 
 /// The methods about the store as a whole.
-extension AuthRefreshService {
+struct StoreCalls: DutyCalls {
+    let coordinator: RefreshCoordinator
+    /// What is wrong with the configuration as it stands in the files now; nil if nothing is. May block.
+    let configurationError: @Sendable () -> ConfigurationError?
+
     func backup(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
         throws(VarlinkError)
     {
@@ -69,6 +73,40 @@ extension AuthRefreshService {
         } catch {
             throw VarlinkError(StoreChecking.Failure.copy(error))
         }
+    }
+
+    func diagnose(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
+        throws(VarlinkError)
+    {
+        let asked = try call.decodeParameters(as: Diagnose.Parameters.self)
+        if let names = asked.accounts, names.count > Interface.largestPage {
+            throw VarlinkError(LimitExceededError(.page, maximum: Interface.largestPage))
+        }
+        let diagnosis = Diagnosis(
+            coordinator: coordinator,
+            client: coordinator.client,
+            accounts: try asked.accounts?.map { name throws(VarlinkError) in
+                try shownAccount(name, on: coordinator).name
+            },
+            configurationError: configurationError
+        )
+        let wantsMore = call.wantsMore
+        guard coordinator.beginDiagnosis() else {
+            throw VarlinkError(LimitExceededError(.diagnoses, maximum: CallerLimits.diagnosesMax))
+        }
+        let task = Task { @concurrent in
+            var kept: [Finding] = []
+            for await finding in diagnosis.findings() {
+                if wantsMore {
+                    responder.reply(Diagnose.Reply(findings: [finding]), continues: true)
+                } else {
+                    kept.append(finding)
+                }
+            }
+            await diagnosis.coordinator.diagnosisEnded()
+            responder.reply(Diagnose.Reply(findings: kept))
+        }
+        responder.onDisconnect { task.cancel() }
     }
 }
 
@@ -165,42 +203,5 @@ extension VarlinkError {
                 )
             )
         }
-    }
-}
-
-/// The method that looks at everything.
-extension AuthRefreshService {
-    func diagnose(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
-        throws(VarlinkError)
-    {
-        let asked = try call.decodeParameters(as: Diagnose.Parameters.self)
-        if let names = asked.accounts, names.count > Interface.largestPage {
-            throw VarlinkError(LimitExceededError(.page, maximum: Interface.largestPage))
-        }
-        let diagnosis = Diagnosis(
-            coordinator: coordinator,
-            client: coordinator.client,
-            accounts: try asked.accounts?.map { name throws(VarlinkError) in
-                try shownAccount(name, on: coordinator).name
-            },
-            configurationError: configurationError
-        )
-        let wantsMore = call.wantsMore
-        guard coordinator.beginDiagnosis() else {
-            throw VarlinkError(LimitExceededError(.diagnoses, maximum: CallerLimits.diagnosesMax))
-        }
-        let task = Task { @concurrent in
-            var kept: [Finding] = []
-            for await finding in diagnosis.findings() {
-                if wantsMore {
-                    responder.reply(Diagnose.Reply(findings: [finding]), continues: true)
-                } else {
-                    kept.append(finding)
-                }
-            }
-            await diagnosis.coordinator.diagnosisEnded()
-            responder.reply(Diagnose.Reply(findings: kept))
-        }
-        responder.onDisconnect { task.cancel() }
     }
 }

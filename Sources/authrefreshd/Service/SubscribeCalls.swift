@@ -4,7 +4,9 @@ internal import RefreshCore
 internal import Varlink
 
 /// Following changes.
-extension AuthRefreshService {
+struct SubscribeCalls: DutyCalls {
+    let coordinator: RefreshCoordinator
+
     /// What a subscriber has still to be told of the present state.
     private enum Rest {
         /// All accounts behind this one, in the order of their numbers: one that is added or renamed meanwhile is not missed.

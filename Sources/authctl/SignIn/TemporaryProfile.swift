@@ -1,0 +1,44 @@
+internal import Glibc
+
+/// A folder for a browser's profile that nothing of the user's is in.
+///
+/// It lies where it never reaches a disk, and is gone with the login session at the latest.
+enum TemporaryProfile {
+    private static let prefix = "authctl-browser-"
+    /// In each folder: locked as long as the program lives that made it.
+    private static let lock = "authctl.lock"
+
+    /// Makes one, and removes those whose sign-in was killed.
+    static func make(in surroundings: Surroundings) throws(PrivateWindowRefusal) -> String {
+        guard let folder = surroundings.environment("XDG_RUNTIME_DIR") else { throw .noPlaceForProfile }
+        removeAbandoned(in: folder, surroundings)
+        var path = Array("\(folder)/\(prefix)XXXXXX".utf8CString)
+        // mkdtemp(3): mode 0700.
+        guard unsafe mkdtemp(&path) != nil else { throw .noPlaceForProfile }
+        let profile = String(decoding: path.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        // Open until this program ends, however it does.
+        let descriptor = unsafe open("\(profile)/\(lock)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .noPlaceForProfile }
+        return profile
+    }
+
+    static func remove(_ profile: String, _ surroundings: Surroundings) {
+        // What cannot be removed now is removed by the next sign-in, or with the login session.
+        _ = surroundings.run(["rm", "-rf", "--", profile])
+    }
+
+    private static func removeAbandoned(in folder: String, _ surroundings: Surroundings) {
+        guard let listing = unsafe opendir(folder) else { return }
+        defer { unsafe closedir(listing) }
+        while let entry = unsafe readdir(listing) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name.hasPrefix(prefix) else { continue }
+            let descriptor = unsafe open("\(folder)/\(name)/\(lock)", O_RDWR | O_CLOEXEC)
+            guard descriptor >= 0 else { continue }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { remove("\(folder)/\(name)", surroundings) }
+            close(descriptor)
+        }
+    }
+}

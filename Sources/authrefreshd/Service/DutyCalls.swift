@@ -1,0 +1,165 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import Dispatch
+internal import OAuthClient
+internal import RefreshCore
+internal import Varlink
+
+/// The calls of one duty. All duties find accounts, ask the store, admit callers and wait for refreshes in the same way.
+protocol DutyCalls: Sendable {
+    var coordinator: RefreshCoordinator { get }
+}
+
+extension DutyCalls {
+    /// Asks the store for a call.
+    ///
+    /// - Throws: what the caller is told of a store that fails.
+    func stored<Value>(_ work: @autoclosure () throws(StoreError) -> Value) throws(VarlinkError) -> Value {
+        do throws(StoreError) {
+            return try work()
+        } catch {
+            throw VarlinkError(error)
+        }
+    }
+
+    /// The account of this name.
+    ///
+    /// - Throws: `NoSuchAccount`, also for a text that cannot be a name; `Misconfigured` if it cannot be read.
+    func account(_ name: String, on coordinator: isolated RefreshCoordinator) throws(VarlinkError) -> AccountSnapshot {
+        switch try shownAccount(name, on: coordinator) {
+        case .whole(let snapshot): return snapshot
+        case .damaged(let account): throw VarlinkError(account)
+        }
+    }
+
+    /// The account of this name, for one who is about to have its secrets.
+    ///
+    /// Its list of allowed callers is read alone and first: whoever is not on it gets the same answer in every state of the account.
+    ///
+    /// - Returns: nil if the caller has to be looked up first.
+    /// - Throws: `PermissionDenied`; or as `account(_:on:)`.
+    func account(
+        _ name: String,
+        for caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) -> AccountSnapshot? {
+        if let (account, allowed) = try stored(coordinator.store.allowedCallers(named: name)) {
+            guard try admit(caller, to: account, by: allowed, on: coordinator) else { return nil }
+        }
+        return try account(name, on: coordinator)
+    }
+
+    /// The account of this name, even if it cannot be read.
+    ///
+    /// - Throws: `NoSuchAccount`.
+    func shownAccount(_ name: String, on coordinator: isolated RefreshCoordinator) throws(VarlinkError) -> ShownAccount
+    {
+        guard let account = try stored(coordinator.account(named: name)) else {
+            throw VarlinkError(NoSuchAccountError(account: name))
+        }
+        return account
+    }
+
+    /// - Throws: `InvalidSettings` if a secret is empty, `LimitExceeded` if it is too long to be one.
+    func checked(secret: String, field: String) throws(VarlinkError) -> Secret {
+        guard !secret.isEmpty else {
+            throw VarlinkError(InvalidSettingsError(field: field, reason: "it is empty"))
+        }
+        guard secret.utf8.count <= CallerLimits.secretBytesMax else {
+            throw VarlinkError(LimitExceededError(.secretBytes, maximum: CallerLimits.secretBytesMax))
+        }
+        return Secret(secret)
+    }
+
+    /// - Throws: as `checked(secret:field:)`; `InvalidSettings` for a text that is something else.
+    func checked(refreshToken text: String) throws(VarlinkError) -> RefreshToken {
+        let secret = try checked(secret: text, field: "refreshToken")
+        if let flaw = RefreshTokenText.flaw(in: text) {
+            throw VarlinkError(
+                InvalidSettingsError(field: "refreshToken", reason: "it is no refresh token, but \(flaw.rawValue)")
+            )
+        }
+        return RefreshToken(secret)
+    }
+
+    /// Has `event` decided on, and replies with where the account stands when that has settled.
+    func wait<Reply: Encodable & SendableMetatype>(
+        for snapshot: AccountSnapshot,
+        after event: Event,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator,
+        reply: @escaping @Sendable (AccountSnapshot) -> Reply
+    ) {
+        let name = snapshot.account.name.text
+        wait(for: .attempt, of: snapshot.account.id, after: event, responder, on: coordinator) { outcome in
+            guard case .settled(let after) = outcome else { return refuse(outcome, name, responder) }
+            responder.reply(reply(after))
+        }
+    }
+
+    /// Waits for as long as the caller does.
+    ///
+    /// - Parameter accessToken: what the caller gets if it has waited in vain; nil if there is nothing.
+    func wait(
+        for purpose: Waiter.Purpose,
+        of account: AccountID,
+        after event: Event,
+        holding accessToken: AccessTokenTimes? = nil,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator,
+        answer: @escaping @Sendable (WaitOutcome) -> Void
+    ) {
+        let number = coordinator.wait(for: purpose, of: account, after: event, holding: accessToken, answer: answer)
+        responder.onDisconnect { [coordinator] in
+            coordinator.queue.async {
+                coordinator.assumeIsolated { $0.forgetWaiter(number, of: account) }
+            }
+        }
+    }
+
+    func refuse(_ outcome: WaitOutcome, _ name: String, _ responder: VarlinkResponder) {
+        switch outcome {
+        case .settled(let snapshot): responder.fail(.noToken(snapshot))
+        case .tokenSetFailed(let failure, let snapshot):
+            let wait = BackOffRule.tokenSet(after: failure)
+            responder.fail(.tokenSet(failed: failure, name, retryAt: snapshot.at.wall + wait))
+        case .notNow(let reason, _):
+            responder.fail(VarlinkError(TemporarilyUnavailableError(account: name, reason: reason)))
+        case .stopping: responder.hangUp()
+        case .removed: responder.fail(VarlinkError(NoSuchAccountError(account: name)))
+        case .damaged(let account): responder.fail(VarlinkError(account))
+        case .storeFailed(let trouble): responder.fail(VarlinkError(trouble.error))
+        case .timedOut:
+            let seconds = Waiter.timeLimit.components.seconds
+            let reason = "the refresh has taken longer than \(seconds) s, and goes on"
+            responder.fail(VarlinkError(TemporarilyUnavailableError(account: name, reason: reason)))
+        }
+    }
+
+    /// Does `work` beside the calls that follow: it waits for a server, and goes on if its caller leaves.
+    ///
+    /// - Throws: `LimitExceeded` if too much of this kind is under way.
+    func beginServerCall(
+        on coordinator: isolated RefreshCoordinator,
+        _ work: @escaping @Sendable (RefreshCoordinator) async -> Void
+    ) throws(VarlinkError) {
+        guard coordinator.beginServerCall() else {
+            throw VarlinkError(LimitExceededError(.serverCalls, maximum: CallerLimits.serverCallsMax))
+        }
+        Task { [coordinator = self.coordinator] in
+            await work(coordinator)
+            await coordinator.serverCallEnded()
+        }
+    }
+}
+
+extension VarlinkError {
+    /// A store that fails, as callers see it.
+    init(_ error: StoreError) {
+        switch error {
+        case .nameTaken(let name): self.init(AccountExistsError(account: name.text))
+        // Whatever it was, the caller can only wait or repair the store: the text says which.
+        default: self.init(StoreUnavailableError(reason: error.description, hint: error.hint ?? "authctl status"))
+        }
+    }
+}

@@ -1,0 +1,148 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import OAuthClient
+internal import RefreshCore
+internal import Varlink
+
+extension TokenSetStatus {
+    init(_ record: TokenSetRecord, at now: Moment) {
+        self.init(
+            scopes: record.set.scopes.isEmpty ? nil : record.set.scopes,
+            resources: record.set.resources.isEmpty ? nil : record.set.resources,
+            audience: record.set.audience,
+            expiresAtUSec: record.times.expiresAt(at: now).microseconds
+        )
+    }
+}
+
+extension VarlinkError {
+    /// What is wrong with a set, in the words of the call.
+    init(_ error: TokenSetError) {
+        switch error {
+        case .empty: self.init(InvalidSettingsError(field: "scopes", reason: "nothing is asked for"))
+        case .scope(let text):
+            let reason = "'\(text)' is no scope token"
+            let hint = "visible ASCII without spaces, quotes and backslashes (RFC 6749 section 3.3)"
+            self.init(InvalidSettingsError(field: "scopes", reason: reason, hint: hint))
+        case .resource(let text):
+            let reason = "'\(text)' is no absolute URI without a fragment"
+            self.init(InvalidSettingsError(field: "resources", reason: reason, hint: "RFC 8707 section 2"))
+        case .audience:
+            self.init(InvalidSettingsError(field: "audience", reason: "it is empty, or not plain ASCII text"))
+        case .tooLong: self.init(LimitExceededError(.tokenSetBytes, maximum: TokenSet.longestText))
+        }
+    }
+}
+
+extension VarlinkError {
+    /// Why there is no token of a set, and what helps.
+    ///
+    /// - Parameter retryAt: when the server may be asked again.
+    static func tokenSet(failed failure: RefreshFailure, _ name: String, retryAt: Timestamp) -> VarlinkError {
+        let detail = FailureReport(failure.detail)
+        switch failure.failureClass {
+        case .unreachable, .unanswered, .unavailable:
+            return VarlinkError(
+                TemporarilyUnavailableError(
+                    account: name,
+                    retryAtUSec: retryAt.microseconds,
+                    reason: detail.summary,
+                    failure: detail
+                )
+            )
+        case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded:
+            return refused(name, detail, isForUser: false, "'authctl account show \(name)' shows what its grant covers")
+        case .userRequired:
+            return refused(
+                name,
+                detail,
+                isForUser: true,
+                "sign in with the account's scopes and these: authctl login \(name) --scope SCOPE --scope SCOPE"
+            )
+        }
+    }
+
+    private static func refused(_ name: String, _ failure: FailureReport, isForUser: Bool, _ hint: String) -> VarlinkError {
+        VarlinkError(
+            TokenSetRefusedError(
+                account: name,
+                userRequired: isForUser,
+                reason: failure.summary,
+                failure: failure,
+                hint: hint
+            )
+        )
+    }
+}
+
+extension VarlinkError {
+    /// Why an account has no access token to give, and what helps.
+    static func noToken(_ snapshot: AccountSnapshot) -> VarlinkError {
+        let name = snapshot.account.name.text
+        let hint = snapshot.hint ?? "authctl status \(name)"
+        switch snapshot.state.phase {
+        case .signedOut:
+            return VarlinkError(SignedOutError(account: name, hint: hint))
+        case .parked:
+            return VarlinkError(AccountParkedError(account: name, hint: hint))
+        case .interactionRequired(let interaction):
+            return VarlinkError(interactionRequired(interaction, name, hint))
+        case .backingOff(let backOff) where snapshot.shown == .misconfigured:
+            let failure = FailureReport(backOff.failure.detail)
+            return VarlinkError(
+                MisconfiguredError(account: name, reason: failure.summary, failure: failure, hint: hint)
+            )
+        case .backingOff(let backOff):
+            return unavailable(
+                name,
+                backOff.failure.detail.summary,
+                FailureReport(backOff.failure.detail),
+                snapshot.state.deadline
+            )
+        case .scheduled where !snapshot.state.isRefreshable:
+            // It was asked for a newer one than the one that is held.
+            return VarlinkError(
+                InteractionRequiredError(
+                    account: name,
+                    reason: InteractionReason.noRefreshToken.rawValue,
+                    sinceUSec: snapshot.at.wall.microseconds,
+                    hint: "authctl login \(name)"
+                )
+            )
+        case .scheduled, .refreshing:
+            return unavailable(name, "a refresh is due, and waits for its turn", nil, snapshot.state.deadline)
+        }
+    }
+
+    private static func unavailable(_ name: String, _ reason: String, _ failure: FailureReport?, _ retryAt: Timestamp?)
+        -> VarlinkError
+    {
+        VarlinkError(
+            TemporarilyUnavailableError(
+                account: name,
+                retryAtUSec: retryAt?.microseconds,
+                reason: reason,
+                failure: failure
+            )
+        )
+    }
+
+    private static func interactionRequired(
+        _ interaction: InteractionRequired,
+        _ name: String,
+        _ hint: String
+    ) -> InteractionRequiredError {
+        let detail = interaction.failure.detail
+        return InteractionRequiredError(
+            account: name,
+            reason: interaction.reason.rawValue,
+            oauthError: detail.oauthError,
+            oauthErrorDescription: detail.oauthErrorDescription,
+            subError: detail.subError,
+            providerCode: detail.providerCode,
+            correlationId: detail.correlationID,
+            sinceUSec: interaction.since.microseconds,
+            hint: hint
+        )
+    }
+}
