@@ -62,7 +62,9 @@ extension VarlinkError {
         }
     }
 
-    private static func refused(_ name: String, _ failure: FailureReport, isForUser: Bool, _ hint: String) -> VarlinkError {
+    private static func refused(_ name: String, _ failure: FailureReport, isForUser: Bool, _ hint: String)
+        -> VarlinkError
+    {
         VarlinkError(
             TokenSetRefusedError(
                 account: name,
