@@ -48,11 +48,8 @@ struct GrantCalls: DutyCalls {
             return wait(for: snapshot, after: .refreshRequested, responder, on: coordinator, reply: reply)
         }
         try stored(coordinator.checkStoreIsWritable())
-        guard coordinator.beginServerCall() else {
-            throw VarlinkError(LimitExceededError(.serverCalls, maximum: CallerLimits.serverCallsMax))
-        }
         let proof = GrantProof(grant: grant, account: changed, change: changed == held ? nil : change)
-        Task { [coordinator = self.coordinator] in
+        try beginServerCall(on: coordinator) { coordinator in
             do throws(ServerOrStoreError) {
                 if let proved = try await proof.run(on: coordinator) {
                     responder.reply(reply(proved))
