@@ -54,14 +54,22 @@ struct ClientSecretCareTests {
         return renewed
     }
 
+    private static func renewal(
+        of account: Account,
+        on coordinator: isolated RefreshCoordinator
+    ) -> ClientSecretRenewal {
+        let asking = coordinator.requestingClient(of: account, correlationID: "c1")
+        return ClientSecretRenewal(account: account.id, management: management, asking: asking)
+    }
+
     /// Has a renewal of `account` bring what cannot be stored, because the store's file is elsewhere.
     private static func keepWithoutStore(_ account: Account, in rig: CoordinatorRig) async -> Bool {
         await rig.inside { coordinator in
             _ = unsafe rename(coordinator.store.path, coordinator.store.path + ".away")
             coordinator.registrations.beginRenewal(account.registration, of: account.id)
             defer { coordinator.registrations.endRenewal(of: account.id) }
-            let new = renewed(account.registration)
-            return coordinator.keep(new, of: account.id, isRenewal: true, correlationID: "c1")
+            let renewal = renewal(of: account, on: coordinator)
+            return renewal.keep(renewed(account.registration), isRenewal: true, on: coordinator)
         }
     }
 
@@ -129,7 +137,7 @@ struct ClientSecretCareTests {
         try await rig.inside { coordinator in
             _ = try coordinator.update(id, by: SettingsChange(setting: { $0 = edited }))
             coordinator.registrations.beginRenewal(asked, of: id)
-            _ = coordinator.keep(Self.renewed(asked), of: id, isRenewal: true, correlationID: "c1")
+            _ = Self.renewal(of: edited, on: coordinator).keep(Self.renewed(asked), isRenewal: true, on: coordinator)
             coordinator.registrations.endRenewal(of: id)
         }
         let stored = try #require(try await Self.stored(account, in: rig))
@@ -146,7 +154,7 @@ struct ClientSecretCareTests {
             for other in [AccountID(71), AccountID(72)] {
                 coordinator.registrations.beginRenewal(account.registration, of: other)
             }
-            coordinator.tendClientSecret(of: account.id)
+            ClientSecretRenewal.beginIfDue(for: account.id, on: coordinator)
             #expect(!coordinator.lifecycle.hasServerCalls)
             let soon = coordinator.timebase.now().wall + .seconds(61)
             #expect(coordinator.registrations.nextLook(at: account.id).map { $0 < soon } == true)
@@ -162,11 +170,11 @@ struct ClientSecretCareTests {
         await rig.inside { coordinator in
             let now = coordinator.timebase.now()
             _ = coordinator.storeKeeping.noteFailure(.diskFull(path: coordinator.store.path), at: now)
-            coordinator.tendClientSecret(of: account.id)
+            ClientSecretRenewal.beginIfDue(for: account.id, on: coordinator)
             _ = coordinator.storeKeeping.noteSuccess()
             let running = coordinator.lifecycle
             coordinator.lifecycle.stop()
-            coordinator.tendClientSecret(of: account.id)
+            ClientSecretRenewal.beginIfDue(for: account.id, on: coordinator)
             coordinator.lifecycle = running
             #expect(!coordinator.registrations.hasRenewals && !coordinator.lifecycle.hasServerCalls)
             #expect(coordinator.registrations.nextLook(at: account.id) == nil)

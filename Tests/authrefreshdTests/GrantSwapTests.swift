@@ -83,7 +83,7 @@ struct GrantSwapTests {
             let error = await #expect(throws: ServerOrStoreError.self) { try await swap.value }
             #expect(error?.isOfStore == true)
             #expect(await rig.inside { $0.trouble != nil && $0.records.unstored.count == 1 })
-            await #expect(throws: StoreError.self) { try await rig.inside { try $0.checkStoreIsWritable() } }
+            await #expect(throws: StoreError.self) { try await rig.inside { try $0.storeKeeping.checkIsWritable() } }
 
             // In one turn: what is owed is stored with the edit, and before it.
             try await rig.inside { coordinator in

@@ -11,6 +11,19 @@ import Varlink
 
 private typealias Outcome = Result<StoreBackups.Copy, StoreBackups.Failure>
 
+extension RefreshCoordinator {
+    /// Has a backup made as the service does; returns the caller's number.
+    fileprivate func backUp(
+        _ tell: @escaping @Sendable (Outcome) -> Void
+    ) throws(StoreError) -> Int {
+        try take(storeKeeping.backUp(tell))
+    }
+
+    fileprivate func forgetBackupCaller(_ number: Int) {
+        take(storeKeeping.forgetBackupCaller(number))
+    }
+}
+
 extension CoordinatorRig {
     /// Asks for a backup; what comes of it goes into `outcomes`.
     fileprivate func backUp(_ outcomes: EventLog<Outcome>) async throws {
@@ -148,7 +161,7 @@ struct StoreBackupTests {
             let stuck = EventLog<Outcome>()
             try await rig.inside { (coordinator) throws in
                 _ = coordinator.storeKeeping.noteFailure(.diskFull(path: "/"), at: coordinator.timebase.now())
-                _ = coordinator.rekey { news.append($0) }
+                _ = coordinator.take(coordinator.storeKeeping.rekey { news.append($0) })
                 _ = try coordinator.backUp { stuck.append($0) }
                 _ = coordinator.storeKeeping.noteSuccess()
                 #expect(throws: StoreError.beingResealed(path: coordinator.store.path)) {

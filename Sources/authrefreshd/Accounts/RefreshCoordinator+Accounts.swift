@@ -1,30 +1,18 @@
 internal import AccountStorage
-internal import OAuthClient
 internal import RefreshCore
 internal import SignIn
 
 /// What people do with accounts. Each call is durable when it returns.
 extension RefreshCoordinator {
-    /// Adds an account; with a grant, or as a service account, its first refresh is due at once.
+    /// Adds an account. With a grant, or as a service account, its first refresh is due at once.
     ///
     /// - Throws: `StoreError.nameTaken` if there is one of this name.
     func add(_ new: NewAccount, grant: RefreshToken?) throws(StoreError) -> AccountSnapshot {
         let now = timebase.now()
-        let state = new.registration.serviceGrant == nil ? RefreshState() : .service(at: now)
-        var machine = RefreshMachine(state: state, policy: settings.policy(of: new.account))
-        var effects: [Effect] = []
-        if grant != nil {
-            effects = machine.handle(.grantImported(refreshTokenLifetime: nil), at: now, jitter: timebase.jitter())
-        }
-        var new = new
-        new.createdAt = now.wall
-        new.state = machine.state
-        new.tokens = grant.map { StoredTokens(refreshToken: $0) }
-        let record = try store.add(new)
+        let policy = settings.policy(of: new.account)
+        let (record, changes) = try scheduler.add(new, grant: grant, policy: policy, at: now)
         announce(.added, of: record, at: now)
-        for case .publish(let change) in effects {
-            announce(.changed(change), of: record, at: now)
-        }
+        for change in changes { announce(.changed(change), of: record, at: now) }
         statusChanged()
         wake()
         return snapshot(of: record, at: now)
@@ -36,19 +24,16 @@ extension RefreshCoordinator {
     func update(_ account: AccountID, by change: SettingsChange) throws(StoreError) -> AccountSnapshot? {
         let now = timebase.now()
         try decideNow(Arrival(account: account, event: .accountUpdated, settings: change), at: now)
-        guard let record = try records.record(of: account) else { return nil }
-        return snapshot(of: record, at: now)
+        return try records.record(of: account).map { snapshot(of: $0, at: now) }
     }
 
-    /// Tells everybody whom the new settings concern that `decision` has brought.
+    /// Tells everybody who is concerned about the new settings that a decision has brought.
     func settingsChanged(by decision: Decision, at now: Moment) {
         let account = decision.record.account.id
-        // The store has the name, which may be another since it was decided.
-        guard let before = decision.accountBefore, let record = try? records.record(of: account) else {
-            return
-        }
+        // Read anew, because the account may have got another name since the decision.
+        guard let before = decision.accountBefore, let record = try? records.record(of: account) else { return }
         callers.forgetFailures(of: account)
-        if !before.isAsked(like: record.account) { tell(.cancelled(by: .changed), to: account, at: now) }
+        if !before.isAsked(like: record.account) { take(signIns.tell(.cancelled(by: .changed), to: account, at: now)) }
         if before.allowedCallers != record.account.allowedCallers { wakeDerived(from: account) }
         wake()
         let correlationID = decision.arrival.correlationID
@@ -75,12 +60,15 @@ extension RefreshCoordinator {
         stepUps.forget(account)
         registrations.forget(account)
         answerWaiters(of: account, with: .removed)
-        tell(.cancelled(by: .removed), to: account, at: timebase.now())
         let now = timebase.now()
+        take(signIns.tell(.cancelled(by: .removed), to: account, at: now))
         switch entry {
         case .intact(let record): announce(.removed, of: record, at: now)
         // A damaged row cannot be read, and can be removed all the same.
-        case .damaged(let damaged): announceRemoval(of: damaged, at: now)
+        case .damaged(let damaged):
+            changeLog.removed(damaged)
+            subscribers.publishRemoval(of: damaged, at: now.wall)
+            subscribers.send()
         case nil: break
         }
         statusChanged()
@@ -98,14 +86,6 @@ extension RefreshCoordinator {
         wake()
     }
 
-    /// Makes sure that what a server answers can be stored, before it is asked for what it gives only once.
-    ///
-    /// - Throws: `StoreError` if nothing can be written now.
-    func checkStoreIsWritable() throws(StoreError) {
-        if let trouble { throw trouble.error }
-        try store.probe()
-    }
-
     /// Has an account's grant rest, because it is on its way to another machine; no request for it may be under way.
     func park(_ account: AccountID) throws(StoreError) {
         try decideNow(Arrival(account: account, event: .parked), at: timebase.now())
@@ -120,6 +100,26 @@ extension RefreshCoordinator {
     /// Erases an account's tokens.
     func signOut(_ account: AccountID) throws(StoreError) {
         try decideNow(Arrival(account: account, event: .signedOut), at: timebase.now())
+    }
+
+    // MARK: Registrations
+
+    /// Stores the registrations that could not be stored yet.
+    ///
+    /// - Throws: `StoreError` if the store cannot be written; what is not stored is kept.
+    func storeRegistrations(at now: Moment) throws(StoreError) {
+        var stored: [Registrations.Stored] = []
+        defer {
+            for outcome in stored {
+                switch outcome {
+                case .newSecret(let account): submit(.accountUpdated, for: account)
+                case .renewed(let record, let correlationID):
+                    announce(.clientSecretRenewed, of: record, at: now, correlationID: correlationID)
+                case .lost(let error): changeLog.storeFailed(error)
+                }
+            }
+        }
+        try registrations.storeAll(in: store, &stored)
     }
 }
 

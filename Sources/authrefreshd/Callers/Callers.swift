@@ -304,6 +304,16 @@ extension WaitOutcome {
         .notNow("there is no network route, and the next attempt follows when there is one", snapshot)
     }
 
+    /// Nothing can be sent for an account now, which stands as `snapshot` says.
+    init(_ obstacle: Scheduler.Obstacle, _ snapshot: AccountSnapshot) {
+        self =
+            switch obstacle {
+            case .trouble(let trouble): .storeFailed(trouble)
+            case .stopping: .stopping
+            case .offline: .offline(snapshot)
+            }
+    }
+
     /// Where the account stands; nil if that is not known.
     var snapshot: AccountSnapshot? {
         switch self {

@@ -1,3 +1,4 @@
+internal import AccountStorage
 internal import AuthRefreshInterface
 internal import RefreshCore
 internal import Varlink
@@ -84,6 +85,42 @@ struct Subscribers {
         for number in concerned { unsent[number, default: []].append(reply) }
     }
 
+    /// Has what happened to an account told to all who follow it, at the next `send`.
+    mutating func publish(_ announcement: Announcement, of snapshot: AccountSnapshot) {
+        guard let name = announcement.wireName else { return }
+        publish(
+            Subscribe.Reply(
+                event: name,
+                atUSec: snapshot.at.wall.microseconds,
+                accounts: announcement.isRemoval ? [] : [snapshot.wireStatus],
+                account: snapshot.account.name.text,
+                previousName: announcement.previousName
+            ),
+            of: snapshot.account.id
+        )
+    }
+
+    /// The same for an account that turned out to be damaged.
+    mutating func publishDamage(of account: DamagedAccount, at now: Timestamp) {
+        publish(
+            Subscribe.Reply(
+                event: "misconfigured",
+                atUSec: now.microseconds,
+                accounts: [account.wireStatus],
+                account: account.name
+            ),
+            of: account.id
+        )
+    }
+
+    /// The same for the removal of a damaged account.
+    mutating func publishRemoval(of account: DamagedAccount, at now: Timestamp) {
+        publish(
+            Subscribe.Reply(event: "account-removed", atUSec: now.microseconds, accounts: [], account: account.name),
+            of: account.id
+        )
+    }
+
     /// Sends what has been published: all of it wakes the socket's thread once for each subscriber.
     mutating func send() {
         // In the order of arrival, so that what one sees does not depend on hashing.
@@ -91,66 +128,5 @@ struct Subscribers {
             subscribers[number]?.responder.send(replies)
         }
         unsent = [:]
-    }
-}
-
-/// Something about an account that subscribers are told.
-enum Announcement: Sendable {
-    case added
-    case updated
-    case renamed(from: AccountName)
-    case removed
-    case refreshStarted
-    /// How the person's answer is to come back.
-    case signInStarted(flow: String)
-    /// Why it brought no tokens; no secret, no words of the server's.
-    case signInFailed(reason: String)
-    /// A resource server wants more than the grant has.
-    case stepUpRequired(StepUp)
-    /// The server has given the client another secret.
-    case clientSecretRenewed
-    /// The server takes the client secret not for long any more. Why there is no other; nil if only a person can bring one.
-    case clientSecretEnding(RefreshFailure?)
-    case changed(AccountChange)
-
-    var isRemoval: Bool {
-        if case .removed = self { true } else { false }
-    }
-
-    /// What the account was called before, if that has changed.
-    var previousName: String? {
-        if case .renamed(let name) = self { name.text } else { nil }
-    }
-
-    /// The event's name on the wire; nil for what only the journal is told.
-    var wireName: String? {
-        switch self {
-        case .added: "account-added"
-        case .updated: "account-updated"
-        case .renamed: "account-renamed"
-        case .removed: "account-removed"
-        case .refreshStarted: "refresh-started"
-        case .signInStarted: "sign-in-started"
-        case .signInFailed: "sign-in-failed"
-        case .stepUpRequired: "interaction-required"
-        case .clientSecretRenewed: "account-updated"
-        case .clientSecretEnding: "client-secret-ending"
-        case .changed(let change):
-            switch change {
-            case .grantImported: "grant-imported"
-            case .signedIn, .accessTokenObtained: "signed-in"
-            case .parked: "account-parked"
-            case .unparked: "account-resumed"
-            case .tokenRefreshed: "token-refreshed"
-            case .tokenSetRefreshed: "token-set-refreshed"
-            case .tokenSetFailed: "token-set-failed"
-            case .refreshFailed, .interactionStillRequired: "refresh-failed"
-            case .misconfigured: "misconfigured"
-            case .interactionRequired: "interaction-required"
-            case .refreshTokenExpiring: "refresh-token-expiring"
-            case .signedOut: "signed-out"
-            case .staleAnswerDropped: nil
-            }
-        }
     }
 }

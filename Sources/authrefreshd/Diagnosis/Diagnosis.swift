@@ -146,15 +146,8 @@ struct DaemonCondition: Sendable {
 }
 
 extension RefreshCoordinator {
-    /// Notes the beginning of a diagnosis; false if there are as many as may be.
-    func beginDiagnosis() -> Bool {
-        lifecycle.beginDiagnosis()
-    }
-
-    func diagnosisEnded() {
-        lifecycle.endDiagnosis()
-    }
-
+    /// What this daemon is doing, and by what.
+    ///
     /// - Throws: what keeps the store from being read.
     func condition() throws(StoreError) -> DaemonCondition {
         DaemonCondition(

@@ -55,6 +55,15 @@ struct Decision {
         if case .storeSet(let write)? = write?.tokens { write } else { nil }
     }
 
+    /// The access token that came with a refresh token and without its lifetime, and when it was issued; nil if there is none.
+    var tokenOfUnknownLifetime: (token: AccessToken, issuedAt: Moment)? {
+        guard event.isIssuance, let tokens = arrivedTokens(for: nil), tokens.refreshToken != nil,
+            let token = tokens.accessToken, let times = record.state.accessToken,
+            [.notStated, .unreadable].contains(times.basis)
+        else { return nil }
+        return (token, times.issuedAt)
+    }
+
     /// This decision with what another one, which was not stored and which it follows from, had to change of the settings.
     func following(_ earlier: Decision?) -> Decision {
         guard let earlier, let change = earlier.write?.settings else { return self }
@@ -62,6 +71,76 @@ struct Decision {
         decision.write?.settings = change.followed(by: write?.settings)
         decision.accountBefore = earlier.accountBefore
         return decision
+    }
+}
+
+extension Decision {
+    /// What the machine decides on `arrival`.
+    ///
+    /// - Parameters:
+    ///   - event: what the arrival means for the account.
+    ///   - record: the account as it is stored, or will be with the decisions before this one.
+    init(
+        on arrival: Arrival,
+        as event: Event,
+        of record: Record,
+        _ settings: inout RefreshConfiguration,
+        at now: Moment,
+        jitter: Double
+    ) {
+        var after = record
+        if let change = arrival.settings { after.account = change.applied(to: record.account) }
+        var machine = RefreshMachine(state: record.state, policy: settings.policy(of: after.account))
+        let effects = machine.handle(event, at: now, jitter: jitter)
+        after.state = machine.state
+        if let learned = arrival.learnedEncoding { after.account.basicCredentialEncoding = learned }
+        let isNewGrant = effects.first == .persist(.replace)
+        if isNewGrant { after.account.grantFacts = arrival.grantFacts }
+        var write: StateWrite?
+        if case .persist(let change)? = effects.first {
+            write = StateWrite(
+                account: arrival.account,
+                base: record.state.generation,
+                state: machine.state,
+                tokens: TokenWrite(change, arrival.tokens, arrival.grantFacts),
+                settings: arrival.settings,
+                learnedEncoding: arrival.learnedEncoding
+            )
+            if let scope = arrival.learnedScope, !isNewGrant {
+                after.account.grantFacts.scope = scope
+                write?.grantFacts = after.account.grantFacts
+            }
+        }
+        let hasNewToken = machine.state.accessToken != nil && machine.state.accessToken != record.state.accessToken
+        let callsUser = effects.contains { if case .publish(.interactionRequired) = $0 { true } else { false } }
+        self.init(
+            record: after,
+            arrival: arrival,
+            event: event,
+            effects: effects,
+            write: write,
+            accountBefore: arrival.settings == nil ? nil : record.account,
+            failureBefore: record.state.phase.failure,
+            concernsDerived: isNewGrant || hasNewToken || callsUser
+        )
+    }
+}
+
+extension TokenWrite {
+    /// What is written of the tokens that came with an event.
+    ///
+    /// - Parameter tokens: nil if none came; nothing is stored then.
+    fileprivate init(_ change: TokenChange, _ tokens: StoredTokens?, _ facts: GrantFacts) {
+        switch change {
+        case .unchanged: self = .unchanged
+        case .store: self = tokens.map(TokenWrite.store) ?? .unchanged
+        case .storeGrant: self = tokens.map(TokenWrite.storeGrant) ?? .unchanged
+        case .replace: self = tokens.map { .replace($0, facts) } ?? .unchanged
+        case .storeSet(let set, let times):
+            self = tokens.map { .storeSet(TokenSetWrite(set: set, times: times, tokens: $0)) } ?? .unchanged
+        case .eraseSet(let set): self = .eraseSet(set)
+        case .erase: self = .erase
+        }
     }
 }
 

@@ -33,15 +33,22 @@ extension RefreshCoordinator {
         isConfigurationRejected = true
     }
 
-    /// Notes the beginning of a server call; false if there are as many as may be.
-    func beginServerCall() -> Bool {
-        lifecycle.beginServerCall()
+    /// Begins a call of a server that the end of the daemon waits for. `call` runs in a later turn of the queue.
+    ///
+    /// - Returns: false if as many calls as may be are under way; nothing is begun then.
+    func beginServerCall(_ call: @escaping @Sendable (isolated RefreshCoordinator) async -> Void) -> Bool {
+        guard lifecycle.beginServerCall() else { return false }
+        Task {
+            await call(self)
+            lifecycle.endServerCall()
+            wake()
+        }
+        return true
     }
 
-    /// Notes the end of a server call, which the end of the daemon may have waited for.
-    func serverCallEnded() {
-        lifecycle.endServerCall()
-        wake()
+    /// Notes the end of a diagnosis.
+    func diagnosisEnded() {
+        lifecycle.endDiagnosis()
     }
 
     /// Starts no more requests, and returns when the answers of those under way are stored.
@@ -50,7 +57,7 @@ extension RefreshCoordinator {
     func stop() async {
         lifecycle.stop()
         scheduler.requests.giveUpAnswers(where: scheduler.requests.isOverdue)
-        stopSignIns()
+        take(signIns.stop(at: timebase.now()))
         scheduler.returnWaitingLeases()
         take(storeKeeping.stop())
         await withCheckedContinuation { continuation in

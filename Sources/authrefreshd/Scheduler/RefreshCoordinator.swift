@@ -3,8 +3,6 @@ internal import Dispatch
 internal import Logging
 internal import OAuthClient
 internal import RefreshCore
-internal import Systemd
-internal import Varlink
 
 /// Keeps all accounts fresh: reads what is due, decides, commits, acts.
 ///
@@ -142,9 +140,13 @@ actor RefreshCoordinator {
     func wake() {
         guard !isTurnScheduled else { return }
         isTurnScheduled = true
-        queue.async { [weak self] in
-            self?.assumeIsolated { $0.turn() }
-        }
+        later { $0.turn() }
+    }
+
+    /// Calls `body` on the queue, after everything that waits there already, unless the coordinator is gone by then. May be called on any
+    /// thread.
+    nonisolated func later(_ body: @escaping @Sendable (isolated RefreshCoordinator) -> Void) {
+        queue.async { [weak self] in self?.assumeIsolated(body) }
     }
 
     private func deadlineReached() {
@@ -169,7 +171,7 @@ actor RefreshCoordinator {
             storeFailed(error, with: turn.arrivals, at: now)
         }
         for waiter in callers.takeExpired(at: now) { waiter.answer(.timedOut) }
-        advanceSignIns(at: now)
+        take(signIns.advance(at: now))
         scheduler.forgetIdleGates(at: now)
         // All answers are stored.
         if !scheduler.requests.areYoung, !scheduler.hasArrivals { host.allowSleep() }
@@ -230,7 +232,9 @@ actor RefreshCoordinator {
     @discardableResult
     func decide(_ arrivals: [Arrival], at now: Moment) throws(StoreError) -> [AccountID: StoreError] {
         let plan = try scheduler.plan(arrivals, for: callers, &settings, conditions(at: now), at: now)
-        for (record, obstacle) in plan.held { tellWaiters(of: record, of: obstacle, at: now) }
+        for (record, obstacle) in plan.held {
+            answerWaiters(of: record.account.id, with: WaitOutcome(obstacle, snapshot(of: record, at: now)))
+        }
         let outcome: Scheduler.Outcome
         do throws(StoreError) {
             try setAside(plan.damaged, at: now)
@@ -243,7 +247,7 @@ actor RefreshCoordinator {
         // The timer is for what is ahead. A token that has ended while its answer was on its way, with the machine asleep, is due now.
         if outcome.committed.contains(where: { $0.isDue(at: now) }) { wake() }
         act(on: outcome.committed, at: now)
-        dismiss(outcome.refused, outcome.causes, at: now)
+        dismiss(outcome, at: now)
         // After what has been committed, which may be another registration; and after the requests that are sent with these.
         do throws(StoreError) {
             try storeRegistrations(at: now)
@@ -282,9 +286,16 @@ actor RefreshCoordinator {
                 case .send(let lease, let set):
                     guard let token = tokens.popFirst() else { preconditionFailure("a lease has its token looked up") }
                     let record = decision.record
-                    if send(lease, for: set, of: record, spending: token, after: decision.failureBefore, at: now) {
-                        announcements.append((.refreshStarted, of: place))
-                    }
+                    let isSent = SentRequest.send(
+                        lease,
+                        for: set,
+                        of: record,
+                        spending: token,
+                        after: decision.failureBefore,
+                        on: self,
+                        at: now
+                    )
+                    if isSent { announcements.append((.refreshStarted, of: place)) }
                 case .publish(let change):
                     callers.note(change, of: decision.record.account.id, at: now)
                     let account = decision.record.account.id

@@ -1,5 +1,4 @@
 internal import AccountStorage
-internal import Dispatch
 internal import OAuthClient
 internal import RefreshCore
 
@@ -98,6 +97,62 @@ final class Scheduler {
     func takeArrivals() -> Turn {
         defer { inbox = [] }
         return Turn(arrivals: inbox)
+    }
+
+    /// Has the answer in a decision that contradicts the store decided on once more.
+    ///
+    /// 1. The state that was decided on was never stored, or another one has been stored since. The machine decides on the stored state what
+    ///    becomes of the answer, because its tokens may be the only ones that the server still accepts.
+    /// 2. If the second decision contradicts the store, too, a third one would.
+    ///
+    /// - Returns: false if the decision carries no answer, or is the second one.
+    func putAgain(_ decision: Decision) -> Bool {
+        guard decision.carriesAnswer, !decision.arrival.isSecondTry else { return false }
+        var arrival = decision.arrival
+        arrival.isSecondTry = true
+        put(arrival)
+        return true
+    }
+
+    // MARK: The schedule
+
+    /// Adds an account. With a grant, or as a service account, its first refresh is due at once.
+    ///
+    /// - Returns: the account as it is stored, and what is to be told about its grant.
+    /// - Throws: `StoreError.nameTaken` if there is one of this name.
+    func add(
+        _ new: NewAccount,
+        grant: RefreshToken?,
+        policy: RefreshPolicy,
+        at now: Moment
+    ) throws(StoreError) -> (Record, [AccountChange]) {
+        let state = new.registration.serviceGrant == nil ? RefreshState() : .service(at: now)
+        var machine = RefreshMachine(state: state, policy: policy)
+        var effects: [Effect] = []
+        if grant != nil {
+            effects = machine.handle(.grantImported(refreshTokenLifetime: nil), at: now, jitter: timebase.jitter())
+        }
+        var new = new
+        new.createdAt = now.wall
+        new.state = machine.state
+        new.tokens = grant.map { StoredTokens(refreshToken: $0) }
+        let changes = effects.compactMap { if case .publish(let change) = $0 { change } else { nil } }
+        return (try store.add(new), changes)
+    }
+
+    /// Takes a batch of the accounts that were set aside, and can be read again, back into the schedule.
+    ///
+    /// - Parameter start: the last account that was looked at.
+    /// - Returns: the last one that was looked at now, nil if there are no more; and whether any was taken back.
+    func takeBackMended(after start: AccountID) throws(StoreError) -> (last: AccountID?, hasMended: Bool) {
+        let (mended, last) = try store.takeBack(after: start, limit: Self.batchSize)
+        for account in mended where requests[account] == nil {
+            // Its request was another daemon's, which is dead.
+            if case .refreshing? = try store.record(account)?.state.phase {
+                put(Arrival(account: account, event: .requestAbandoned))
+            }
+        }
+        return (last, !mended.isEmpty)
     }
 
     // MARK: What is due
@@ -204,7 +259,9 @@ final class Scheduler {
                 continue
             }
             guard isStillWanted(arrival, of: record, by: callers, at: now) else { continue }
-            let decision = decision(on: arrival, of: record, &settings, at: now)
+            let event = event(of: arrival, for: record)
+            let jitter = timebase.jitter()
+            let decision = Decision(on: arrival, as: event, of: record, &settings, at: now, jitter: jitter)
             if decision.sends, decision.event.waitsForGate {
                 if let obstacle = conditions.obstacle(to: record.account) {
                     plan.held.append((record, obstacle))
@@ -226,49 +283,10 @@ final class Scheduler {
         return plan
     }
 
-    private func decision(
-        on arrival: Arrival,
-        of record: Record,
-        _ settings: inout RefreshConfiguration,
-        at now: Moment
-    ) -> Decision {
+    /// What an arrival means for an account. A deadline that comes while the account's request is under way is no end of it.
+    private func event(of arrival: Arrival, for record: Record) -> Event {
         let continues = arrival.event == .deadlineReached && record.state.phase.isPhase(of: requests[arrival.account])
-        let event = continues ? .requestContinues : arrival.event
-        var after = record
-        if let change = arrival.settings { after.account = change.applied(to: record.account) }
-        var machine = RefreshMachine(state: record.state, policy: settings.policy(of: after.account))
-        let effects = machine.handle(event, at: now, jitter: timebase.jitter())
-        after.state = machine.state
-        if let learned = arrival.learnedEncoding { after.account.basicCredentialEncoding = learned }
-        if effects.first == .persist(.replace) { after.account.grantFacts = arrival.grantFacts }
-        var write: StateWrite?
-        if case .persist(let change)? = effects.first {
-            write = StateWrite(
-                account: arrival.account,
-                base: record.state.generation,
-                state: machine.state,
-                tokens: TokenWrite(change, arrival.tokens, arrival.grantFacts),
-                settings: arrival.settings,
-                learnedEncoding: arrival.learnedEncoding
-            )
-            if let scope = arrival.learnedScope, change != .replace {
-                after.account.grantFacts.scope = scope
-                write?.grantFacts = after.account.grantFacts
-            }
-        }
-        let isNewGrant = effects.first == .persist(.replace)
-        let hasNewToken = machine.state.accessToken != nil && machine.state.accessToken != record.state.accessToken
-        let callsUser = effects.contains { if case .publish(.interactionRequired) = $0 { true } else { false } }
-        return Decision(
-            record: after,
-            arrival: arrival,
-            event: event,
-            effects: effects,
-            write: write,
-            accountBefore: arrival.settings == nil ? nil : record.account,
-            failureBefore: record.state.phase.failure,
-            concernsDerived: isNewGrant || hasNewToken || callsUser
-        )
+        return continues ? .requestContinues : arrival.event
     }
 
     /// Whether somebody still waits for what `arrival` asks for.
@@ -394,22 +412,6 @@ extension Phase {
     fileprivate func isPhase(of request: PendingRequest?) -> Bool {
         guard let request, case .refreshing(let lease) = self else { return false }
         return request.lease == lease
-    }
-}
-
-extension TokenWrite {
-    /// - Parameter tokens: what came with the event; there is no `store` without them.
-    fileprivate init(_ change: TokenChange, _ tokens: StoredTokens?, _ facts: GrantFacts) {
-        switch change {
-        case .unchanged: self = .unchanged
-        case .store: self = tokens.map(TokenWrite.store) ?? .unchanged
-        case .storeGrant: self = tokens.map(TokenWrite.storeGrant) ?? .unchanged
-        case .replace: self = tokens.map { .replace($0, facts) } ?? .unchanged
-        case .storeSet(let set, let times):
-            self = tokens.map { .storeSet(TokenSetWrite(set: set, times: times, tokens: $0)) } ?? .unchanged
-        case .eraseSet(let set): self = .eraseSet(set)
-        case .erase: self = .erase
-        }
     }
 }
 

@@ -112,7 +112,7 @@ extension DutyCalls {
         let number = coordinator.wait(for: purpose, of: account, after: event, holding: accessToken, answer: answer)
         responder.onDisconnect { [coordinator] in
             coordinator.queue.async {
-                coordinator.assumeIsolated { $0.forgetWaiter(number, of: account) }
+                coordinator.assumeIsolated { $0.callers.forget(number, of: account) }
             }
         }
     }
@@ -141,14 +141,10 @@ extension DutyCalls {
     /// - Throws: `LimitExceeded` if too much of this kind is under way.
     func beginServerCall(
         on coordinator: isolated RefreshCoordinator,
-        _ work: @escaping @Sendable (RefreshCoordinator) async -> Void
+        _ work: @escaping @Sendable (isolated RefreshCoordinator) async -> Void
     ) throws(VarlinkError) {
-        guard coordinator.beginServerCall() else {
+        guard coordinator.beginServerCall(work) else {
             throw VarlinkError(LimitExceededError(.serverCalls, maximum: CallerLimits.serverCallsMax))
-        }
-        Task { [coordinator = self.coordinator] in
-            await work(coordinator)
-            await coordinator.serverCallEnded()
         }
     }
 }

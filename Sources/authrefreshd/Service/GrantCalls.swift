@@ -47,7 +47,7 @@ struct GrantCalls: DutyCalls {
             try stored(coordinator.unpark(id))
             return wait(for: snapshot, after: .refreshRequested, responder, on: coordinator, reply: reply)
         }
-        try stored(coordinator.checkStoreIsWritable())
+        try stored(coordinator.storeKeeping.checkIsWritable())
         let proof = GrantProof(grant: grant, account: changed, change: changed == held ? nil : change)
         try beginServerCall(on: coordinator) { coordinator in
             do throws(ServerOrStoreError) {

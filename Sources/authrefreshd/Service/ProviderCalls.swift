@@ -21,7 +21,7 @@ struct ProviderCalls: DutyCalls {
             throw VarlinkError(InvalidSettingsError(field: "profile", reason: "it cannot be called so"))
         }
         // It occupies the daemon like a diagnosis of one server.
-        guard coordinator.beginDiagnosis() else {
+        guard coordinator.lifecycle.beginDiagnosis() else {
             throw VarlinkError(LimitExceededError(.diagnoses, maximum: CallerLimits.diagnosesMax))
         }
         let task = Task { @concurrent [coordinator = self.coordinator, client = coordinator.client] in

@@ -67,9 +67,13 @@ struct SignInCalls: DutyCalls {
             running = response?.state.flatMap(coordinator.signIns.expecting)
         }
         guard let running else { throw VarlinkError(NoSuchSignInError(attempt: asked.attempt)) }
-        let account = running.account.id
-        if asked.opened == true { coordinator.tell(.opened, to: account, at: coordinator.timebase.now()) }
-        if let response, let refusal = coordinator.bring(response, to: account) { throw VarlinkError(refusal) }
+        let (account, now) = (running.account.id, coordinator.timebase.now())
+        if asked.opened == true { coordinator.take(coordinator.signIns.tell(.opened, to: account, at: now)) }
+        if let response {
+            let (refusal, steps) = coordinator.signIns.bring(response, to: account, at: now)
+            coordinator.take(steps)
+            if let refusal { throw VarlinkError(refusal) }
+        }
         return ContinueSignIn.Reply(account: running.account.name.text)
     }
 
@@ -87,7 +91,8 @@ struct SignInCalls: DutyCalls {
             throw VarlinkError.invalidParameter("attempt")
         }
         guard let running else { throw VarlinkError(NoSuchSignInError(attempt: asked.attempt)) }
-        coordinator.tell(.cancelled(by: .user), to: running.account.id, at: coordinator.timebase.now())
+        let now = coordinator.timebase.now()
+        coordinator.take(coordinator.signIns.tell(.cancelled(by: .user), to: running.account.id, at: now))
         return CancelSignIn.Reply(account: running.account.name.text)
     }
 

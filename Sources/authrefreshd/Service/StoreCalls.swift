@@ -21,10 +21,10 @@ struct StoreCalls: DutyCalls {
             case .failure(let failure): responder.fail(VarlinkError(failure))
             }
         }
-        let caller = try stored(coordinator.backUp(tell))
+        let caller = try stored(coordinator.take(coordinator.storeKeeping.backUp(tell)))
         responder.onDisconnect { [coordinator] in
             coordinator.queue.async {
-                coordinator.assumeIsolated { $0.forgetBackupCaller(caller) }
+                coordinator.assumeIsolated { $0.take($0.storeKeeping.forgetBackupCaller(caller)) }
             }
         }
     }
@@ -35,7 +35,7 @@ struct StoreCalls: DutyCalls {
         _ = try call.decodeParameters(as: RekeyStore.Parameters.self)
         let total = try stored(coordinator.overview()).accounts
         let wantsMore = call.wantsMore
-        let follower = coordinator.rekey { news in
+        let tell: @Sendable (Rekeying.News) -> Void = { news in
             switch news {
             case .progress(let progress):
                 guard wantsMore else { return }
@@ -44,6 +44,7 @@ struct StoreCalls: DutyCalls {
             case .end(.failure(let failure)): responder.fail(VarlinkError(failure))
             }
         }
+        let follower = coordinator.take(coordinator.storeKeeping.rekey(tell))
         responder.onDisconnect { [coordinator] in
             coordinator.queue.async {
                 coordinator.assumeIsolated { $0.storeKeeping.forgetRekeyFollower(follower) }
@@ -64,7 +65,7 @@ struct StoreCalls: DutyCalls {
             }
         }
         do throws(StoreError) {
-            let number = try coordinator.check(for: follower)
+            let number = try coordinator.take(coordinator.storeKeeping.check(for: follower))
             responder.onDisconnect { [coordinator] in
                 coordinator.queue.async {
                     coordinator.assumeIsolated { $0.storeKeeping.forgetCheckFollower(number) }
@@ -91,7 +92,7 @@ struct StoreCalls: DutyCalls {
             configurationError: configurationError
         )
         let wantsMore = call.wantsMore
-        guard coordinator.beginDiagnosis() else {
+        guard coordinator.lifecycle.beginDiagnosis() else {
             throw VarlinkError(LimitExceededError(.diagnoses, maximum: CallerLimits.diagnosesMax))
         }
         let task = Task { @concurrent in

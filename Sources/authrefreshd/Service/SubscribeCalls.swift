@@ -26,7 +26,8 @@ struct SubscribeCalls: DutyCalls {
         if let names = asked.accounts, names.count > CallerLimits.subscribedAccountsMax {
             throw VarlinkError(LimitExceededError(.subscribedAccounts, maximum: CallerLimits.subscribedAccountsMax))
         }
-        let number = coordinator.subscribe(responder, toAll: asked.accounts == nil)
+        let number = coordinator.subscribers.add(responder, followsAll: asked.accounts == nil)
+        responder.onDisconnect { [coordinator] in coordinator.later { $0.subscribers.remove(number) } }
         tell(number, asked.accounts.map { .named($0[...]) } ?? .all(after: AccountID(0)), responder, on: coordinator)
     }
 

@@ -143,7 +143,7 @@ struct TokenCalls: DutyCalls {
                 return responder.fail(.tokenSet(failed: failure, name, retryAt: snapshot.at.wall + rest))
             }
         }
-        guard try stored(coordinator.hasRoom(for: call.set, of: id, at: snapshot.at)) else {
+        guard try stored(hasRoom(for: call.set, of: id, on: coordinator, at: snapshot.at)) else {
             throw VarlinkError(LimitExceededError(.tokenSets, maximum: TokenSet.maximum))
         }
         let purpose = Waiter.Purpose.token(minimumValidity: call.minimumValidity, isForced: call.isForced)
@@ -153,6 +153,17 @@ struct TokenCalls: DutyCalls {
                 finish(call, of: name, had: held, outcome, responder, on: coordinator)
             }
         }
+    }
+
+    /// Whether the account has room for the set. The sets that count have a valid token, or callers who wait for one.
+    private func hasRoom(
+        for set: TokenSet,
+        of account: AccountID,
+        on coordinator: isolated RefreshCoordinator,
+        at now: Moment
+    ) throws(StoreError) -> Bool {
+        let held = try coordinator.records.tokenSets(of: account).filter { $0.times.remaining(at: now) > .zero }
+        return Set(held.map(\.set) + coordinator.callers.tokenSets(of: account) + [set]).count <= TokenSet.maximum
     }
 
     /// Hands over what is held after the wait, if it is valid; a forced call is content only with a token that was not there before.

@@ -3,7 +3,6 @@ internal import Dispatch
 internal import OAuthClient
 internal import RedirectListener
 internal import RefreshCore
-internal import SignIn
 
 /// Signing people in, and what is wanted of them beyond their grants.
 extension RefreshCoordinator {
@@ -34,37 +33,14 @@ extension RefreshCoordinator {
         return number
     }
 
-    /// Tells a sign-in what has happened.
-    func tell(_ event: SignInEvent, to account: AccountID, at now: Moment) {
-        take(signIns.tell(event, to: account, at: now))
-    }
-
     /// Tells a sign-in that its tokens are stored.
     func signInStored(of account: AccountID, at now: Moment) {
         let record = try? records.record(of: account)
         take(signIns.stored(account, as: record.map { snapshot(of: $0, at: now) }, at: now))
     }
 
-    /// Puts an answer that a person brought before a sign-in.
-    ///
-    /// - Returns: why it is not the answer; nil if it was taken.
-    func bring(_ response: AuthorizationResponse, to account: AccountID) -> ResponseRefusal? {
-        let (refusal, steps) = signIns.bring(response, to: account, at: timebase.now())
-        take(steps)
-        return refusal
-    }
-
-    /// Tells those sign-ins whose time has come.
-    func advanceSignIns(at now: Moment) {
-        take(signIns.advance(at: now))
-    }
-
-    /// Ends those sign-ins that can be ended, because the daemon stops.
-    func stopSignIns() {
-        take(signIns.stop(at: timebase.now()))
-    }
-
-    private func take(_ steps: [SignIns.Step]) {
+    /// Does what the sign-ins ask for.
+    func take(_ steps: [SignIns.Step]) {
         for step in steps {
             switch step {
             case .prepare(let id):
@@ -83,7 +59,7 @@ extension RefreshCoordinator {
             case .noteServerDate(let date, let account):
                 if let record = try? records.record(of: account) { noteServerDate(date, of: record.issuerID) }
             case .ended(let account):
-                tendClientSecret(of: account)
+                ClientSecretRenewal.beginIfDue(for: account, on: self)
                 wake()
             case .wake: wake()
             }
@@ -116,14 +92,5 @@ extension RefreshCoordinator {
     func note(_ stepUp: StepUp, of snapshot: AccountSnapshot) {
         let account = snapshot.account.id
         if let announcement = stepUps.note(stepUp, of: account) { announce(announcement, of: account, at: snapshot.at) }
-    }
-
-    /// Notes what the answer to an account's own request says of a demand.
-    ///
-    /// - Parameter claims: what the request asked for; nil if it was for the grant alone.
-    func noteDemand(of record: Record, having claims: String?, _ outcome: RefreshOutcome, at now: Moment) {
-        if let announcement = stepUps.note(outcome, having: claims, of: record.account.id, at: now) {
-            announce(announcement, of: record, at: now)
-        }
     }
 }

@@ -1,6 +1,4 @@
 internal import AccountStorage
-internal import AuthRefreshInterface
-internal import Dispatch
 internal import Foundation
 internal import Logging
 internal import OAuthClient
@@ -85,6 +83,14 @@ final class StoreKeeping {
         trouble = nil
         changeLog.storeRecovered()
         return true
+    }
+
+    /// Makes sure that the answer of a server can be stored, before the server is asked for what it gives only once.
+    ///
+    /// - Throws: `StoreError` if nothing can be written now.
+    func checkIsWritable() throws(StoreError) {
+        if let trouble { throw trouble.error }
+        try store.probe()
     }
 
     /// Has the paths of the store's files watched, so that the removal of one is noticed before the next refresh is due.

@@ -1,0 +1,90 @@
+internal import AccountStorage
+internal import OAuthClient
+internal import RefreshCore
+
+/// The renewal of a client secret that ends soon (RFC 7592).
+///
+/// What the server answers is stored before it is used, because the server may accept nothing else from then on.
+struct ClientSecretRenewal: Sendable {
+    let account: AccountID
+    let management: RegistrationManagement
+    /// As whom the server is asked.
+    let asking: RequestingClient
+
+    /// Does what is due about the client secret of `account`: begins its renewal, or announces that only a person can bring another. To be
+    /// called after the account's server has answered, because only that shows that a secret is refused.
+    ///
+    /// The outcome of a renewal has to be stored before it is used. So none begins while the store fails, or when the daemon ends.
+    static func beginIfDue(for account: AccountID, on coordinator: isolated RefreshCoordinator) {
+        let now = coordinator.timebase.now()
+        guard !coordinator.isStopping, coordinator.trouble == nil, coordinator.scheduler.requests[account] == nil,
+            coordinator.signIns[account] == nil, let record = try? coordinator.records.record(of: account)
+        else { return }
+        switch coordinator.registrations.careDue(for: record.account, at: now.wall) {
+        case nil: break
+        case .tell: coordinator.announce(.clientSecretEnding(nil), of: record, at: now)
+        case .renew(let management):
+            let asking = coordinator.requestingClient(of: record.account, correlationID: CorrelationID.new())
+            let renewal = ClientSecretRenewal(account: account, management: management, asking: asking)
+            // The renewal begins in a later turn of the queue, when the registrations know of it.
+            let isBegun = coordinator.beginServerCall { await renewal.run(on: $0) }
+            if isBegun { coordinator.registrations.beginRenewal(record.account.registration, of: account) }
+        }
+    }
+
+    private func run(on coordinator: isolated RefreshCoordinator) async {
+        let renewal = await coordinator.client.renew(management, of: asking) { [coordinator] read in
+            await keepRead(read, on: coordinator)
+        }
+        if let renewal { take(renewal, on: coordinator) }
+        coordinator.registrations.endRenewal(of: account)
+    }
+
+    /// Stores the registration as the server has shown it. Reading it may have changed the access token for the next request (RFC 7592
+    /// §2.1).
+    ///
+    /// - Returns: whether the renewal may go on to change the registration.
+    private func keepRead(_ read: ClientRegistration, on coordinator: isolated RefreshCoordinator) -> Bool {
+        guard keep(read, isRenewal: false, on: coordinator) else { return false }
+        let isThere = ((try? coordinator.store.entry(account)) ?? nil) != nil
+        return !coordinator.isStopping && coordinator.trouble == nil && isThere
+    }
+
+    /// Takes over the outcome.
+    private func take(_ renewal: RegistrationRenewal, on coordinator: isolated RefreshCoordinator) {
+        let now = coordinator.timebase.now()
+        let renewed = renewal.registration
+        _ = keep(renewed, isRenewal: renewal.failure == nil, on: coordinator)
+        guard let record = try? coordinator.records.record(of: account) else { return }
+        let end = renewed.clientSecretExpiresAt
+        coordinator.registrations.renewed(account, until: end, at: now.wall, failed: renewal.failure != nil)
+        // Whoever has brought another secret meanwhile need not hear about the old one.
+        guard let failure = renewal.failure, record.account.registration.clientSecret == renewed.clientSecret else {
+            return
+        }
+        let announcement = Announcement.clientSecretEnding(failure)
+        coordinator.announce(announcement, of: record, at: now, correlationID: asking.correlationID)
+    }
+
+    /// Stores what the server has made of the registration.
+    ///
+    /// - Returns: whether it is stored. If not, it is kept in memory, used, and tried again with everything else that the store owes.
+    func keep(_ renewed: ClientRegistration, isRenewal: Bool, on coordinator: isolated RefreshCoordinator) -> Bool {
+        let isNew = coordinator.registrations.take(
+            renewed,
+            of: account,
+            isRenewal: isRenewal,
+            correlationID: asking.correlationID
+        )
+        guard isNew else { return true }
+        let now = coordinator.timebase.now()
+        do {
+            try coordinator.storeRegistrations(at: now)
+            return true
+        } catch {
+            coordinator.storeFailed(error, with: [], at: now)
+            coordinator.wake()
+            return false
+        }
+    }
+}

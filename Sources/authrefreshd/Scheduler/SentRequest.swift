@@ -1,0 +1,219 @@
+internal import AccountStorage
+internal import Dispatch
+internal import OAuthClient
+internal import RefreshCore
+
+/// A request to a token endpoint that is under way, until its end is put before the machine.
+struct SentRequest: Sendable {
+    private let lease: Lease
+    /// What was asked for; nil for the account's default access token.
+    private let set: TokenSet?
+    /// The scope that was named, because the server leaves some of it out otherwise; nil if none was.
+    private let scopes: [String]?
+    /// The account when the request was sent.
+    private let record: Record
+    private let place: IssuerGate.Place
+    private let correlationID: String
+
+    private var account: Account { record.account }
+
+    // MARK: The beginning
+
+    /// Spends the refresh token of `lease`, which has been committed. The client of a service account asks for itself instead.
+    ///
+    /// - Parameters:
+    ///   - set: what is asked for; nil for the account's default access token.
+    ///   - token: what the store has of the refresh token; nil if nothing.
+    ///   - lastFailure: the failure of the attempt before; nil if it did not fail.
+    /// - Returns: whether a request is under way. If not, the next turn decides on the reason.
+    static func send(
+        _ lease: Lease,
+        for set: TokenSet?,
+        of record: Record,
+        spending token: Result<RefreshToken?, StoreError>,
+        after lastFailure: RefreshFailure?,
+        on coordinator: isolated RefreshCoordinator,
+        at now: Moment
+    ) -> Bool {
+        let account = record.account
+        var pending = PendingRequest(lease: lease, correlationID: CorrelationID.new(), lastFailure: lastFailure)
+        let asking = coordinator.requestingClient(of: account, correlationID: pending.correlationID)
+        switch draft(for: set, of: record, spending: token, as: asking, on: coordinator) {
+        case .awaited(let source):
+            coordinator.wait(on: source, with: pending.awaitingSource, for: account.id, set)
+            return false
+        case .failed(let failure):
+            // The machine treats it like a failure that the server reports, but nothing was spent.
+            coordinator.submit(.failed(lease.generation, failure, for: set), for: account.id)
+            return false
+        case .ready(let request):
+            let limits = coordinator.settings.limits(for: account)
+            let sent = SentRequest(
+                lease: lease,
+                set: set,
+                scopes: request.scopes,
+                record: record,
+                place: coordinator.scheduler.enter(record, set, limits: limits, at: now),
+                correlationID: pending.correlationID
+            )
+            coordinator.host.delaySleep()
+            pending.claims = request.claims
+            pending.task = sent.begin(request, on: coordinator)
+            coordinator.scheduler.begin(pending, of: account.id)
+            return true
+        }
+    }
+
+    private static func draft(
+        for set: TokenSet?,
+        of record: Record,
+        spending token: Result<RefreshToken?, StoreError>,
+        as asking: RequestingClient,
+        on coordinator: isolated RefreshCoordinator
+    ) -> TokenRequest.Draft {
+        let account = record.account
+        if let grant = account.registration.serviceGrant {
+            switch coordinator.sources.exchange(of: grant, for: account) {
+            case .ready(let tokens, let programs):
+                let request = ServiceTokenRequest(client: asking, grant: grant, tokenSet: set, exchange: tokens)
+                return .ready(.obtain(request, afterLookingAt: programs))
+            case .awaited(let source): return .awaited(source)
+            case .failed(let failure): return .failed(failure)
+            }
+        }
+        do throws(RefreshFailure) {
+            let request = RefreshRequest(
+                spending: try RefreshToken.toSpend(token),
+                for: set,
+                of: record,
+                as: asking,
+                rotationGrace: coordinator.settings.policy(of: account).rotationGrace,
+                stepUp: coordinator.stepUps[account.id]
+            )
+            return .ready(.refresh(request))
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func begin(_ request: TokenRequest, on coordinator: isolated RefreshCoordinator) -> Task<Void, Never> {
+        let client = coordinator.client
+        // The task runs where the answer arrives, so that it is read without a change of threads.
+        return Task(executorPreference: client.executor) { @concurrent [coordinator] in
+            let outcome = await request.run(by: client) {
+                coordinator.queue.async { coordinator.assumeIsolated { overdue(on: $0) } }
+            }
+            // Not awaited: the task would come back to its own thread only to end there.
+            coordinator.queue.async { coordinator.assumeIsolated { ended(with: outcome, on: $0) } }
+        }
+    }
+
+    // MARK: The end
+
+    /// The request has passed its time limit, and its connection is still open.
+    ///
+    /// The daemon reads on, because the answer may hold the only refresh token that the server still accepts. Callers are let go, and the
+    /// place at the issuer's gate is free again.
+    private func overdue(on coordinator: isolated RefreshCoordinator) {
+        guard coordinator.scheduler.passLimit(correlationID, at: place, of: record.issuerID) else { return }
+        coordinator.wake()
+        guard let pending = coordinator.scheduler.requests.holding(lease, of: account.id) else { return }
+        coordinator.changeLog.overdue(account.name, correlationID: correlationID)
+        if coordinator.isStopping { pending.task?.cancel() }
+        guard let now = try? coordinator.records.record(of: account.id) else { return }
+        let snapshot = coordinator.snapshot(of: now, at: coordinator.timebase.now())
+        coordinator.answerWaiters(of: account.id, with: .overdue(snapshot))
+    }
+
+    private func ended(with outcome: RefreshOutcome, on coordinator: isolated RefreshCoordinator) {
+        let now = coordinator.timebase.now()
+        // Nil if the grant was replaced meanwhile: what was asked for beyond the old one does not concern the new one.
+        let pending = coordinator.scheduler.end(lease, of: record, outcome, at: place, correlationID, now: now)
+        let claims = pending?.claims
+        coordinator.noteServerDate(outcome.serverDate, of: record.issuerID)
+        if let fault = outcome.idTokenFault {
+            coordinator.changeLog.refusedIDToken(fault, of: account.name, correlationID: correlationID)
+        }
+        if set == nil, let demand = coordinator.stepUps.note(outcome, having: claims, of: account.id, at: now) {
+            coordinator.announce(demand, of: record, at: now)
+        }
+        var tokens: StoredTokens?
+        if case .success(let response) = outcome.result { tokens = StoredTokens(response) }
+        coordinator.submit(
+            Arrival(
+                account: account.id,
+                event: event(of: outcome, having: claims, on: coordinator),
+                tokens: tokens,
+                learnedEncoding: outcome.basicCredentialEncoding,
+                learnedScope: learnedScope(from: outcome, on: coordinator),
+                correlationID: correlationID
+            )
+        )
+        guard account.registration.clientSecretExpiresAt != nil else { return }
+        ClientSecretRenewal.beginIfDue(for: account.id, on: coordinator)
+    }
+
+    /// What the outcome means for the lease.
+    ///
+    /// - Parameter claims: what was asked for beyond the grant; nil if nothing was.
+    private func event(
+        of outcome: RefreshOutcome,
+        having claims: String?,
+        on coordinator: isolated RefreshCoordinator
+    ) -> Event {
+        let generation = lease.generation
+        switch outcome.result {
+        case .success(let response): return .issued(generation, response.issuance, for: set)
+        case .failure(let said):
+            let failure = isOutdated(said, on: coordinator) ? said.worthAnotherTry : said
+            if set == nil, let lack = coordinator.sources.lacking(for: account, after: failure) {
+                return .sourceLacking(generation, lack)
+            }
+            // The failure may concern only what was asked for beyond the grant. The next request asks for the grant alone, which shows it.
+            let isBeyondGrant = claims != nil || scopes != nil && failure.mayMeanScope
+            return isBeyondGrant ? .demandRefused(generation, failure) : .failed(generation, failure, for: set)
+        }
+    }
+
+    /// Whether the server refused the client for a secret that was replaced after the request began.
+    private func isOutdated(_ failure: RefreshFailure, on coordinator: isolated RefreshCoordinator) -> Bool {
+        guard failure.failureClass == .misconfigured, let now = try? coordinator.store.record(account.id) else {
+            return false
+        }
+        return now.account.registration.clientSecret != account.registration.clientSecret
+    }
+
+    /// What the answer to an account's own request shows of its grant's scope; nil if that is nothing new.
+    private func learnedScope(
+        from outcome: RefreshOutcome,
+        on coordinator: isolated RefreshCoordinator
+    ) -> GrantedScope? {
+        let asking = coordinator.requestingClient(of: account, correlationID: correlationID)
+        guard set == nil, account.registration.serviceGrant == nil, asking.leavesScopeToServer else { return nil }
+        var scope = account.grantFacts.scope
+        switch outcome.result {
+        case .success(let response):
+            if scope == nil { scope = response.scopes.flatMap(GrantedScope.init(granted:)) }
+            scope?.note(response.scopes)
+        case .failure(let failure):
+            if scopes != nil, failure.mayMeanScope { scope?.noteRefusal() }
+        }
+        return scope == account.grantFacts.scope ? nil : scope
+    }
+}
+
+extension Event {
+    /// The tokens that a request brought.
+    ///
+    /// - Parameter set: what was asked for; nil for the account's default access token.
+    fileprivate static func issued(_ generation: Generation, _ issuance: Issuance, for set: TokenSet?) -> Event {
+        set.map { .tokenSetIssued($0, generation, issuance) } ?? .tokensIssued(generation, issuance)
+    }
+
+    /// The failure of a request.
+    ///
+    /// - Parameter set: what was asked for; nil for the account's default access token.
+    static func failed(_ generation: Generation, _ failure: RefreshFailure, for set: TokenSet?) -> Event {
+        set.map { .tokenSetFailed($0, generation, failure) } ?? .refreshFailed(generation, failure)
+    }
+}
