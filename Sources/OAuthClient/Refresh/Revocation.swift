@@ -204,20 +204,34 @@ extension OAuthClient {
         return known
     }
 
-    private func introspectedLifetime(
+    /// What the server tells of a token that is good (RFC 7662 §2.2), and its clock when it told; nil if it tells nothing within five
+    /// seconds.
+    func introspection(
         of token: AccessToken,
+        at endpoint: Endpoint,
         as client: RequestingClient,
         _ metadata: AuthorizationServerMetadata
-    ) async -> Duration? {
-        guard let endpoint = client.profile?.introspectionEndpoint else { return nil }
+    ) async -> (fields: [String: JSONValue], serverDate: Timestamp?)? {
         var post = post(from: client, to: endpoint, metadata)
         post.deadline = configuration.uptime() + min(Self.introspectionTimeout, configuration.totalTimeout)
         let fields = [("token", token.secret.reveal()), ("token_type_hint", "access_token")]
         let conclusion = await post.run(fields) { answer, body in
             (200...299).contains(answer.status) && body.fields["active"] == .boolean(true)
         }
-        guard conclusion.row == nil, let end = conclusion.body?.fields["exp"]?.seconds else { return nil }
-        let clock = (try? conclusion.answer.get())?.serverDate ?? configuration.now()
+        guard conclusion.row == nil, let body = conclusion.body else { return nil }
+        return (body.fields, (try? conclusion.answer.get())?.serverDate)
+    }
+
+    private func introspectedLifetime(
+        of token: AccessToken,
+        as client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata
+    ) async -> Duration? {
+        guard let endpoint = client.profile?.introspectionEndpoint,
+            let (fields, serverDate) = await introspection(of: token, at: endpoint, as: client, metadata),
+            let end = fields["exp"]?.seconds
+        else { return nil }
+        let clock = serverDate ?? configuration.now()
         let rest = end - Double(clock.microseconds) / 1e6
         // A year is as good as no end at all.
         return rest >= 1 ? .seconds(Int64(min(rest, 365 * 86_400))) : nil

@@ -105,14 +105,9 @@ extension OAuthClient {
         as client: RequestingClient,
         _ metadata: AuthorizationServerMetadata
     ) async -> SignedInPerson? {
-        guard let endpoint = client.profile?.introspectionEndpoint ?? metadata.introspectionEndpoint else { return nil }
-        var post = post(from: client, to: endpoint, metadata)
-        post.deadline = configuration.uptime() + min(Self.personTimeout, configuration.totalTimeout)
-        let fields = [("token", token.secret.reveal()), ("token_type_hint", "access_token")]
-        let conclusion = await post.run(fields) { answer, body in
-            (200...299).contains(answer.status) && body.fields["active"] == .boolean(true)
-        }
-        guard conclusion.row == nil, let fields = conclusion.body?.fields else { return nil }
+        guard let endpoint = client.profile?.introspectionEndpoint ?? metadata.introspectionEndpoint,
+            let (fields, _) = await introspection(of: token, at: endpoint, as: client, metadata)
+        else { return nil }
         return SignedInPerson(userInfo: fields, by: SignInProfile(), hiding: token.secret)
     }
 }
