@@ -150,7 +150,9 @@ package enum AcquireToken {
         package var scopes: [String]?
         package var resources: [String]?
         package var audience: String?
+        package var claims: String?
         package var force: Bool?
+        package var idToken: Bool?
 
         package init(
             account: String,
@@ -158,14 +160,18 @@ package enum AcquireToken {
             scopes: [String]? = nil,
             resources: [String]? = nil,
             audience: String? = nil,
-            force: Bool? = nil
+            claims: String? = nil,
+            force: Bool? = nil,
+            idToken: Bool? = nil
         ) {
             self.account = account
             self.minimumValiditySec = minimumValiditySec
             self.scopes = scopes
             self.resources = resources
             self.audience = audience
+            self.claims = claims
             self.force = force
+            self.idToken = idToken
         }
     }
 
@@ -175,12 +181,37 @@ package enum AcquireToken {
         package var tokenType: String
         package var expiresAtUSec: Int64
         package var scopes: [String]?
+        package var idToken: IDToken?
 
-        package init(accessToken: String, tokenType: String, expiresAtUSec: Int64, scopes: [String]? = nil) {
+        package init(
+            accessToken: String,
+            tokenType: String,
+            expiresAtUSec: Int64,
+            scopes: [String]? = nil,
+            idToken: IDToken? = nil
+        ) {
             self.accessToken = accessToken
             self.tokenType = tokenType
             self.expiresAtUSec = expiresAtUSec
             self.scopes = scopes
+            self.idToken = idToken
+        }
+    }
+
+    /// `IdToken` of the interface: the token, and what a program checks before it passes it on.
+    package struct IDToken: Codable, Hashable, Sendable {
+        package var token: String
+        package var expiresAtUSec: Int64
+        package var subject: String
+        package var audiences: [String]
+        package var nonce: String?
+
+        package init(token: String, expiresAtUSec: Int64, subject: String, audiences: [String], nonce: String? = nil) {
+            self.token = token
+            self.expiresAtUSec = expiresAtUSec
+            self.subject = subject
+            self.audiences = audiences
+            self.nonce = nonce
         }
     }
 }
@@ -228,6 +259,7 @@ package enum ReportRejected {
         package var scopes: [String]?
         package var resources: [String]?
         package var audience: String?
+        package var claims: String?
         package var challenge: String?
 
         package init(
@@ -235,12 +267,14 @@ package enum ReportRejected {
             scopes: [String]? = nil,
             resources: [String]? = nil,
             audience: String? = nil,
+            claims: String? = nil,
             challenge: String? = nil
         ) {
             self.account = account
             self.scopes = scopes
             self.resources = resources
             self.audience = audience
+            self.claims = claims
             self.challenge = challenge
         }
     }

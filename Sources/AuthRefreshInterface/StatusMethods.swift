@@ -200,17 +200,20 @@ package struct TokenSetStatus: Codable, Hashable, Sendable {
     package var scopes: [String]?
     package var resources: [String]?
     package var audience: String?
+    package var claims: String?
     package var expiresAtUSec: Int64
 
     package init(
         scopes: [String]? = nil,
         resources: [String]? = nil,
         audience: String? = nil,
+        claims: String? = nil,
         expiresAtUSec: Int64
     ) {
         self.scopes = scopes
         self.resources = resources
         self.audience = audience
+        self.claims = claims
         self.expiresAtUSec = expiresAtUSec
     }
 }

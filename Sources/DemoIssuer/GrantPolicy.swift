@@ -18,6 +18,10 @@ package struct GrantPolicy: Sendable, Equatable {
     package var issuesRefreshTokens = true
     /// Whether a sign-in brings an ID token though `openid` was not asked for, as Apple's do.
     package var issuesIDTokensUnasked = false
+    /// Whether a refresh brings an ID token, too, where `openid` was granted (OpenID Connect Core §12.2).
+    package var refreshesIDTokens = false
+    /// How long an ID token lives, in whole seconds.
+    package var idTokenLifetime = Duration.seconds(600)
     /// Whether clients may register themselves (RFC 7591), and with what they have to show that they may.
     package var registration = Registration.open
     /// How long the secret of a client lives that registered itself, in whole seconds; nil for ever.

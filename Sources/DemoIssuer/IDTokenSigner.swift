@@ -34,12 +34,19 @@ struct IDTokenSigner: Sendable {
     }
 
     /// Nil if it cannot be signed, which does not happen.
-    func idToken(_ issuer: String, _ subject: String, _ clientID: String, nonce: String?, at now: Duration) -> String? {
+    func idToken(
+        _ issuer: String,
+        _ subject: String,
+        _ clientID: String,
+        nonce: String?,
+        lifetime: Duration,
+        at now: Duration
+    ) -> String? {
         let claims = Claims(
             iss: issuer,
             sub: subject,
             aud: clientID,
-            exp: now.wholeSeconds + 600,
+            exp: (now + lifetime).wholeSeconds,
             iat: now.wholeSeconds,
             authTime: now.wholeSeconds,
             nonce: nonce

@@ -125,7 +125,7 @@ extension IssuerState {
         at now: Duration
     ) -> Answer {
         let isOpenID = ledger.policy.issuesIDTokensUnasked || tokens.scope.split(separator: " ").contains("openid")
-        let idToken = isOpenID ? signer.idToken(issuer, subject, client.id, nonce: nonce, at: now) : nil
+        let idToken = isOpenID ? idToken(for: subject, client, nonce: nonce, at: now) : nil
         return tokenAnswer(tokens, idToken: idToken, detailTypes: detailTypes, at: now)
     }
 

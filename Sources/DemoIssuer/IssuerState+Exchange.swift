@@ -38,7 +38,7 @@ extension IssuerState {
         note(draft, decision.outcome, at: now)
         guard case .issued(let tokens) = decision else { return answer(decision, at: now) }
         let isIDToken = wanted.hasSuffix("id_token")
-        let jwt = isIDToken ? signer.idToken(issuer, subject.subject, client.id, nonce: nil, at: now) : nil
+        let jwt = isIDToken ? idToken(for: subject.subject, client, at: now) : nil
         return tokenAnswer(tokens, issuedType: wanted, jwt: jwt, at: now)
     }
 

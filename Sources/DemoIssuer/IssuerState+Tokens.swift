@@ -61,7 +61,7 @@ extension IssuerState {
             using: &generator
         )
         note(draft, decision.outcome, at: now)
-        return answer(decision, at: now)
+        return answer(decision, to: client, at: now)
     }
 
     private mutating func serviceToken(
@@ -151,10 +151,23 @@ extension IssuerState {
         )
     }
 
-    func answer(_ decision: RefreshDecision, at now: Duration) -> Answer {
+    func idToken(for subject: String, _ client: DemoClient, nonce: String? = nil, at now: Duration) -> String? {
+        signer.idToken(issuer, subject, client.id, nonce: nonce, lifetime: ledger.policy.idTokenLifetime, at: now)
+    }
+
+    /// The ID token that comes with a refresh; nil if none does.
+    private func idToken(with tokens: IssuedTokens, for client: DemoClient?, at now: Duration) -> String? {
+        guard let client, ledger.policy.refreshesIDTokens, tokens.scope.split(separator: " ").contains("openid") else {
+            return nil
+        }
+        return ledger.liveToken(tokens.accessToken, at: now).flatMap { idToken(for: $0.subject, client, at: now) }
+    }
+
+    /// - Parameter client: whose grant was refreshed; nil for a token that no refresh token was spent for.
+    func answer(_ decision: RefreshDecision, to client: DemoClient? = nil, at now: Duration) -> Answer {
         switch decision {
         case .issued(let tokens), .rotated(let tokens), .graceRepeat(let tokens):
-            return tokenAnswer(tokens, at: now)
+            return tokenAnswer(tokens, idToken: idToken(with: tokens, for: client, at: now), at: now)
         case .refused(.scopeTooWide):
             return .oauthError("invalid_scope", "the scope asked for exceeds the scope granted")
         case .refused(.unknownTarget):

@@ -188,7 +188,8 @@ package struct OAuthClient: Sendable {
 }
 
 extension TokenSet {
-    /// What it adds to a refresh request: `scope` (RFC 6749 §6), `resource` once for each (RFC 8707 §2.2), `audience`. What it does
+    /// What it adds to a refresh request: `scope` (RFC 6749 §6), `resource` once for each (RFC 8707 §2.2), `audience`,
+    /// `claims` (OpenID Connect Core §5.5). What it does
     /// not name stays as the account has it.
     ///
     /// - Parameters:
@@ -209,6 +210,7 @@ extension TokenSet {
         return (scopes.isEmpty ? [] : [("scope", scopes.joined(separator: separator))])
             + resources.map { ("resource", $0) }
             + (audience.map { [("audience", $0)] } ?? [])
+            + (claims.map { [("claims", $0)] } ?? [])
     }
 }
 

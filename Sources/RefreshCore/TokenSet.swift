@@ -1,4 +1,4 @@
-/// What an access token is asked for beside the account's default one: scopes, resources, an audience.
+/// What an access token is asked for beside the account's default one: scopes, resources, an audience, claims.
 ///
 /// Two callers who name the same scopes and resources, in whatever order, ask for the same set and share its token. A set spends
 /// the account's one refresh token like any other refresh, and has no schedule: it is obtained when somebody asks for it.
@@ -9,6 +9,9 @@ package struct TokenSet: Hashable, Sendable {
     package let resources: [String]
     /// `audience`, as Auth0, Okta and Keycloak take it (RFC 8693 §2.1 names it for token exchange). Nil: not sent.
     package let audience: String?
+    /// `claims`: what the token, or what comes with it, shall say (OpenID Connect Core §5.5): a JSON object without blanks between its
+    /// parts. Nil: not sent.
+    package let claims: String?
 
     /// Sets that an account may hold valid tokens of. A person's programs use a handful of resources; sixteen tokens of 16 KiB, the
     /// largest seen, are a quarter of a megabyte.
@@ -20,28 +23,35 @@ package struct TokenSet: Hashable, Sendable {
     package static let offlineAccess = "offline_access"
 
     /// - Throws: `TokenSetError` for what no server could take.
-    package init(scopes: [String] = [], resources: [String] = [], audience: String? = nil) throws(TokenSetError) {
-        guard !scopes.isEmpty || !resources.isEmpty || audience != nil else { throw .empty }
+    package init(
+        scopes: [String] = [],
+        resources: [String] = [],
+        audience: String? = nil,
+        claims: String? = nil
+    ) throws(TokenSetError) {
+        guard !scopes.isEmpty || !resources.isEmpty || audience != nil || claims != nil else { throw .empty }
         for scope in scopes where !TokenSet.isScopeToken(scope) { throw .scope(scope) }
         for resource in resources where !TokenSet.isResource(resource) { throw .resource(resource) }
         if let audience, !TokenSet.isAudience(audience) { throw .audience(audience) }
         self.scopes = Set(scopes).sorted()
         self.resources = Set(resources).sorted()
+        if let claims, !TokenSet.isObject(claims) { throw .claims }
         self.audience = audience
+        self.claims = claims
         guard text.utf8.count <= TokenSet.longestText else { throw .tooLong }
     }
 
-    /// Its only name: a line for each part, `scope …`, `resource …`, `audience …`, in this order. What the store calls it by.
+    /// Its only name: a line for each part, `scope …`, `resource …`, `audience …`, `claims …`, in this order. What the store calls it by.
     package var text: String {
         let lines =
             scopes.map { "scope \($0)" } + resources.map { "resource \($0)" }
-            + (audience.map { ["audience \($0)"] } ?? [])
+            + (audience.map { ["audience \($0)"] } ?? []) + (claims.map { ["claims \($0)"] } ?? [])
         return lines.joined(separator: "\n")
     }
 
     /// Nil if `text` is not what `text` gives for some set.
     package init?(text: String) {
-        var (scopes, resources, audiences): ([String], [String], [String]) = ([], [], [])
+        var (scopes, resources, audiences, claims): ([String], [String], [String], [String]) = ([], [], [], [])
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2 else { return nil }
@@ -49,12 +59,12 @@ package struct TokenSet: Hashable, Sendable {
             case "scope": scopes.append(parts[1])
             case "resource": resources.append(parts[1])
             case "audience": audiences.append(parts[1])
+            case "claims": claims.append(parts[1])
             default: return nil
             }
         }
-        guard let set = try? TokenSet(scopes: scopes, resources: resources, audience: audiences.first),
-            set.text == text
-        else { return nil }
+        let set = try? TokenSet(scopes: scopes, resources: resources, audience: audiences.first, claims: claims.first)
+        guard let set, set.text == text else { return nil }
         self = set
     }
 
@@ -80,6 +90,11 @@ package struct TokenSet: Hashable, Sendable {
         !text.isEmpty && text.utf8.allSatisfy { (0x20...0x7e).contains($0) }
     }
 
+    /// Whether it stands on one line and begins and ends as an object does; its grammar is looked at where it comes in.
+    private static func isObject(_ text: String) -> Bool {
+        text.hasPrefix("{") && text.hasSuffix("}") && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
+    }
+
     private static func isVisible(_ byte: UInt8) -> Bool {
         (0x21...0x7e).contains(byte)
     }
@@ -98,6 +113,8 @@ package enum TokenSetError: Error, Hashable, Sendable {
     /// No absolute URI, or one with a fragment.
     case resource(String)
     case audience(String)
+    /// No JSON object.
+    case claims
     /// Longer than `TokenSet.longestText`.
     case tooLong
 }

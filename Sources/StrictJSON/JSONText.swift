@@ -23,6 +23,21 @@ package struct JSONText: Equatable, Sendable {
     /// The value in JSON, as it came.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// The same value without white space between its parts.
+    package var compactText: String {
+        var (isInString, isEscaped) = (false, false)
+        let kept = bytes.filter { byte in
+            guard isInString else {
+                isInString = byte == UInt8(ascii: "\"")
+                return byte > 0x20
+            }
+            if !isEscaped, byte == UInt8(ascii: "\"") { isInString = false }
+            isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+            return true
+        }
+        return String(decoding: kept, as: UTF8.self)
+    }
+
     package var isNull: Bool { bytes.first == UInt8(ascii: "n") }
     package var isObject: Bool { bytes.first == UInt8(ascii: "{") }
 

@@ -257,6 +257,8 @@ extension Refusal {
         case "register": "a new client"
         case "registration": "the client's registration"
         case "resources": "a resource"
+        case "claims": "the claims"
+        case "idToken": "an ID token"
         case "redirect": "the redirected address"
         case "audience": "the audience"
         case "challenge": "the challenge"

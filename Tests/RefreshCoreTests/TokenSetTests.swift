@@ -37,6 +37,13 @@ struct TokenSetTests {
         #expect(throws: TokenSetError.resource(resource)) { try TokenSet(resources: [resource]) }
     }
 
+    @Test func `claims name a set, and stand on one line`() throws {
+        let set = try TokenSet(scopes: ["a"], claims: #"{"id_token":{"acr":null}}"#)
+        #expect(set.text == "scope a\nclaims {\"id_token\":{\"acr\":null}}")
+        #expect(TokenSet(text: set.text) == set)
+        for claims in ["", "[]", "{\n}", "{"] { #expect(throws: TokenSetError.claims) { try TokenSet(claims: claims) } }
+    }
+
     @Test func `nothing, an empty audience, and too much are refused`() throws {
         #expect(throws: TokenSetError.empty) { try TokenSet() }
         #expect(throws: TokenSetError.audience("")) { try TokenSet(audience: "") }

@@ -39,6 +39,8 @@ package struct ClientGrantRequest: Sendable {
     package var resources: [String] = []
     /// RFC 8693 §2.1, and Auth0's word elsewhere; nil sends none.
     package var audience: String?
+    /// OpenID Connect Core §5.5; nil sends none.
+    package var claims: String?
     /// Added to the request, unless it names them itself.
     package var parameters: [String: String] = [:]
 
@@ -68,6 +70,7 @@ package struct ClientGrantRequest: Sendable {
             + (scopes.isEmpty ? [] : [("scope", scopes.joined(separator: separator))])
             + resources.map { ("resource", $0) }
             + (audience.map { [("audience", $0)] } ?? [])
+            + (claims.map { [("claims", $0)] } ?? [])
             // RFC 9396 §6: a grant that no person gives says it here.
             + (client.registration.authorizationDetails.map { [("authorization_details", $0)] } ?? [])
         let rest = parameters.filter { name, _ in !own.contains { $0.name == name } }

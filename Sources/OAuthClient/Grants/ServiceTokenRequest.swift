@@ -32,6 +32,7 @@ package struct ServiceTokenRequest: Sendable {
         var request = ClientGrantRequest(client: client, grant: grant, scopes: scopes)
         request.resources = tokenSet?.resources ?? []
         request.audience = tokenSet?.audience
+        request.claims = tokenSet?.claims
         request.parameters = client.registration.refreshParameters
         return request
     }

@@ -13,7 +13,7 @@ struct ChallengeCommand: ParsableCommand {
             on, and the next 'authctl login' asks for just that. Its tokens are handed out as before. 'authctl refresh' \
             takes the wish back.
 
-            With --scope, --resource or --audience the token of that token set was not taken.
+            With --scope, --resource, --audience or --claims the token of that token set was not taken.
 
             Exit status: 0 there is a token that may do better, 3 a person must sign in, 65 the header cannot be understood, or \
             finds fault with the request itself.
@@ -47,6 +47,9 @@ struct ChallengeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The audience of the token set.", valueName: "audience"))
     var audience: String?
 
+    @Option(help: ArgumentHelp("The claims of the token set.", valueName: "json"))
+    var claims: String?
+
     @OptionGroup var output: OutputOptions
 
     @OptionGroup var connection: ConnectionOptions
@@ -57,6 +60,7 @@ struct ChallengeCommand: ParsableCommand {
             scopes: scope.isEmpty ? nil : scope.flatMap(TokenRequest.scopeTokens),
             resources: resource.isEmpty ? nil : resource,
             audience: audience,
+            claims: claims,
             challenge: try challenge()
         )
         var daemon = try connection.connect()

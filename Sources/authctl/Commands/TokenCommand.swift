@@ -14,7 +14,7 @@ struct TokenCommand: ParsableCommand {
             callers share. A token that is still valid is handed out even if refreshing fails, or gives none that is valid \
             for as long as --min-validity asks; standard error then has a warning (with --json {"warning": ...}).
 
-            With --scope, --resource or --audience it prints a token of that token set instead of the account's default \
+            With --scope, --resource, --audience or --claims it prints a token of that token set instead of the account's default \
             one. It is obtained with the account's own grant when it is first asked for, stored, and shared by all who \
             name the same. A server that refuses a set leaves the account as it is: exit status 78, or 3 if the user \
             could lift the refusal, as by consent.
@@ -32,6 +32,10 @@ struct TokenCommand: ParsableCommand {
             line with 'raw', a DPoP header with 'header', 'dpopProof' with 'json', AUTHREFRESH_DPOP_PROOF with 'env'. If the server \
             answers with 'use_dpop_nonce', ask again with what its DPoP-Nonce header says: --dpop-nonce.
 
+            --id-token prints the account's ID token instead, for a program that shows its own back end who signed in; it is refreshed \
+            when it has ended. With 'json' its subject, audiences and nonce stand beside it; 'env' exports AUTHREFRESH_ID_TOKEN. An \
+            account whose server sends no ID token with a refresh needs a sign-in for a new one: exit status 3.
+
             Every child of a shell can read its environment: use 'env' where a program takes its token in no other way.
 
             Examples:
@@ -41,6 +45,8 @@ struct TokenCommand: ParsableCommand {
               authctl token work --scope mail.read --scope mail.send
               authctl token work --resource https://api.example.com/
               authctl token work --format header | curl -H @- https://api.example.com/
+              authctl token work --claims '{"access_token":{"acr":{"value":"mfa"}}}'
+              authctl token work --id-token
               authctl token work --dpop GET https://api.example.com/ --format header
               vars=$(authctl token work --format env) && eval "$vars" || exit
               authctl token work --format xoauth2 --user you@example.org
@@ -69,6 +75,14 @@ struct TokenCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The audience the token is for, for servers that take one.", valueName: "audience"))
     var audience: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Claims the token is asked to carry, a JSON object (OpenID Connect Core 5.5).",
+            valueName: "json"
+        )
+    )
+    var claims: String?
+
     @Flag(help: "Refresh even if the token is valid.")
     var force = false
 
@@ -80,6 +94,9 @@ struct TokenCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("Whose mailbox it is, for xoauth2 and oauthbearer.", valueName: "name"))
     var user: String?
+
+    @Flag(help: "Print the account's ID token instead of an access token.")
+    var idToken = false
 
     @Option(
         parsing: .upToNextOption,
@@ -100,7 +117,9 @@ struct TokenCommand: ParsableCommand {
             scopes: scope.flatMap(TokenRequest.scopeTokens),
             resources: resource,
             audience: audience,
+            claims: claims,
             force: force,
+            idToken: idToken,
             format: format ?? (json ? .json : .raw),
             user: user,
             socket: connection.socket
@@ -110,9 +129,9 @@ struct TokenCommand: ParsableCommand {
     func validate() throws {
         // Without its blank value the call would mean the account's default token.
         guard !scope.contains(where: { TokenRequest.scopeTokens(of: $0).isEmpty }), !resource.contains(""),
-            audience != ""
+            audience != "", claims != ""
         else {
-            throw ValidationError("'--scope', '--resource' and '--audience' need a value")
+            throw ValidationError("'--scope', '--resource', '--audience' and '--claims' need a value")
         }
         guard !json || format == nil || format == .json else {
             throw ValidationError("'--json' and '--format' name two forms")
@@ -123,10 +142,25 @@ struct TokenCommand: ParsableCommand {
         guard dpop.isEmpty || format?.needsUser != true else {
             throw ValidationError("'--dpop' is for HTTP requests, and '\(format?.rawValue ?? "")' for mailboxes")
         }
+        guard !idToken || (scope.isEmpty && resource.isEmpty && audience == nil && claims == nil) else {
+            throw ValidationError(
+                "'--id-token' is the account's own, and goes with no token set"
+            )
+        }
+        guard !idToken || dpop.isEmpty else {
+            throw ValidationError("'--dpop' is for access tokens, not for '--id-token'")
+        }
+        guard !idToken || format?.needsUser != true else {
+            throw ValidationError("'--format \(format?.rawValue ?? "")' is for access tokens, not for '--id-token'")
+        }
         guard dpopNonce == nil || !dpop.isEmpty else { throw ValidationError("'--dpop-nonce' goes with '--dpop'") }
     }
 
     func run() throws(AuthctlError) {
+        if idToken {
+            let token = try PrintedIDToken(request)
+            return try StandardOutput.write(token.text(for: request))
+        }
         guard dpop.count == 2 else {
             return try request.answer { text throws(AuthctlError) in try StandardOutput.write(text) }
         }
@@ -181,5 +215,53 @@ struct ProvenToken {
         case .env: return text + "export AUTHREFRESH_DPOP_PROOF='\(proof)'\n"
         case .json: return token.object(with: proof).text + "\n"
         }
+    }
+}
+
+/// An account's ID token, and the forms in which it is printed.
+struct PrintedIDToken {
+    private let token: AcquireToken.IDToken
+
+    /// Acquires the token.
+    ///
+    /// - Throws: `connection(.unreadableReply)` if it is missing, or holds characters that could forge a header.
+    init(_ request: TokenRequest) throws(AuthctlError) {
+        var daemon = try DaemonConnection(socket: request.socket)
+        let reply = try request.reply(from: &daemon)
+        guard let token = WireText.decode(AcquireToken.Reply.self, fromText: reply.text)?.idToken,
+            AcquiredToken.isPrintable(token.token)
+        else { throw .connection(.unreadableReply) }
+        self.token = token
+        request.warnIfShort(endingAt: token.expiresAtUSec)
+    }
+
+    /// The text for standard output, with its newline.
+    func text(for request: TokenRequest) -> String {
+        switch request.format {
+        case .raw, .xoauth2, .oauthbearer: "\(token.token)\n"
+        case .header: "Authorization: Bearer \(token.token)\n"
+        case .json: object.text + "\n"
+        case .env: environment(of: request.account)
+        }
+    }
+
+    private var object: JSONObjectText {
+        var object = JSONObjectText()
+        object.add("audiences", JSONText.array(token.audiences))
+        object.add("expiresAtUSec", String(token.expiresAtUSec))
+        object.add("idToken", JSONText.quote(token.token))
+        object.add("nonce", token.nonce.map(JSONText.quote))
+        object.add("subject", JSONText.quote(token.subject))
+        return object
+    }
+
+    /// As that of an access token.
+    private func environment(of account: String) -> String {
+        let variables = [
+            ("AUTHREFRESH_ACCOUNT", account),
+            ("AUTHREFRESH_ID_TOKEN", token.token),
+            ("AUTHREFRESH_EXPIRES_AT", String(token.expiresAtUSec / 1_000_000)),
+        ]
+        return variables.map { "export \($0.0)=\(AcquiredToken.quotedForShell($0.1))\n" }.joined()
     }
 }

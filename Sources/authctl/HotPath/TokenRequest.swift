@@ -14,8 +14,12 @@ struct TokenRequest: Hashable, Sendable {
     var resources: [String] = []
     /// The audience of a token set of its own. Nil: none.
     var audience: String?
+    /// The claims of a token set of its own, a JSON object. Nil: none.
+    var claims: String?
     /// Refresh even if the token is valid.
     var force = false
+    /// Ask for the account's ID token, too.
+    var idToken = false
     var format = TokenFormat.raw
     /// Whose mailbox it is, for the SASL formats. Nil: the account's name says it, if it is an address.
     var user: String?
@@ -174,15 +178,23 @@ extension TokenRequest {
 
     /// Acquires the token on a connection that others may use after it.
     func acquire(from daemon: inout DaemonConnection) throws(AuthctlError) -> AcquiredToken {
-        try AcquiredToken(
-            reply: daemon.ask(.acquireToken, json: parameters, patience: DaemonConnection.refreshPatience)
-        )
+        try AcquiredToken(reply: reply(from: &daemon))
+    }
+
+    func reply(from daemon: inout DaemonConnection) throws(AuthctlError) -> JSONText {
+        try daemon.ask(.acquireToken, json: parameters, patience: DaemonConnection.refreshPatience)
+    }
+
+    func warnIfShort(_ token: AcquiredToken) {
+        warnIfShort(endingAt: token.expiresAtUSec)
     }
 
     /// A token that is valid for less than was asked for is worth more than none, but not in silence.
-    func warnIfShort(_ token: AcquiredToken) {
+    ///
+    /// - Parameter end: the token's, µs since 1970.
+    func warnIfShort(endingAt end: Int64) {
         guard let minimumValidity else { return }
-        let left = LocalTime.now.seconds(until: token.expiresAtUSec)
+        let left = LocalTime.now.seconds(until: end)
         guard left < minimumValidity - Self.slack else { return }
         let asked = LocalTime.length(minimumValidity)
         StandardError.warn("the token is valid for \(LocalTime.length(left)) only, \(asked) was asked for")
@@ -192,7 +204,9 @@ extension TokenRequest {
         var object = JSONObjectText()
         object.add("account", JSONText.quote(account))
         object.add("audience", audience.map(JSONText.quote))
+        object.add("claims", claims.map(JSONText.quote))
         object.add("force", force ? "true" : nil)
+        object.add("idToken", idToken ? "true" : nil)
         object.add("minimumValiditySec", minimumValidity.map { String($0) })
         object.add("resources", Self.array(resources))
         object.add("scopes", Self.array(scopes))
@@ -282,7 +296,7 @@ struct AcquiredToken {
 
     /// Quotes and backslashes stand outside the single quotes, each behind a backslash: within them a backslash is one character
     /// to POSIX shells and begins an escape in fish.
-    private static func quotedForShell(_ text: String) -> String {
+    static func quotedForShell(_ text: String) -> String {
         var quoted = "'"
         for character in text.unicodeScalars {
             switch character {

@@ -91,6 +91,7 @@ struct SettingsView {
         let targets = (set.resources ?? []) + (set.audience.map { [$0] } ?? [])
         let parts = [
             set.scopes?.joined(separator: " "), targets.isEmpty ? nil : "for " + targets.joined(separator: " "),
+            set.claims.map { "with the claims \($0)" },
         ].compactMap(\.self)
         let verb = set.expiresAtUSec > time.nowUSec ? "until" : "ended"
         return "\(parts.joined(separator: ", ")) \(verb) \(time.both(set.expiresAtUSec))"

@@ -12,6 +12,7 @@ enum Wording {
         case "outcomeUnknown": "the answer to a refresh was lost, and the old refresh token is no longer taken"
         case "userRequired": "the authorization server wants to see you"
         case "noRefreshToken": "the server gave no refresh token, so that the access token cannot be refreshed"
+        case "noIDToken": "it has no ID token that is valid, and a refresh brings none"
         case "sourceAccount": "the account that its token is derived from needs a sign-in"
         case "stepUp": "a server that was shown the token wants a stronger or wider sign-in"
         case let other?: PlainText.line(other)

@@ -2,6 +2,7 @@ internal import AccountStorage
 internal import AuthRefreshInterface
 internal import OAuthClient
 internal import RefreshCore
+internal import StrictJSON
 internal import Varlink
 
 /// The calls for access tokens, and about those that were not taken.
@@ -23,7 +24,13 @@ struct TokenCalls: DutyCalls {
         }
         let isForced = asked.force ?? false
         guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
-        if let set = try tokenSet(asked.scopes, asked.resources, asked.audience) {
+        let set = try tokenSet(asked.scopes, asked.resources, asked.audience, claims: asked.claims)
+        if asked.idToken == true {
+            guard set == nil else { throw .idTokenOfSet }
+            let call = TokenCall(minimumValidity: minimumValidity, isForced: isForced)
+            return try IDTokenCalls(coordinator: coordinator).acquire(call, of: snapshot, responder, on: coordinator)
+        }
+        if let set {
             let call = TokenSetCall(set: set, minimumValidity: minimumValidity, isForced: isForced)
             return try acquire(call, of: snapshot, responder, on: coordinator)
         }
@@ -107,10 +114,25 @@ struct TokenCalls: DutyCalls {
     /// The set that a call names; nil if it names none, and so means the account's default token.
     ///
     /// - Throws: `InvalidSettings` for what no server could take.
-    func tokenSet(_ scopes: [String]?, _ resources: [String]?, _ audience: String?) throws(VarlinkError) -> TokenSet? {
-        guard scopes?.isEmpty == false || resources?.isEmpty == false || audience != nil else { return nil }
-        do {
-            return try TokenSet(scopes: scopes ?? [], resources: resources ?? [], audience: audience)
+    func tokenSet(
+        _ scopes: [String]?,
+        _ resources: [String]?,
+        _ audience: String?,
+        claims: String?
+    ) throws(VarlinkError) -> TokenSet? {
+        guard scopes?.isEmpty == false || resources?.isEmpty == false || audience != nil || claims != nil else {
+            return nil
+        }
+        do throws(TokenSetError) {
+            return try TokenSet(
+                scopes: scopes ?? [],
+                resources: resources ?? [],
+                audience: audience,
+                claims: claims.map { text throws(TokenSetError) in
+                    guard let object = try? JSONText(text), object.isObject else { throw .claims }
+                    return object.compactText
+                }
+            )
         } catch {
             throw VarlinkError(error)
         }
@@ -269,7 +291,7 @@ struct TokenCalls: DutyCalls {
             return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: snapshot.account.name)))
         }
         var event = Event.accessTokenRejected
-        if let set = try tokenSet(asked.scopes, asked.resources, asked.audience) {
+        if let set = try tokenSet(asked.scopes, asked.resources, asked.audience, claims: asked.claims) {
             let held = try stored(coordinator.records.tokenSet(set, of: snapshot.account.id))
             guard held?.times.mayBeRejected(at: snapshot.at) == true else {
                 return responder.reply(ReportRejected.Reply(status: snapshot.wireStatus))
@@ -334,6 +356,11 @@ struct TokenSetCall: Sendable {
 }
 
 extension VarlinkError {
+    fileprivate static var idTokenOfSet: VarlinkError {
+        let reason = "an ID token is the account's own, and belongs to no scopes, resources or audience"
+        return VarlinkError(InvalidSettingsError(field: "idToken", reason: reason))
+    }
+
     fileprivate static func challenge(_ reason: String) -> VarlinkError {
         VarlinkError(InvalidSettingsError(field: "challenge", reason: reason))
     }

@@ -10,6 +10,7 @@ extension TokenSetStatus {
             scopes: record.set.scopes.isEmpty ? nil : record.set.scopes,
             resources: record.set.resources.isEmpty ? nil : record.set.resources,
             audience: record.set.audience,
+            claims: record.set.claims,
             expiresAtUSec: record.times.expiresAt(at: now).microseconds
         )
     }
@@ -29,6 +30,10 @@ extension VarlinkError {
             self.init(InvalidSettingsError(field: "resources", reason: reason, hint: "RFC 8707 section 2"))
         case .audience:
             self.init(InvalidSettingsError(field: "audience", reason: "it is empty, or not plain ASCII text"))
+        case .claims:
+            let hint =
+                #"for example {"access_token":{"acr":{"essential":true}}}, as OpenID Connect Core section 5.5 has it"#
+            self.init(InvalidSettingsError(field: "claims", reason: "they are no JSON object", hint: hint))
         case .tooLong: self.init(LimitExceededError(.tokenSetBytes, maximum: TokenSet.longestText))
         }
     }

@@ -1,0 +1,163 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import JOSE
+internal import OAuthClient
+internal import RefreshCore
+internal import Varlink
+
+/// The calls for an account's ID token (OpenID Connect Core §2), which says to a program's own back end who signed in.
+struct IDTokenCalls: DutyCalls {
+    let coordinator: RefreshCoordinator
+
+    /// Why a caller gets no ID token: only a sign-in brings one.
+    static let reason = "noIDToken"
+
+    /// Answers with the stored ID token if it is good enough, else waits for one refresh that may bring a newer one.
+    func acquire(
+        _ call: TokenCall,
+        of snapshot: AccountSnapshot,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) {
+        guard let held = try held(by: snapshot, on: coordinator) else { throw refusal(for: snapshot) }
+        let isGood = held.suffices(for: call.minimumValidity, at: snapshot) && snapshot.holdsAccessToken(for: nil)
+        if isGood, !call.isForced { return try reply(with: held, of: snapshot, responder, on: coordinator) }
+        guard call.isForced || !isUnlikelyToBeReplaced(held, call, at: snapshot) else {
+            guard !held.hasEnded(at: snapshot) else { throw refusal(for: snapshot) }
+            return try reply(with: held, of: snapshot, responder, on: coordinator)
+        }
+        let (id, name) = (snapshot.account.id, snapshot.account.name.text)
+        wait(for: .attempt, of: id, after: .refreshRequested, responder, on: coordinator) { [coordinator] outcome in
+            coordinator.assumeIsolated { coordinator in
+                finish(call, of: name, had: held, outcome, responder, on: coordinator)
+            }
+        }
+    }
+
+    /// Whether the last refresh has shown that another one brings no better ID token: it came when this one was no longer good
+    /// enough, and left it in place.
+    private func isUnlikelyToBeReplaced(_ held: HeldIDToken, _ call: TokenCall, at snapshot: AccountSnapshot) -> Bool {
+        guard snapshot.holdsAccessToken(for: nil), let times = snapshot.state.accessToken else { return false }
+        let age = snapshot.at.elapsed(since: times.issuedAt)
+        return held.remaining(at: snapshot) + age < held.wanted(call.minimumValidity)
+    }
+
+    /// Replies with what is held after the wait. An ID token that has not ended is better than none, unless the caller wants another.
+    private func finish(
+        _ call: TokenCall,
+        of name: String,
+        had before: HeldIDToken,
+        _ outcome: WaitOutcome,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) {
+        do throws(VarlinkError) {
+            let after = if let settled = outcome.snapshot { settled } else { try account(name, on: coordinator) }
+            guard after.holdsAccessToken(for: .zero), let held = try held(by: after, on: coordinator) else {
+                return refuse(outcome, name, responder)
+            }
+            if !held.hasEnded(at: after), !call.isForced || held.token != before.token {
+                return try reply(with: held, of: after, responder, on: coordinator)
+            }
+            guard case .settled = outcome, after.failure == nil else { return refuse(outcome, name, responder) }
+            throw refusal(for: after)
+        } catch {
+            responder.fail(error)
+        }
+    }
+
+    private func held(
+        by snapshot: AccountSnapshot,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) -> HeldIDToken? {
+        try stored(coordinator.records.idToken(of: snapshot.account.id)).flatMap(HeldIDToken.init)
+    }
+
+    private func reply(
+        with held: HeldIDToken,
+        of snapshot: AccountSnapshot,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) {
+        guard let times = snapshot.state.accessToken,
+            let token = try stored(coordinator.records.accessToken(of: snapshot.account.id))
+        else { throw .noToken(snapshot) }
+        responder.reply(
+            AcquireToken.Reply(
+                accessToken: token.secret.reveal(),
+                tokenType: token.scheme,
+                expiresAtUSec: times.expiresAt(at: snapshot.at).microseconds,
+                idToken: held.onTheWire(at: snapshot)
+            )
+        )
+    }
+
+    /// There is no ID token that has not ended, and a refresh brings none.
+    private func refusal(for snapshot: AccountSnapshot) -> VarlinkError {
+        let name = snapshot.account.name.text
+        guard snapshot.account.registration.serviceGrant == nil else {
+            let reason = "'\(name)' acts for itself, and an ID token is about a person who signed in"
+            return VarlinkError(InvalidSettingsError(field: "idToken", reason: reason))
+        }
+        let scopes = snapshot.account.registration.scopes
+        let wanted = scopes.contains("openid") ? [] : ["openid"] + scopes
+        return VarlinkError(
+            InteractionRequiredError(
+                account: name,
+                reason: Self.reason,
+                sinceUSec: snapshot.at.wall.microseconds,
+                hint: (["authctl login \(name)"] + wanted.map { "--scope \($0)" }).joined(separator: " ")
+            )
+        )
+    }
+}
+
+/// How a caller wants a token.
+struct TokenCall: Sendable {
+    /// Nil: enough for the request it is for.
+    let minimumValidity: Duration?
+    /// Whether it must have been issued after the call.
+    let isForced: Bool
+}
+
+/// An ID token out of the store, and what it says of itself.
+private struct HeldIDToken: Sendable {
+    let token: Secret
+    let claims: IDToken
+
+    /// Nil if it cannot be read: it was checked before it was stored, so that is as good as none.
+    init?(_ token: Secret) {
+        guard let claims = try? IDToken(stored: token) else { return nil }
+        self.token = token
+        self.claims = claims
+    }
+
+    /// What is left of it by the server's clock; not positive once it has ended.
+    func remaining(at snapshot: AccountSnapshot) -> Duration {
+        claims.expiresAt - (snapshot.at.wall + (snapshot.clockSkew ?? .zero))
+    }
+
+    func hasEnded(at snapshot: AccountSnapshot) -> Bool { remaining(at: snapshot) <= .zero }
+
+    /// What a caller wants left of it. One who names nothing gets one that outlives the request it is for, and nobody gets more than
+    /// nine tenths of what the server gives, as with an access token.
+    func wanted(_ minimumValidity: Duration?) -> Duration {
+        let lifetime = max(claims.expiresAt - claims.issuedAt, .zero)
+        return min(minimumValidity ?? min(.seconds(30), lifetime.scaled(by: 0.1)), lifetime.scaled(by: 0.9))
+    }
+
+    func suffices(for minimumValidity: Duration?, at snapshot: AccountSnapshot) -> Bool {
+        !hasEnded(at: snapshot) && remaining(at: snapshot) >= wanted(minimumValidity)
+    }
+
+    func onTheWire(at snapshot: AccountSnapshot) -> AcquireToken.IDToken {
+        AcquireToken.IDToken(
+            token: token.reveal(),
+            // By our clock, as all times on the wire.
+            expiresAtUSec: (snapshot.at.wall + remaining(at: snapshot)).microseconds,
+            subject: claims.subject,
+            audiences: claims.audiences,
+            nonce: claims.nonce
+        )
+    }
+}
