@@ -115,12 +115,14 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var clockSkewSec: Int64?
     package var grantType: String?
     package var missingScopes: [String]?
+    package var declinedScopes: [String]?
     package var failures: Int64
     package var reason: String?
     package var sinceUSec: Int64?
     package var failure: FailureReport?
     package var hint: String?
     package var tokenSets: [TokenSetStatus]?
+    package var grantedScopes: [String]?
     package var subject: String?
     package var keptFields: [String: String]?
     package var person: Person?
@@ -140,12 +142,14 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         clockSkewSec: Int64? = nil,
         grantType: String? = nil,
         missingScopes: [String]? = nil,
+        declinedScopes: [String]? = nil,
         failures: Int64,
         reason: String? = nil,
         sinceUSec: Int64? = nil,
         failure: FailureReport? = nil,
         hint: String? = nil,
         tokenSets: [TokenSetStatus]? = nil,
+        grantedScopes: [String]? = nil,
         subject: String? = nil,
         keptFields: [String: String]? = nil,
         person: Person? = nil,
@@ -164,12 +168,14 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         self.clockSkewSec = clockSkewSec
         self.grantType = grantType
         self.missingScopes = missingScopes
+        self.declinedScopes = declinedScopes
         self.failures = failures
         self.reason = reason
         self.sinceUSec = sinceUSec
         self.failure = failure
         self.hint = hint
         self.tokenSets = tokenSets
+        self.grantedScopes = grantedScopes
         self.subject = subject
         self.keptFields = keptFields
         self.person = person

@@ -18,6 +18,8 @@ package struct GrantPolicy: Sendable, Equatable {
     package var issuesRefreshTokens = true
     /// Whether a sign-in brings an ID token though `openid` was not asked for, as Apple's do.
     package var issuesIDTokensUnasked = false
+    /// Scopes that no sign-in is granted, whatever the person is asked.
+    package var declinedScopes: Set<String> = []
     /// Whether a refresh brings an ID token, too, where `openid` was granted (OpenID Connect Core §12.2).
     package var refreshesIDTokens = false
     /// How long an ID token lives, in whole seconds.

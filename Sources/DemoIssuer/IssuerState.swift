@@ -95,7 +95,14 @@ struct IssuerState {
 
     /// Gives a client a grant because a person has consented, with its first tokens.
     mutating func openGrant(clientID: String, subject: String, scope: String, at now: Duration) -> IssuedTokens {
-        ledger.openGrant(clientID: clientID, subject: subject, scope: scope, at: now, using: &generator)
+        let granted = scope.split(separator: " ").filter { !ledger.policy.declinedScopes.contains(String($0)) }
+        return ledger.openGrant(
+            clientID: clientID,
+            subject: subject,
+            scope: granted.joined(separator: " "),
+            at: now,
+            using: &generator
+        )
     }
 
     func client(_ id: String) -> DemoClient? { clients[id] }

@@ -7,6 +7,8 @@ package struct GrantedScope: Hashable, Sendable {
     package private(set) var granted: [String]
     /// Those of them that the account's own access token lacks.
     package private(set) var missing: [String]
+    /// What the sign-in asked for and the grant does not have: the person or the server declined it. Sorted.
+    package private(set) var declined: [String]
     /// What the account's own requests say of the scope.
     package private(set) var request: Request
 
@@ -23,15 +25,19 @@ package struct GrantedScope: Hashable, Sendable {
     package static let longest = 4_096
 
     /// What the answer to a sign-in, or to the first refresh of a grant, tells; nil if it cannot be kept or asked for.
-    package init?(granted scopes: [String]) {
+    ///
+    /// - Parameter asked: what a sign-in asked for; empty if nothing is known to have been.
+    package init?(granted scopes: [String], asked: [String] = []) {
         guard Self.isUsable(scopes) else { return nil }
-        self.init(granted: Set(scopes).sorted(), missing: [], request: .omitted)
+        let declined = asked.filter { Self.isDeclined($0, of: scopes) }
+        self.init(granted: Set(scopes).sorted(), missing: [], declined: Set(declined).sorted(), request: .omitted)
     }
 
     /// As it was stored.
-    package init(granted: [String], missing: [String], request: Request) {
+    package init(granted: [String], missing: [String], declined: [String] = [], request: Request) {
         self.granted = granted
         self.missing = missing
+        self.declined = declined
         self.request = request
     }
 
@@ -47,6 +53,7 @@ package struct GrantedScope: Hashable, Sendable {
             // More, or the same by other names: nothing shows that there is less.
             granted = now.sorted()
             missing = []
+            declined = declined.filter { Self.isDeclined($0, of: scopes) }
             return
         }
         // It says whether there is a refresh token, not what the access token may (OpenID Connect Core §11); some answers leave it out.
@@ -57,6 +64,20 @@ package struct GrantedScope: Hashable, Sendable {
     /// Takes note that the server has given no tokens to a request that named the scope.
     package mutating func noteRefusal() {
         request = .refused
+    }
+
+    /// What says who signs in, or how long the grant lasts, and not what the token may: servers list it or leave it out as they like.
+    private static let unlisted: Set = ["openid", "profile", "email", "address", "phone", TokenSet.offlineAccess]
+
+    /// Whether `scope`, which was asked for, is not among what was granted by any name: `Mail.Read` stands for
+    /// `https://graph.microsoft.com/Mail.Read` in Entra's answers, in another case at times; and `.default` for all that a resource has.
+    private static func isDeclined(_ scope: String, of granted: [String]) -> Bool {
+        let name = shortName(scope)
+        return !unlisted.contains(scope) && name != ".default" && !granted.contains { shortName($0) == name }
+    }
+
+    private static func shortName(_ scope: String) -> String {
+        (scope.split(separator: "/").last.map(String.init) ?? scope).lowercased()
     }
 
     private static func isUsable(_ scopes: [String]) -> Bool {

@@ -24,7 +24,7 @@ import Testing
     @Test func `types agree with their wire types`() throws {
         #expect(
             description.members(.type).map(\.name) == [
-                "FailureReport", "TokenSetStatus", "AccountStatus", "Person", "AccountSettings", "ManagedRegistration",
+                "FailureReport", "TokenSetStatus", "IdToken", "AccountStatus", "Person", "AccountSettings", "ManagedRegistration",
                 "ProviderVariable", "EndOfGrant", "ProviderNote", "PurposeScopes",
                 "ProviderProfile", "SignOutStep",
                 "StoreFinding", "Finding",
@@ -33,6 +33,7 @@ import Testing
         for member in description.members(.type) {
             switch member.name {
             case "FailureReport": try shape.check(FailureReport.self, member.fields, member.name)
+            case "IdToken": try shape.check(AcquireToken.IDToken.self, member.fields, member.name)
             case "TokenSetStatus": try shape.check(TokenSetStatus.self, member.fields, member.name)
             case "AccountStatus": try shape.check(AccountStatus.self, member.fields, member.name)
             case "Person": try shape.check(Person.self, member.fields, member.name)

@@ -31,6 +31,7 @@ struct TokenSetTests {
         scopes: [String]? = nil,
         resources: [String]? = nil,
         audience: String? = nil,
+        claims: String? = nil,
         force: Bool? = nil
     ) async throws -> AcquireToken.Reply {
         let call = AcquireToken.Parameters(
@@ -38,6 +39,7 @@ struct TokenSetTests {
             scopes: scopes,
             resources: resources,
             audience: audience,
+            claims: claims,
             force: force
         )
         return try await stage.ask(.acquireToken, call, for: AcquireToken.Reply.self)
@@ -89,6 +91,21 @@ struct TokenSetTests {
             #expect(shown.output.contains("token set       files mail, for https://a.example until "))
             #expect(await issuer.counters.tokenRequests == 2)
             #expect(try await second.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `claims are sent with the refresh, and make a set of their own`() async throws {
+        try await withAccount { stage, issuer, _ in
+            let arguments = ["token", "work", "--claims", #"{ "access_token": {"acr": {"value": "m f a"}} }"#]
+            let printed = try await stage.authctl(arguments)
+            #expect(printed.end == .exited(0), "\(printed.errors)")
+            let claims = #"{"access_token":{"acr":{"value":"m f a"}}}"#
+            #expect(try await acquire(stage, claims: claims).accessToken == printed.output)
+            #expect(try await stage.status("work").tokenSets?.map(\.claims) == [claims])
+            #expect(await issuer.counters.tokenRequests == 2)
+            let wrong = try await stage.authctl("token", "work", "--claims", "[]")
+            #expect(wrong.end == .exited(65))
+            #expect(wrong.errors.contains("no JSON object"), "\(wrong.errors)")
         }
     }
 

@@ -83,4 +83,9 @@ import Testing
             _ = try JSONText(#"{"a": x}"#)
         }
     }
+
+    @Test func `a compact text has no white space but that of its strings`() throws {
+        let text = "{ \"a b\" : [ 1 , \"c \\\" d\" ,\n\t\"\\\\\" ] }"
+        #expect(try JSONText(text).compactText == "{\"a b\":[1,\"c \\\" d\",\"\\\\\"]}")
+    }
 }

@@ -60,6 +60,7 @@ struct StoredGrantFacts: Codable {
     private let needsConsent: Bool?
     private let scope: [String]?
     private let scopeMissing: [String]?
+    private let scopeDeclined: [String]?
     private let scopeRequest: String?
 
     /// Nil if there are none.
@@ -74,6 +75,7 @@ struct StoredGrantFacts: Codable {
                 needsConsent: facts.needsConsent ? true : nil,
                 scope: facts.scope?.granted,
                 scopeMissing: facts.scope.flatMap { $0.missing.isEmpty ? nil : $0.missing },
+                scopeDeclined: facts.scope.flatMap { $0.declined.isEmpty ? nil : $0.declined },
                 scopeRequest: facts.scope.flatMap { $0.request == .omitted ? nil : $0.request.rawValue }
             )
         )
@@ -92,7 +94,12 @@ struct StoredGrantFacts: Codable {
     private var grantedScope: GrantedScope? {
         scope.map { granted in
             let request = scopeRequest.flatMap(GrantedScope.Request.init) ?? .omitted
-            return GrantedScope(granted: granted, missing: scopeMissing ?? [], request: request)
+            return GrantedScope(
+                granted: granted,
+                missing: scopeMissing ?? [],
+                declined: scopeDeclined ?? [],
+                request: request
+            )
         }
     }
 

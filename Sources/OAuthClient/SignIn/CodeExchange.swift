@@ -77,11 +77,19 @@ package struct ObtainedGrant: Sendable {
     package var person: SignedInPerson
     /// The profile's `token_fields` that the answer has.
     package let keptFields: [String: String]
+    /// What the person was asked to grant; empty if that was left to the server.
+    package let askedScopes: [String]
 
-    package init(tokens: TokenResponse, person: SignedInPerson, keptFields: [String: String] = [:]) {
+    package init(
+        tokens: TokenResponse,
+        person: SignedInPerson,
+        keptFields: [String: String] = [:],
+        askedScopes: [String] = []
+    ) {
         self.tokens = tokens
         self.person = person
         self.keptFields = keptFields
+        self.askedScopes = askedScopes
     }
 
     /// Whose it is; nil if the server named nobody.
@@ -195,7 +203,10 @@ extension OAuthClient {
             var kept = KeptFields.read(request.keptFields + (client.profile?.tokenFields ?? []), in: body.fields)
             kept[KeptFields.details] = KeptFields.details(in: body.fields)
             let person = claims.map { SignedInPerson($0) } ?? SignedInPerson()
-            return outcome(.success(ObtainedGrant(tokens: tokens, person: person, keptFields: kept)))
+            let asked = check.binding.scopes
+            return outcome(
+                .success(ObtainedGrant(tokens: tokens, person: person, keptFields: kept, askedScopes: asked))
+            )
         } catch {
             // Nobody will use it: the server should know. What comes of it changes nothing here.
             var known = client
@@ -295,7 +306,8 @@ extension OAuthClient {
         return ObtainedGrant(
             tokens: try client.usable(tokens),
             person: grant.person,
-            keptFields: grant.keptFields.merging(kept) { _, new in new }
+            keptFields: grant.keptFields.merging(kept) { _, new in new },
+            askedScopes: grant.askedScopes
         )
     }
 

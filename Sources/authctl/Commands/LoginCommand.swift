@@ -112,6 +112,11 @@ struct LoginCommand: ParsableCommand {
         var session = try SignInSession(plan, connection: connection, output: output)
         let status = try session.run()
         if let name = status.person?.best { StandardError.note("signed in as \(PlainText.line(name))") }
+        if let declined = status.declinedScopes {
+            let words = declined.map(PlainText.line).joined(separator: " ")
+            let again = "authctl login \(status.account) --prompt consent"
+            StandardError.warn("asked for, and not granted: \(words). To be asked again: \(again)")
+        }
         if !output.json { try StandardOutput.show(RefreshOutcome.line(for: status)) }
         // A stronger sign-in was demanded than the server made of this one.
         guard status.knownState != .interactionRequired else { throw .notFresh(status) }

@@ -23,6 +23,8 @@ struct SettingsView {
                 ("generation", settings.map { _ in String(status.generation) }),
                 ("refreshed", status.refreshedAtUSec.map(time.both)),
                 ("lacks", status.missingScopes.map { "of its grant's scope: " + $0.joined(separator: " ") }),
+                ("granted", status.grantedScopes?.joined(separator: " ")),
+                ("declined", status.declinedScopes?.joined(separator: " ")),
                 ("secret ends", status.clientSecretExpiresAtUSec.map(time.both)),
                 ("server clock", status.clockSkewSec.flatMap(Self.skew)),
                 ("run", status.hint),

@@ -48,7 +48,7 @@ struct GrantProof: Sendable {
             account: account.id,
             event: .grantProved(response.issuance, sentAt: sentAt),
             tokens: tokens,
-            grantFacts: GrantFacts(scope: response.scopes.flatMap(GrantedScope.init(granted:))),
+            grantFacts: GrantFacts(scope: response.scopes.flatMap { GrantedScope(granted: $0) }),
             settings: change,
             learnedEncoding: outcome.basicCredentialEncoding,
             correlationID: correlationID

@@ -193,7 +193,7 @@ struct SentRequest: Sendable {
         var scope = account.grantFacts.scope
         switch outcome.result {
         case .success(let response):
-            if scope == nil { scope = response.scopes.flatMap(GrantedScope.init(granted:)) }
+            if scope == nil { scope = response.scopes.flatMap { GrantedScope(granted: $0) } }
             scope?.note(response.scopes)
         case .failure(let failure):
             if scopes != nil, failure.mayMeanScope { scope?.noteRefusal() }

@@ -38,6 +38,7 @@ struct AccountCalls: DutyCalls {
             if case .whole(let snapshot) = account {
                 let facts = snapshot.account.grantFacts
                 status.subject = facts.subject
+                status.grantedScopes = facts.scope?.granted
                 status.keptFields = facts.keptFields.isEmpty ? nil : facts.keptFields
             }
             accounts.append(status)

@@ -147,6 +147,9 @@ struct TokenCalls: DutyCalls {
     ) throws(VarlinkError) {
         let (id, name) = (snapshot.account.id, snapshot.account.name.text)
         let held = try stored(coordinator.records.tokenSet(call.set, of: id))
+        if !call.isForced, held == nil, let declined = snapshot.declinedScope(of: call.set) {
+            throw .declined(declined, name)
+        }
         let standing = coordinator.callers.standingFailure(of: call.set, for: id, at: snapshot.at)
         if !call.isForced {
             let isGood = held?.times.suffices(for: call.minimumValidity, at: snapshot.at) ?? false

@@ -39,7 +39,21 @@ extension VarlinkError {
     }
 }
 
+extension AccountSnapshot {
+    /// A scope of `set` that the sign-in asked for in vain, so that there is no use in asking for it again; nil if there is none.
+    func declinedScope(of set: TokenSet) -> String? {
+        let declined = account.grantFacts.scope?.declined ?? []
+        return set.scopes.first(where: declined.contains)
+    }
+}
+
 extension VarlinkError {
+    /// The server was not asked: the sign-in has shown what it would say.
+    static func declined(_ scope: String, _ name: String) -> VarlinkError {
+        let failure = FailureReport(summary: "'\(scope)' was asked for when you signed in, and not granted")
+        return refused(name, failure, isForUser: true, "to be asked again: authctl login \(name) --prompt consent")
+    }
+
     /// Why there is no token of a set, and what helps.
     ///
     /// - Parameter retryAt: when the server may be asked again.

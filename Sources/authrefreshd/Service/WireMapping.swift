@@ -23,6 +23,7 @@ extension AccountSnapshot {
         status.grantType = account.registration.serviceGrant?.kind.rawValue
         status.clockSkewSec = clockSkew?.components.seconds
         status.missingScopes = account.grantFacts.scope.flatMap { $0.missing.isEmpty ? nil : $0.missing }
+        status.declinedScopes = account.grantFacts.scope.flatMap { $0.declined.isEmpty ? nil : $0.declined }
         status.failure = failure.map { FailureReport($0.detail) }
         status.person = wirePerson
         if lacksRefreshToken { status.refreshTokenMissing = consentMayHelp ? "askConsent" : "final" }

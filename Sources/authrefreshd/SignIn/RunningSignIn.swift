@@ -217,7 +217,7 @@ extension RunningSignIn {
                     || lacksRefreshToken && asksForConsent && tokens.refreshToken != nil,
                 keptFields: (isSamePerson ? toldBefore : [:])
                     .merging(kept) { _, new in new }.merging(grant.keptFields) { _, new in new },
-                scope: tokens.scopes.flatMap(GrantedScope.init(granted:))
+                scope: tokens.scopes.flatMap { GrantedScope(granted: $0, asked: grant.askedScopes) }
             ),
             learnedEncoding: learnedEncoding,
             correlationID: correlationID

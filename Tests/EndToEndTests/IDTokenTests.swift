@@ -1,0 +1,92 @@
+import AuthRefreshInterface
+import DemoIssuer
+import Foundation
+import TestSupport
+import Testing
+
+/// What programs get of a sign-in beside the access token: its ID token, and what was granted.
+struct IDTokenTests {
+    private func signIn(to stage: DaemonStage) async throws {
+        let call = try stage.signIn()
+        _ = try await RawWeb.get(try await Person().decide(at: try #require(call.started().url)))
+        try await call.completed()
+    }
+
+    private func idToken(_ stage: DaemonStage, minimumValiditySec: Int64? = nil) async throws -> AcquireToken.IDToken {
+        let parameters = AcquireToken.Parameters(
+            account: "work",
+            minimumValiditySec: minimumValiditySec,
+            idToken: true
+        )
+        return try #require(
+            try await stage.ask(.acquireToken, parameters, for: AcquireToken.Reply.self).idToken
+        )
+    }
+
+    @Test func `an ID token is handed out while it lasts, with whom it is for, and then refreshed`() async throws {
+        var policy = GrantPolicy()
+        policy.refreshesIDTokens = true
+        policy.idTokenLifetime = .seconds(600)
+        try await withSignInStage(policy: policy, scopes: ["openid"]) { stage, _, issuer in
+            try await signIn(to: stage)
+            let first = try await idToken(stage)
+            #expect(first.subject == "alice" && first.audiences == ["app"] && first.nonce != nil)
+            #expect(try await idToken(stage) == first)
+            let printed = try await stage.authctl("token", "work", "--id-token")
+            #expect(printed.output == first.token, "\(printed.errors)")
+            #expect(await issuer.counters.refreshes == 0)
+
+            policy.idTokenLifetime = .seconds(1200)
+            await issuer.setPolicy(policy)
+            let second = try await idToken(stage, minimumValiditySec: 900)
+            #expect(second.token != first.token && second.subject == "alice" && second.nonce == nil)
+            #expect(await issuer.counters.refreshes == 1)
+            #expect(try await idToken(stage, minimumValiditySec: 900) == second)
+            let json = try await stage.authctl("token", "work", "--id-token", "--json")
+            #expect(json.output.contains(#""audiences":["app"]"#) && json.output.contains(#""subject":"alice""#))
+        }
+    }
+
+    @Test func `a server that sends no ID token with a refresh is asked once, and then a person is needed`()
+        async throws
+    {
+        var policy = GrantPolicy()
+        policy.idTokenLifetime = .seconds(20)
+        try await withSignInStage(policy: policy, scopes: ["openid"]) { stage, _, issuer in
+            try await signIn(to: stage)
+            let first = try await idToken(stage)
+            // Better a short one than none; and one refresh shows that there is none to be had.
+            #expect(try await idToken(stage, minimumValiditySec: 19) == first)
+            let asked = await issuer.counters.refreshes
+            #expect(try await idToken(stage, minimumValiditySec: 19) == first)
+            #expect(await issuer.counters.refreshes == asked && asked <= 1)
+        }
+        policy.idTokenLifetime = .zero
+        try await withSignInStage(policy: policy, scopes: ["openid"]) { stage, _, issuer in
+            try await stage.importGrant(issuer.issueGrant(clientID: "app", scope: "openid"), into: "work")
+            try await stage.acquire("work")
+            let refused = try await stage.authctl("token", "work", "--id-token")
+            #expect(refused.end == .exited(3))
+            #expect(refused.errors.contains("no ID token") && refused.errors.contains("authctl login work"))
+            #expect(await issuer.counters.refreshes == 1)
+        }
+    }
+
+    @Test func `what was asked for and not granted is told at once, and a token for it is not asked for`() async throws
+    {
+        var policy = GrantPolicy()
+        policy.declinedScopes = ["calendar"]
+        try await withSignInStage(policy: policy, scopes: ["mail", "calendar", "offline_access"]) { stage, _, issuer in
+            try await signIn(to: stage)
+            let status = try await stage.status("work")
+            #expect(status.declinedScopes == ["calendar"])
+            let shown = try await stage.authctl("account", "show", "work")
+            #expect(shown.output.contains("declined") && shown.output.contains("granted"), "\(shown.output)")
+            let refused = try await stage.authctl("token", "work", "--scope", "calendar")
+            #expect(refused.end == .exited(3))
+            #expect(refused.errors.contains("--prompt consent"), "\(refused.errors)")
+            #expect(await issuer.counters.refreshes == 0)
+            #expect(try await stage.authctl("token", "work", "--scope", "mail").end == .exited(0))
+        }
+    }
+}
