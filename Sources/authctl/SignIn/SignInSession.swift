@@ -13,7 +13,7 @@ struct SignInSession: ~Copyable {
     /// µs for a browser to close its window.
     private static let closingPatience: Int64 = 3_000_000
 
-    private let plan: SignInPlan
+    private var plan: SignInPlan
     private let connection: ConnectionOptions
     private let output: OutputOptions
     private var daemon: DaemonConnection
@@ -139,6 +139,7 @@ struct SignInSession: ~Copyable {
     private mutating func begin(_ reply: StartSignIn.Reply) throws(AuthctlError) {
         // A reply that names nothing a browser may open is none.
         guard let link = reply.url.flatMap(WebLink.init) else { throw .connection(.unreadableReply) }
+        try chooseBrowser(configured: reply.browser)
         let flow = SignInFlow(rawValue: reply.flow)
         if flow == .scheme, let uri = reply.redirectUri { registerScheme(for: uri) }
         let text = SignInText(
@@ -159,6 +160,16 @@ struct SignInSession: ~Copyable {
         guard prompt != nil else { return StandardError.show(SignInText.waiting) }
         input?.open()
         showPrompt()
+    }
+
+    /// A sign-in whose browser is missing is ended.
+    private mutating func chooseBrowser(configured: String?) throws(AuthctlError) {
+        do throws(AuthctlError) {
+            try plan.chooseBrowser(configured: configured)
+        } catch {
+            askToCancel()
+            throw error
+        }
     }
 
     private func registerScheme(for uri: String) {
