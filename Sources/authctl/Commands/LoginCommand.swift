@@ -21,7 +21,8 @@ struct LoginCommand: ParsableCommand {
             closing it cancels.
 
             The browser is the one that --browser names, else the account's (account edit --login-browser), else login_browser of \
-            the configuration, else BROWSER, else the desktop's own. One that is named and is not there is an error. A usual window \
+            the configuration, else BROWSER, else the desktop's own. One that is named and is not there is an error. \
+            Where none is named and the desktop has a portal (org.freedesktop.portal.OpenURI), the portal opens the page. A usual window \
             shares the cookies of the others, so that whoever is signed in at the server already need not type a password; a private \
             one does not.
 
@@ -49,7 +50,7 @@ struct LoginCommand: ParsableCommand {
     @Option(help: "How to sign in. Without: what fits. With 'device' the other device may be signed in already.")
     var flow: SignInFlow?
 
-    @Flag(name: .customLong("private"), help: "Open a private window, or nothing. Nobody is signed in there, so the server asks who you are.")
+    @Flag(name: .customLong("private"), help: "Open a private window, or nothing. The server asks who you are there.")
     var isPrivate = false
 
     @Flag(help: "Open a private window with a profile of its own, in which nobody is signed in.")
@@ -65,6 +66,20 @@ struct LoginCommand: ParsableCommand {
         )
     )
     var browser: String?
+
+    @Flag(
+        help:
+            "Open the page by the desktop's portal only, in the browser that it chooses; you may be signed in there already."
+    )
+    var portal = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The window that the portal's dialog belongs to: x11:XID, wayland:HANDLE.",
+            valueName: "handle"
+        )
+    )
+    var parentWindow: String?
 
     @Option(help: ArgumentHelp("Ask for this: login, consent, select_account, create.", valueName: "prompt"))
     var prompt: String?
@@ -98,12 +113,18 @@ struct LoginCommand: ParsableCommand {
         guard !noOpen || !(isPrivate || temporaryProfile) else {
             throw ValidationError("'--no-open' opens no private window")
         }
+        guard parentWindow == nil || portal else { throw ValidationError("'--parent-window' goes with '--portal'") }
+        guard !portal || !(noOpen || isPrivate || temporaryProfile || browser != nil || flow == .device) else {
+            throw ValidationError("'--portal' chooses the window: it takes no other option that does")
+        }
         guard !noOpen || browser == nil else { throw ValidationError("'--no-open' opens no browser") }
     }
 
     func run() throws(AuthctlError) {
         let window: SignInPlan.Window =
-            noOpen ? .none : isPrivate || temporaryProfile ? .privateWindow(hasOwnProfile: temporaryProfile) : .usual
+            portal
+            ? .portal(parentWindow: parentWindow)
+            : noOpen ? .none : isPrivate || temporaryProfile ? .privateWindow(hasOwnProfile: temporaryProfile) : .usual
         let plan = try SignInPlan(
             parameters,
             flow: flow,

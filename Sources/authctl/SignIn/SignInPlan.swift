@@ -7,6 +7,8 @@ struct SignInPlan {
     enum Window: Sendable {
         case usual
         case privateWindow(hasOwnProfile: Bool)
+        /// By the desktop's portal, or not at all.
+        case portal(parentWindow: String?)
         /// The user opens it.
         case none
     }
@@ -19,6 +21,8 @@ struct SignInPlan {
     private(set) var browser: Browser?
     /// Whether standard input is read.
     let takesPaste: Bool
+    /// What is opened if the portal, which is asked first, does not answer; nil: nothing.
+    private(set) var fallback: Browser?
     private let window: Window
     /// Whether the user named the browser, so that the account's does not count.
     private let namesBrowser: Bool
@@ -48,7 +52,8 @@ struct SignInPlan {
         self.surroundings = surroundings
         namesBrowser = name != nil
         self.parameters = parameters
-        flows = flow.map { [$0] } ?? place.flows
+        let isByPortal = if case .portal = window { true } else { false }
+        flows = flow.map { [$0] } ?? (isByPortal ? SignInPlace.desktop : place).flows
         if case .privateWindow = window, place != .desktop { throw .noPrivateWindow(.noDisplay) }
         if namesBrowser { browser = try chosen(in: surroundings) }
     }
@@ -59,8 +64,12 @@ struct SignInPlan {
     /// - Throws: `noPrivateWindow`, `noSuchBrowser`.
     mutating func chooseBrowser(configured: String?) throws(AuthctlError) {
         guard !namesBrowser, opensBrowser else { return }
-        guard let configured else {
+        guard let configured, !isByPortalOnly else {
             browser = try chosen(in: surroundings)
+            guard case .usual = window, let portal = Browser.portal(in: surroundings),
+                Browser.named(in: surroundings) == nil
+            else { return }
+            (fallback, browser) = (browser, portal)
             return
         }
         let account = PlainText.line(parameters.account)
@@ -68,19 +77,36 @@ struct SignInPlan {
         browser = try chosen(in: surroundings.preferring(browser: configured, hint: hint))
     }
 
+    /// Whether nothing but the portal may open the page.
+    var isByPortalOnly: Bool { if case .portal = window { true } else { false } }
+
+    /// Takes what is opened in the portal's place.
+    mutating func takeFallback() -> Browser? {
+        guard let fallback else { return nil }
+        (browser, self.fallback) = (fallback, nil)
+        return fallback
+    }
+
     private var opensBrowser: Bool {
         switch window {
         // Whoever asks for a code wants to type it elsewhere.
         case .usual: place == .desktop && flows != [.device]
-        case .privateWindow: true
+        case .privateWindow, .portal: true
         case .none: false
         }
     }
 
     private func chosen(in surroundings: Surroundings) throws(AuthctlError) -> Browser? {
         guard opensBrowser else { return nil }
-        guard case .privateWindow(let hasOwnProfile) = window else { return Browser.usual(in: surroundings) }
-        return try Self.privateWindow(hasOwnProfile: hasOwnProfile, surroundings)
+        switch window {
+        case .usual: return Browser.usual(in: surroundings)
+        case .privateWindow(let hasOwnProfile):
+            return try Self.privateWindow(hasOwnProfile: hasOwnProfile, surroundings)
+        case .portal(let parentWindow):
+            guard let portal = Browser.portal(in: surroundings, parentWindow: parentWindow) else { throw .noPortal }
+            return portal
+        case .none: return nil
+        }
     }
 
     private static func privateWindow(

@@ -21,6 +21,8 @@ struct SignInSession: ~Copyable {
     private var input: PasteInput?
     private var attempt: String?
     private var browser: DetachedProgram?
+    /// What the browser was started with.
+    private var way: WebLink?
     /// What the browser was started with leads on from there; nil once it did.
     private var detour: SecretLink?
     /// What the person is told if nothing has come back; nil once they were, or if nothing can.
@@ -198,13 +200,37 @@ struct SignInSession: ~Copyable {
         guard let detour = SecretLink.leading(to: link) else {
             return StandardError.warn("no port on loopback can be had: open the address yourself")
         }
-        browser = DetachedProgram(wanted.command(for: detour.link))
+        way = detour.link
+        browser = Self.start(wanted, at: detour.link)
         guard browser != nil else {
             return StandardError.warn("\(wanted.name) cannot be started: open the address yourself")
         }
         self.detour = consume detour
         // Only for others to see; the sign-in goes on without.
         _ = try? handOn(ContinueSignIn.Parameters(attempt: attempt, opened: true))
+    }
+
+    private static func start(_ browser: Browser, at link: WebLink) -> DetachedProgram? {
+        DetachedProgram(browser.command(for: link), input: browser.isPortal ? link.text : nil)
+    }
+
+    /// Where the portal refused, the person opens the page; where it did not answer, the usual browser does.
+    ///
+    /// - Returns: whether there is no more to be said of it.
+    /// - Throws: `noPortal` if only the portal was to open the page.
+    private mutating func take(portalEnd end: CommandOutput.End) throws(AuthctlError) -> Bool {
+        guard end != .exited(ExitStatus.cancelled.rawValue) else {
+            warn("the desktop's dialog was closed: open the address yourself")
+            return true
+        }
+        // A window of the portal alone that cannot be had.
+        if plan.isByPortalOnly {
+            askToCancel()
+            throw .noPortal
+        }
+        guard let fallback = plan.takeFallback(), let way else { return false }
+        browser = Self.start(fallback, at: way)
+        return browser != nil
     }
 
     // MARK: What the person does
@@ -250,6 +276,7 @@ struct SignInSession: ~Copyable {
             case SIGCHLD:
                 guard let end = browser?.takeEnd() else { continue }
                 browser = nil
+                if plan.browser?.isPortal ?? false, end != .exited(0), try take(portalEnd: end) { continue }
                 // The window was the sign-in's own, and is closed.
                 if end == .exited(0), plan.browser?.ownProfile != nil { return try cancel() }
                 if end != .exited(0) { warn("the browser was not opened: open the address yourself") }
