@@ -34,6 +34,7 @@ package struct AccountSettings: Hashable, Sendable {
     package var redirectScheme: String?
     package var requireIss: Bool?
     package var postLogoutRedirectUri: String?
+    package var loginBrowser: String?
     package var leadTimeSec: Int64?
     package var rotationGraceSec: Int64?
     package var refreshTokenLifetimeSec: Int64?
@@ -281,6 +282,13 @@ package struct Setting: Sendable {
             option: "post-logout-redirect-uri",
             words: "the redirect URI of the sign-out",
             label: "after logout"
+        ),
+        Setting(
+            "loginBrowser",
+            .text(\.loginBrowser),
+            option: "login-browser",
+            words: "the browser for sign-ins",
+            label: "login browser"
         ),
         Setting(
             "leadTimeSec",

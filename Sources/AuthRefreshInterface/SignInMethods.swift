@@ -48,6 +48,7 @@ package enum StartSignIn {
         package var url: String?
         package var host: String?
         package var redirectUri: String?
+        package var browser: String?
         package var userCode: String?
         package var verificationUriComplete: String?
         package var status: AccountStatus?

@@ -35,6 +35,8 @@ package struct ClientRegistration: Equatable, Sendable {
     package var authorizationDetails: String?
     /// Where browsers may be sent back to; what it does not say, the provider profile does.
     package var redirect: RegisteredRedirect
+    /// The browser that people sign in with: a name, or an absolute path. Nil: the configuration's, or their own.
+    package var loginBrowser: String?
     /// How the registration is changed and deleted; nil for a client that was registered by hand, or may not do that.
     package var management: RegistrationManagement?
 
@@ -55,6 +57,7 @@ package struct ClientRegistration: Equatable, Sendable {
         authorizationParameters: [String: String] = [:],
         authorizationDetails: String? = nil,
         redirect: RegisteredRedirect = RegisteredRedirect(),
+        loginBrowser: String? = nil,
         management: RegistrationManagement? = nil
     ) {
         self.clientID = clientID
@@ -73,6 +76,7 @@ package struct ClientRegistration: Equatable, Sendable {
         self.authorizationParameters = authorizationParameters
         self.authorizationDetails = authorizationDetails
         self.redirect = redirect
+        self.loginBrowser = loginBrowser
         self.management = management
     }
 }

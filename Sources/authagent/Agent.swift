@@ -28,7 +28,7 @@ struct Agent: ~Copyable {
         let runtime = Self.environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
         let socket =
             namedSocket ?? Self.environment("AUTHREFRESH_SOCKET") ?? "\(runtime)/authrefreshd/io.authrefresh"
-        let server = try Self.connect(Self.environment("DBUS_SESSION_BUS_ADDRESS") ?? "unix:path=\(runtime)/bus")
+        let server = try Self.connect(Self.sessionBus)
         self.server = server
         self.socket = socket
         self.namedSocket = namedSocket
@@ -146,7 +146,14 @@ struct Agent: ~Copyable {
         return unsafe poll(&interest, 1, 0) > 0
     }
 
-    private static func environment(_ name: String) -> String? {
+    /// The session bus's address: the desktop's word for it, or where systemd has it.
+    static var sessionBus: String {
+        let runtime = environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
+        return environment("DBUS_SESSION_BUS_ADDRESS") ?? "unix:path=\(runtime)/bus"
+    }
+
+    /// Nil: it is not set, or empty.
+    static func environment(_ name: String) -> String? {
         guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
         return unsafe String(cString: value)
     }

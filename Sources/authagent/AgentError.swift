@@ -10,24 +10,38 @@ enum AgentError: Error {
     /// The daemon's answer is not what the interface says.
     case unreadable
     case noBus(SystemdError)
+    /// The session bus has no portal that opens addresses.
+    case noPortal
+    /// The person closed the portal's dialog.
+    case portalCancelled
+    /// The portal opened nothing, for a reason that it does not tell.
+    case portalFailed
+    /// Standard input holds no address.
+    case noAddress
 
-    /// As sysexits has it: 64 wrong arguments, 65 bad data, 69 nobody answers.
+    /// As sysexits has it: 64 wrong arguments, 65 bad data, 69 nobody answers, 78 no portal, 130 cancelled.
     var status: Int32 {
         switch self {
         case .usage: 64
-        case .unreadable: 65
-        case .noDaemon, .refused, .noBus: 69
+        case .unreadable, .noAddress: 65
+        case .noDaemon, .refused, .noBus, .portalFailed: 69
+        case .noPortal: 78
+        case .portalCancelled: 130
         }
     }
 
     /// Lower case, no full stop.
     var message: String {
         switch self {
-        case .usage: "usage: authagent [--socket PATH]"
+        case .usage: "usage: authagent [--socket PATH] | --open [PARENT-WINDOW]"
         case .noDaemon(let error): "the daemon does not answer: \(error)"
         case .refused(let name): "the daemon refuses: \(name)"
         case .unreadable: "the daemon's answer cannot be understood"
         case .noBus(let error): "there is no session bus: \(error)"
+        case .noPortal: "the session bus has no portal that opens addresses"
+        case .portalCancelled: "the portal's dialog was closed"
+        case .portalFailed: "the portal did not open the address"
+        case .noAddress: "standard input holds no address"
         }
     }
 }

@@ -12,8 +12,26 @@ func authctlPath() -> String {
     return program[..<(program.lastIndex(of: "/") ?? program.startIndex)] + "/authctl"
 }
 
+/// The address to open: a line of standard input, because every user of this machine can read argument lists.
+func address() throws(AgentError) -> String {
+    guard let line = readLine(), line.hasPrefix("http://") || line.hasPrefix("https://") else { throw .noAddress }
+    return line
+}
+
+/// Opens an address through the desktop's portal, and ends.
+func openByPortal(parentWindow: String) throws(AgentError) {
+    let uri = try address()
+    let portal = try Portal(address: Agent.sessionBus)
+    try portal.open(uri, parentWindow: parentWindow, activationToken: Agent.environment("XDG_ACTIVATION_TOKEN"))
+}
+
 do throws(AgentError) {
     let arguments = Array(CommandLine.arguments.dropFirst())
+    if arguments.first == "--open" {
+        guard arguments.count <= 2 else { throw .usage }
+        try openByPortal(parentWindow: arguments.dropFirst().first ?? "")
+        exit(0)
+    }
     guard arguments.isEmpty || arguments.count == 2 && arguments[0] == "--socket" else { throw .usage }
     var agent = try Agent(namedSocket: arguments.last, authctl: authctlPath())
     try agent.run()

@@ -39,6 +39,10 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
     /// The daemon's program, which restores a store, cannot be started.
     case cannotStartDaemon(path: String, errno: Int32)
     case noPrivateWindow(PrivateWindowRefusal)
+    /// The page was to be opened by the desktop's portal only, and there is none.
+    case noPortal
+    /// The browser that was named is not there, or opens no window; another one would not be what was asked for.
+    case noSuchBrowser(name: String, hint: String)
     case cancelled
 }
 
@@ -94,6 +98,18 @@ extension AuthctlError {
                 hints: ["systemd/install puts it beside authctl"]
             )
         case .noPrivateWindow(let refusal): refusal.report
+        case .noPortal:
+            Report(
+                status: .misconfigured,
+                message: "there is no desktop portal here that opens the sign-in page",
+                hints: ["without --portal a browser is opened; --no-open shows the address"]
+            )
+        case .noSuchBrowser(let name, let hint):
+            Report(
+                status: .misconfigured,
+                message: "there is no browser '\(PlainText.line(name))' that opens a window",
+                hints: [hint]
+            )
         case .reported(let status): Report(status: status, message: "")
         case .cancelled: Report(status: .cancelled, message: "cancelled")
         }
@@ -105,7 +121,7 @@ extension AuthctlError {
         case .refused, .nameTaken, .notFresh: true
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .keptButNotFresh, .signOutFailed,
-            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .reported, .cancelled:
+            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .noSuchBrowser, .reported, .cancelled:
             false
         }
     }
@@ -180,6 +196,8 @@ extension AuthctlError {
         case .cannotStartAgent: "authctl.CannotStartAgent"
         case .cannotStartDaemon: "authctl.CannotStartDaemon"
         case .noPrivateWindow: "authctl.NoPrivateWindow"
+        case .noPortal: "authctl.NoPortal"
+        case .noSuchBrowser: "authctl.NoSuchBrowser"
         case .cancelled: "authctl.Cancelled"
         }
     }
@@ -192,7 +210,7 @@ extension AuthctlError {
         case .notFresh(let status): JSONText.object([("status", WireText.encode(status))])
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .signOutFailed, .reported,
-            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow,
+            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .noSuchBrowser,
             .cancelled:
             nil
         }

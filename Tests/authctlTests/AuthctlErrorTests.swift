@@ -39,6 +39,8 @@ import Testing
         (.signOutFailed(account: "a", step: "revoke", reason: "s"), .tryAgainLater),
         (.cannotStartAgent(path: "/p", errno: ENOENT), .misconfigured),
         (.cannotStartDaemon(path: "/p", errno: ENOENT), .misconfigured),
+        (.noPortal, .misconfigured),
+        (.noSuchBrowser(name: "surf", hint: "h"), .misconfigured),
         (.noPrivateWindow(.noDisplay), .usage),
         (.noPrivateWindow(.unknownDefault(name: "surf")), .usage),
         (.noPrivateWindow(.noneInstalled(names: ["Firefox"])), .usage),

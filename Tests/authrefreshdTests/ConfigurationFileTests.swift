@@ -27,6 +27,7 @@ struct ConfigurationFileTests {
             max_accounts: 7
             max_connections: 2000
             store_key: secret-service
+            login_browser: firefox
             """
         )
         #expect(read.logLevel == "debug")
@@ -36,6 +37,7 @@ struct ConfigurationFileTests {
         #expect(read.maxAccounts == 7)
         #expect(read.maxConnections == 2000)
         #expect(read.storeKey == .secretService)
+        #expect(read.loginBrowser == "firefox")
     }
 
     @Test func `what is no file is refused, and a FIFO waits for nobody who writes`() throws {
@@ -68,6 +70,7 @@ struct ConfigurationFileTests {
     @Test(arguments: [
         ("log_level: loud\n", 1, "log_level"), ("\nrequest_timeout: 41s\n", 2, "request_timeout"),
         ("request_timeout: 0s\n", 1, "request_timeout"), ("ca_file: relative.pem\n", 1, "ca_file"),
+        ("login_browser: bin/firefox\n", 1, "login_browser"), ("login_browser: \"a:b\"\n", 1, "login_browser"),
         ("store_key: keyring\n", 1, "store_key"), ("max_accounts: 0\n", 1, "max_accounts"),
         ("max_accounts: [1]\n", 1, "max_accounts"), ("max_connections: 15\n", 1, "max_connections"),
         ("# x\n# y\nmax_concurrent_refreshes: 0\n", 3, "max_concurrent_refreshes"),

@@ -16,6 +16,7 @@ struct SettingsReaderTests {
             $0.grantType = "client_credentials"
             $0.scopes = ["mail"]
             $0.refreshParameters = ["resource": "https://api.example"]
+            $0.loginBrowser = "/usr/bin/firefox"
             $0.leadTimeSec = 300
             $0.rotationGraceSec = 30
             $0.refreshTokenLifetimeSec = 86_400

@@ -38,6 +38,7 @@ extension AccountSettings {
         redirectScheme = registration.redirect.scheme
         requireIss = registration.redirect.requiresIssuer ? true : nil
         postLogoutRedirectUri = registration.redirect.postLogoutURI
+        loginBrowser = registration.loginBrowser
         leadTimeSec = account.policy.leadTime?.components.seconds
         rotationGraceSec = account.policy.rotationGrace?.components.seconds
         refreshTokenLifetimeSec = account.policy.refreshTokenLifetime?.components.seconds
@@ -115,7 +116,8 @@ extension AccountSettings {
                 scheme: redirectScheme,
                 requiresIssuer: requireIss ?? false,
                 postLogoutURI: postLogoutRedirectUri
-            )
+            ),
+            loginBrowser: loginBrowser
         )
     }
 

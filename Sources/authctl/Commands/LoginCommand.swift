@@ -20,8 +20,11 @@ struct LoginCommand: ParsableCommand {
             --temporary-profile it shares nothing; that window closes with the sign-in, and \
             closing it cancels.
 
-            The browser is the one that --browser names, else BROWSER, else the desktop's own. A usual window shares the cookies of \
-            the others, so that whoever is signed in at the server already need not type a password; a private one does not.
+            The browser is the one that --browser names, else the account's (account edit --login-browser), else login_browser of \
+            the configuration, else BROWSER, else the desktop's own. One that is named and is not there is an error. \
+            Where none is named and the desktop has a portal (org.freedesktop.portal.OpenURI), the portal opens the page. A usual window \
+            shares the cookies of the others, so that whoever is signed in at the server already need not type a password; a private \
+            one does not.
 
             --prompt adds to what the provider profile asks for: with Google, 'select_account' is sent as 'consent select_account'. \
             If the server gives no refresh token, the account keeps the one that it has.
@@ -44,25 +47,39 @@ struct LoginCommand: ParsableCommand {
     @Argument(help: "The account.", completion: DaemonCompletion.accounts)
     var account: String
 
-    @Option(help: "How to sign in. Without: what fits this terminal and the server.")
+    @Option(help: "How to sign in. Without: what fits. With 'device' the other device may be signed in already.")
     var flow: SignInFlow?
 
-    @Flag(name: .customLong("private"), help: "Open a private window, or nothing.")
+    @Flag(name: .customLong("private"), help: "Open a private window, or nothing. The server asks who you are there.")
     var isPrivate = false
 
-    @Flag(help: "Open a private window with a profile of its own.")
+    @Flag(help: "Open a private window with a profile of its own, in which nobody is signed in.")
     var temporaryProfile = false
 
-    @Flag(help: "Open nothing; show the address.")
+    @Flag(help: "Open nothing; show the address. Where you open it decides whether you are signed in already.")
     var noOpen = false
 
     @Option(
         help: ArgumentHelp(
-            "The browser to open: a program in PATH, or its path. Without: BROWSER, or the desktop's.",
+            "The browser to open: a program in PATH, or its path. You may be signed in there already.",
             valueName: "program"
         )
     )
     var browser: String?
+
+    @Flag(
+        help:
+            "Open the page by the desktop's portal only, in the browser that it chooses; you may be signed in there already."
+    )
+    var portal = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The window that the portal's dialog belongs to: x11:XID, wayland:HANDLE.",
+            valueName: "handle"
+        )
+    )
+    var parentWindow: String?
 
     @Option(help: ArgumentHelp("Ask for this: login, consent, select_account, create.", valueName: "prompt"))
     var prompt: String?
@@ -96,18 +113,25 @@ struct LoginCommand: ParsableCommand {
         guard !noOpen || !(isPrivate || temporaryProfile) else {
             throw ValidationError("'--no-open' opens no private window")
         }
+        guard parentWindow == nil || portal else { throw ValidationError("'--parent-window' goes with '--portal'") }
+        guard !portal || !(noOpen || isPrivate || temporaryProfile || browser != nil || flow == .device) else {
+            throw ValidationError("'--portal' chooses the window: it takes no other option that does")
+        }
         guard !noOpen || browser == nil else { throw ValidationError("'--no-open' opens no browser") }
     }
 
     func run() throws(AuthctlError) {
         let window: SignInPlan.Window =
-            noOpen ? .none : isPrivate || temporaryProfile ? .privateWindow(hasOwnProfile: temporaryProfile) : .usual
+            portal
+            ? .portal(parentWindow: parentWindow)
+            : noOpen ? .none : isPrivate || temporaryProfile ? .privateWindow(hasOwnProfile: temporaryProfile) : .usual
         let plan = try SignInPlan(
             parameters,
             flow: flow,
             window: window,
+            browser: browser,
             takesPaste: flow == .paste || StandardInput.isTerminal && !output.json,
-            in: surroundings()
+            in: .real
         )
         var session = try SignInSession(plan, connection: connection, output: output)
         let status = try session.run()
@@ -121,21 +145,6 @@ struct LoginCommand: ParsableCommand {
         // A stronger sign-in was demanded than the server made of this one.
         guard status.knownState != .interactionRequired else { throw .notFresh(status) }
         if let missing = status.refreshTokenMissing { try tellOfMissingRefreshToken(mayHelp: missing == "askConsent") }
-    }
-
-    /// The machine as it is, with the browser that was asked for in place of the one that `BROWSER` names.
-    private func surroundings() throws(AuthctlError) -> Surroundings {
-        let real = Surroundings.real
-        guard let browser else { return real }
-        var named = real
-        named.environment = { $0 == "BROWSER" ? browser : real.environment($0) }
-        guard Browser.named(in: named) != nil else {
-            throw .usage(
-                message: "there is no browser '\(PlainText.line(browser))' that opens a window",
-                hint: "name a program in PATH, or its path; --no-open shows the address"
-            )
-        }
-        return named
     }
 
     /// Says at once what would show only when the access token has expired, and offers what may help.

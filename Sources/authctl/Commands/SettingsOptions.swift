@@ -171,6 +171,14 @@ struct SettingsOptions: ParsableArguments {
     )
     var postLogoutRedirectUri: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The browser to sign in with: a program in PATH, or its absolute path. Its profile may be signed in already.",
+            valueName: "program"
+        )
+    )
+    var loginBrowser: String?
+
     @Option(help: ArgumentHelp("Refresh this long before the access token ends: 5m.", valueName: "time"))
     var leadTime: LengthOfTime?
 
@@ -223,6 +231,7 @@ struct SettingsOptions: ParsableArguments {
         settings.redirectScheme = redirectScheme
         settings.requireIss = requireIss ? true : nil
         settings.postLogoutRedirectUri = postLogoutRedirectUri
+        settings.loginBrowser = loginBrowser
         settings.leadTimeSec = leadTime?.seconds
         settings.rotationGraceSec = rotationGrace?.seconds
         settings.refreshTokenLifetimeSec = refreshTokenLifetime?.seconds

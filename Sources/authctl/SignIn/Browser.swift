@@ -9,9 +9,22 @@ struct Browser: Equatable, Sendable {
     /// The profile that this browser alone uses. Its process is then the window: it ends when the window is closed. Nil: the browser may
     /// be one that runs already.
     var ownProfile: String?
+    /// Whether this is the desktop's portal. The address goes to its standard input, and its exit status says whether it was opened.
+    var isPortal = false
+
+    /// The portal, by the agent's program beside this one; nil if there is no session bus to ask.
+    static func portal(in surroundings: Surroundings, parentWindow: String? = nil) -> Browser? {
+        let own = surroundings.program
+        let agent = String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/authagent"
+        guard surroundings.environment("DBUS_SESSION_BUS_ADDRESS") != nil, surroundings.program(named: agent) != nil
+        else { return nil }
+        let words = [agent, "--open"] + (parentWindow.map { [$0] } ?? [])
+        return Browser(name: "the browser", words: words, isPortal: true)
+    }
 
     /// The words that show `link`, none of which a shell ever sees.
     func command(for link: WebLink) -> [String] {
+        guard !isPortal else { return words }
         let hasPlace = words.contains { $0.contains("%s") }
         return words.map { $0.replacing("%s", with: link.text) } + (hasPlace ? [] : [link.text])
     }
@@ -179,7 +192,18 @@ struct DetachedProgram {
     /// Starts a program of `PATH`, without a shell.
     ///
     /// - Returns: nil if it cannot be started.
-    init?(_ words: [String]) {
+    ///
+    /// - Parameter input: what it reads, shorter than a socket's buffer (208 KiB, socket(7)); nil: nothing.
+    init?(_ words: [String], input: String? = nil) {
+        var ends: [Int32] = [-1, -1]
+        if let input {
+            // Close-on-exec in one step, which Swift sees of no pipe.
+            let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+            guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
+            let bytes = Array("\(input)\n".utf8)
+            _ = unsafe write(ends[1], bytes, bytes.count)
+        }
+        defer { for end in ends where end >= 0 { close(end) } }
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -187,6 +211,7 @@ struct DetachedProgram {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
             unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
         }
+        if ends[0] >= 0 { unsafe posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO) }
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }

@@ -13,7 +13,7 @@ struct SignInSession: ~Copyable {
     /// µs for a browser to close its window.
     private static let closingPatience: Int64 = 3_000_000
 
-    private let plan: SignInPlan
+    private var plan: SignInPlan
     private let connection: ConnectionOptions
     private let output: OutputOptions
     private var daemon: DaemonConnection
@@ -21,6 +21,8 @@ struct SignInSession: ~Copyable {
     private var input: PasteInput?
     private var attempt: String?
     private var browser: DetachedProgram?
+    /// What the browser was started with.
+    private var way: WebLink?
     /// What the browser was started with leads on from there; nil once it did.
     private var detour: SecretLink?
     /// What the person is told if nothing has come back; nil once they were, or if nothing can.
@@ -139,6 +141,7 @@ struct SignInSession: ~Copyable {
     private mutating func begin(_ reply: StartSignIn.Reply) throws(AuthctlError) {
         // A reply that names nothing a browser may open is none.
         guard let link = reply.url.flatMap(WebLink.init) else { throw .connection(.unreadableReply) }
+        try chooseBrowser(configured: reply.browser)
         let flow = SignInFlow(rawValue: reply.flow)
         if flow == .scheme, let uri = reply.redirectUri { registerScheme(for: uri) }
         let text = SignInText(
@@ -159,6 +162,16 @@ struct SignInSession: ~Copyable {
         guard prompt != nil else { return StandardError.show(SignInText.waiting) }
         input?.open()
         showPrompt()
+    }
+
+    /// A sign-in whose browser is missing is ended.
+    private mutating func chooseBrowser(configured: String?) throws(AuthctlError) {
+        do throws(AuthctlError) {
+            try plan.chooseBrowser(configured: configured)
+        } catch {
+            askToCancel()
+            throw error
+        }
     }
 
     private func registerScheme(for uri: String) {
@@ -187,13 +200,37 @@ struct SignInSession: ~Copyable {
         guard let detour = SecretLink.leading(to: link) else {
             return StandardError.warn("no port on loopback can be had: open the address yourself")
         }
-        browser = DetachedProgram(wanted.command(for: detour.link))
+        way = detour.link
+        browser = Self.start(wanted, at: detour.link)
         guard browser != nil else {
             return StandardError.warn("\(wanted.name) cannot be started: open the address yourself")
         }
         self.detour = consume detour
         // Only for others to see; the sign-in goes on without.
         _ = try? handOn(ContinueSignIn.Parameters(attempt: attempt, opened: true))
+    }
+
+    private static func start(_ browser: Browser, at link: WebLink) -> DetachedProgram? {
+        DetachedProgram(browser.command(for: link), input: browser.isPortal ? link.text : nil)
+    }
+
+    /// Where the portal refused, the person opens the page; where it did not answer, the usual browser does.
+    ///
+    /// - Returns: whether there is no more to be said of it.
+    /// - Throws: `noPortal` if only the portal was to open the page.
+    private mutating func take(portalEnd end: CommandOutput.End) throws(AuthctlError) -> Bool {
+        guard end != .exited(ExitStatus.cancelled.rawValue) else {
+            warn("the desktop's dialog was closed: open the address yourself")
+            return true
+        }
+        // A window of the portal alone that cannot be had.
+        if plan.isByPortalOnly {
+            askToCancel()
+            throw .noPortal
+        }
+        guard let fallback = plan.takeFallback(), let way else { return false }
+        browser = Self.start(fallback, at: way)
+        return browser != nil
     }
 
     // MARK: What the person does
@@ -239,6 +276,7 @@ struct SignInSession: ~Copyable {
             case SIGCHLD:
                 guard let end = browser?.takeEnd() else { continue }
                 browser = nil
+                if plan.browser?.isPortal ?? false, end != .exited(0), try take(portalEnd: end) { continue }
                 // The window was the sign-in's own, and is closed.
                 if end == .exited(0), plan.browser?.ownProfile != nil { return try cancel() }
                 if end != .exited(0) { warn("the browser was not opened: open the address yourself") }

@@ -123,6 +123,8 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
     var maxConnections = CallerLimits.connectionsMax
     /// Where the store's key is kept, unless it is a systemd credential.
     var storeKey = StoreKeyHome.file
+    /// The browser that people sign in with, unless the account names one; nil: their own.
+    var loginBrowser: String?
 
     /// The values of `store_key`.
     enum StoreKeyHome: String, CaseIterable, Sendable {
@@ -151,6 +153,7 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         case maxAccounts = "max_accounts"
         case maxConnections = "max_connections"
         case storeKey = "store_key"
+        case loginBrowser = "login_browser"
     }
 
     /// - Throws: `DecodingError` at the key that is unknown, has the wrong type or a value that cannot be used.
@@ -180,7 +183,25 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         storeKey =
             try fields.converted(Key.storeKey.rawValue, "must be one of \(homes)", StoreKeyHome.init(rawValue:))
             ?? storeKey
+        loginBrowser = try fields.converted(Key.loginBrowser.rawValue, "must be \(LoginBrowser.rule)") {
+            LoginBrowser.isUsable($0) ? $0 : nil
+        }
         guard maxAccounts >= 1 else { throw fields.error(Key.maxAccounts.rawValue, "must be at least 1") }
+    }
+}
+
+/// What may be said as the browser for sign-ins. Whether it is there, only the machine of whoever signs in knows.
+enum LoginBrowser {
+    /// Bytes: a path (PATH_MAX of limits.h).
+    private static let longest = 4_096
+    static let rule = "a program's name, or its absolute path"
+
+    /// A relative path would mean another program in each folder.
+    static func isUsable(_ text: String) -> Bool {
+        guard let program = text.split(separator: " ").first, text.utf8.count <= longest else { return false }
+        let isPrintable = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+        // Colons part commands, as in BROWSER.
+        return isPrintable && !text.contains(":") && (program.hasPrefix("/") || !program.contains("/"))
     }
 }
 
@@ -203,7 +224,8 @@ struct LoadedConfiguration: Sendable {
             maxAccounts: file.maxAccounts,
             // As many callers as at the start may be connected, whatever the file says now.
             maxSubscribers: CallerLimits.subscribersMax(connections: (startedWith ?? file).maxConnections),
-            usesSecretService: file.storeKey == .secretService
+            usesSecretService: file.storeKey == .secretService,
+            loginBrowser: file.loginBrowser
         )
     }
 

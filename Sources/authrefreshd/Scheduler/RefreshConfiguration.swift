@@ -9,6 +9,8 @@ struct RefreshConfiguration: Sendable {
     var maxSubscribers = CallerLimits.subscribersMax(connections: CallerLimits.connectionsMax)
     /// Whether the store's key is to be kept in the Secret Service.
     var usesSecretService = false
+    /// The browser for accounts that name none; nil leaves it to whoever signs in.
+    var loginBrowser: String?
 
     /// Profiles with settings of accounts in them, or what stands for those that cannot be, each read once; a bounded memory.
     private(set) var adapted: [ProfileChoice: ProviderProfile] = [:]

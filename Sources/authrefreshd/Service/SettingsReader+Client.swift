@@ -112,6 +112,9 @@ extension SettingsReader {
         if let uri = settings.postLogoutRedirectUri, !RegisteredRedirect.isURI(uri) {
             throw invalid("postLogoutRedirectUri", "'\(uri)' is no redirect URI", "https://…")
         }
+        if let browser = settings.loginBrowser, !LoginBrowser.isUsable(browser) {
+            throw invalid("loginBrowser", "it is not \(LoginBrowser.rule)", "firefox, /usr/bin/chromium")
+        }
     }
 
     /// The method that was chosen, if what it needs is there; nil leaves it to the client.

@@ -25,6 +25,7 @@ extension RefreshCoordinator {
             by: settings.signIn(for: account),
             stepUp: stepUps[account.id],
             lacksRefreshToken: snapshot.lacksRefreshToken || snapshot.state.interaction?.reason == .noRefreshToken,
+            browser: account.registration.loginBrowser ?? settings.loginBrowser,
             isStopping: isStopping,
             at: now,
             follower: follower

@@ -45,6 +45,8 @@ struct RunningSignIn {
     var grant: Arrival?
     /// Whether the sign-in before brought no refresh token.
     var lacksRefreshToken = false
+    /// The browser that the account or the configuration names; nil if neither does.
+    var browser: String?
     /// Fields of the authorization response that are kept with the account.
     private let callbackFields: [String]
     /// What the sign-in has shown of the person, once the tokens are there.
@@ -106,6 +108,7 @@ struct RunningSignIn {
         reply.url = invitation?.url
         reply.host = invitation?.host
         reply.redirectUri = redirectURI
+        reply.browser = browser
         reply.userCode = invitation?.device?.userCode
         reply.verificationUriComplete = invitation?.device?.verificationURIComplete
         return reply

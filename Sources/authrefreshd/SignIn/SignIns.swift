@@ -79,6 +79,7 @@ final class SignIns {
         by profile: SignInProfile,
         stepUp: StepUp?,
         lacksRefreshToken: Bool = false,
+        browser: String? = nil,
         isStopping: Bool,
         at now: Moment,
         follower: @escaping RunningSignIn.Follower
@@ -99,6 +100,7 @@ final class SignIns {
             throw .failed(error)
         }
         signIn.lacksRefreshToken = lacksRefreshToken
+        signIn.browser = browser
         running[account.id] = signIn
         return (follow(account.id, follower), [.prepare(signIn.id), .wake])
     }

@@ -2,9 +2,15 @@
 
 import json
 import os
+import select
+import shlex
+import shutil
+import signal
 
+from chromium import flags
+from harness import PATIENCE
 from servers import ENCODED_SECRET, SECRET
-from signing import ACCOUNT
+from signing import ACCOUNT, Display
 
 
 def denied(case):

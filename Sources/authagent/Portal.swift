@@ -1,0 +1,121 @@
+internal import CSystemd
+internal import Glibc
+internal import Systemd
+
+/// Opens one address through org.freedesktop.portal.OpenURI on the session bus, which asks the person where their desktop does so.
+final class Portal {
+    /// µs for the call. The bus may have to start the portal first.
+    private static let patience: UInt64 = 10_000_000
+    /// Seconds in which a refusal is waited for: as long as somebody looks at a dialog. Without an answer the page counts as opened.
+    private static let answerPatience: Int64 = 60
+    private static let name = "org.freedesktop.portal.Desktop"
+    private static let path = "/org/freedesktop/portal/desktop"
+    private static let interface = "org.freedesktop.portal.OpenURI"
+
+    private let handle: BusHandle
+    private let inbox = PortalInbox()
+
+    /// - Throws: `noBus`.
+    init(address: String) throws(AgentError) {
+        do throws(SystemdError) {
+            handle = try BusHandle(address: address, context: inbox)
+        } catch {
+            throw .noBus(error)
+        }
+    }
+
+    /// Opens `uri`, which no error and no argument list repeats.
+    ///
+    /// - Parameters:
+    ///   - parentWindow: "x11:XID" or "wayland:HANDLE"; empty: none.
+    ///   - activationToken: XDG_ACTIVATION_TOKEN; nil: none.
+    /// - Throws: `noPortal`, `portalCancelled`, `portalFailed`.
+    func open(_ uri: String, parentWindow: String, activationToken: String?) throws(AgentError) {
+        try subscribe()
+        guard let answer = call(uri, parentWindow, activationToken), let request = answer.path() else {
+            throw .noPortal
+        }
+        switch try waitForResponse(to: request) {
+        case 0, nil: return
+        case 1: throw .portalCancelled
+        default: throw .portalFailed
+        }
+    }
+
+    /// The portal may answer before the call returns, so the rule is there before it.
+    private func subscribe() throws(AgentError) {
+        let rule = "type='signal',sender='\(Self.name)',interface='org.freedesktop.portal.Request',member='Response'"
+        let context = unsafe Unmanaged.passUnretained(inbox).toOpaque()
+        let result = unsafe sd_bus_add_match(
+            handle.bus,
+            nil,
+            rule,
+            { message, context, _ in unsafe PortalInbox.take(message, context) },
+            context
+        )
+        guard result >= 0 else { throw .noBus(.busUnavailable(errno: -result)) }
+    }
+
+    private func call(_ uri: String, _ parentWindow: String, _ activationToken: String?) -> BusMessage? {
+        var raw: OpaquePointer?
+        let made = unsafe sd_bus_message_new_method_call(
+            handle.bus,
+            &raw,
+            Self.name,
+            Self.path,
+            Self.interface,
+            "OpenURI"
+        )
+        guard made >= 0, let raw = unsafe raw else { return nil }
+        let question = unsafe BusMessage(raw)
+        question.append(parentWindow)
+        question.append(uri)
+        question.within(.array, "{sv}") {
+            // One request for each connection: any name will do.
+            Self.append("handle_token", "authagent", to: question)
+            if let activationToken { Self.append("activation_token", activationToken, to: question) }
+        }
+        var answer: OpaquePointer?
+        let result = unsafe sd_bus_call(handle.bus, question.message, Self.patience, nil, &answer)
+        guard result >= 0, let answer = unsafe answer else { return nil }
+        return unsafe BusMessage(answer)
+    }
+
+    private static func append(_ key: String, _ value: String, to message: BusMessage) {
+        message.within(.entry, "sv") {
+            message.append(key)
+            message.within(.variant, "s") { message.append(value) }
+        }
+    }
+
+    /// The response's number; nil if none came in time.
+    private func waitForResponse(to request: String) throws(AgentError) -> UInt32? {
+        let end = ContinuousClock.now + .seconds(Self.answerPatience)
+        while true {
+            var result: Int32 = 1
+            while result > 0 { result = unsafe sd_bus_process(handle.bus, nil) }
+            guard result >= 0 else { throw .noPortal }
+            if let response = inbox.responses[request] { return response }
+            let rest = (end - .now).components
+            guard rest.seconds >= 0, rest.attoseconds >= 0 else { return nil }
+            _ = unsafe sd_bus_wait(handle.bus, UInt64(rest.seconds) * 1_000_000 + 1)
+        }
+    }
+}
+
+/// What the C callback finds behind its context pointer; `BusHandle` keeps it alive.
+private final class PortalInbox {
+    /// By the request's path.
+    var responses: [String: UInt32] = [:]
+
+    static func take(_ raw: OpaquePointer?, _ context: UnsafeMutableRawPointer?) -> Int32 {
+        guard let context = unsafe context, let raw = unsafe raw, let path = unsafe sd_bus_message_get_path(raw) else {
+            return 0
+        }
+        let inbox = unsafe Unmanaged<PortalInbox>.fromOpaque(context).takeUnretainedValue()
+        // BusMessage takes over a reference, and this one is libsystemd's.
+        let message = unsafe BusMessage(sd_bus_message_ref(raw))
+        if let number = message.number() { inbox.responses[unsafe String(cString: path)] = number }
+        return 0
+    }
+}
