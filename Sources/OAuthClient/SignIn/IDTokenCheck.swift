@@ -129,6 +129,7 @@ struct IDTokenCheck: Sendable {
         var validation = IDTokenValidation(issuer: client.issuer, clientID: client.registration.clientID)
         validation.issuerTemplate = client.profile?.issuerTemplate
         validation.issuerAliases = client.profile?.issuerAliases ?? []
+        validation.policy = client.profile?.policies.demand
         validation.registeredAlgorithm = algorithm
         validation.clientSecret = client.registration.clientSecret
         validation.nonce = binding.nonce
@@ -263,6 +264,7 @@ extension JOSEError {
         case .claimMissing: "it lacks a claim that it must have"
         case .claimMalformed: "one of its claims is malformed"
         case .wrongIssuer: "it is another issuer's"
+        case .wrongPolicy: "it was made by another policy of the server than the account's"
         case .keyOfAnotherIssuer: "it is signed with another issuer's key"
         case .wrongAudience: "it was made for another client"
         case .wrongAuthorizedParty: "it was made for several clients, and not for this one"
@@ -283,7 +285,9 @@ extension JOSEError {
     /// The claim, name or value that it is about; nil if there is none. May be text of the token.
     var detail: String? {
         switch self {
-        case .duplicateMember(let text), .unknownAlgorithm(let text), .wrongType(let text), .wrongIssuer(let text): text
+        case .duplicateMember(let text), .unknownAlgorithm(let text), .wrongType(let text), .wrongIssuer(let text),
+            .wrongPolicy(let text):
+            text
         case .algorithmNotAllowed(let algorithm), .keyDoesNotFit(let algorithm): algorithm.rawValue
         case .claimMissing(let claim), .claimMalformed(let claim), .changedOnRefresh(let claim): claim.rawValue
         case .unknownKey(let text), .wrongAuthenticationContext(let text): text
