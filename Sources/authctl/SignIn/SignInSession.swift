@@ -20,6 +20,8 @@ struct SignInSession: ~Copyable {
     private let signals: CaughtSignals
     private var input: PasteInput?
     private var attempt: String?
+    /// The ID token, once it is over, if nothing else was asked for.
+    private(set) var idToken: AcquireToken.IDToken?
     private var browser: DetachedProgram?
     /// What the browser was started with.
     private var way: WebLink?
@@ -132,6 +134,7 @@ struct SignInSession: ~Copyable {
         guard isLast else { return nil }
         endPrompt()
         guard let status = reply.status else { throw .connection(.unreadableReply) }
+        idToken = reply.idToken
         if reply.refreshTokenKept ?? false {
             StandardError.note("the server gave no refresh token; the one from before is kept, and refreshed as before")
         }
