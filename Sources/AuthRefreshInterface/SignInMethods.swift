@@ -122,6 +122,38 @@ package enum CancelSignIn {
     }
 }
 
+/// The wire types of `StartWebSession`.
+package enum StartWebSession {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var callback: String
+        package var timeoutSec: Int64?
+
+        package init(callback: String, timeoutSec: Int64? = nil) {
+            self.callback = callback
+            self.timeoutSec = timeoutSec
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var event: String
+        package var attempt: String
+        package var atUSec: Int64
+        package var expiresAtUSec: Int64
+        package var callback: String
+        package var url: String?
+
+        package init(event: String, attempt: String, atUSec: Int64, expiresAtUSec: Int64, callback: String) {
+            self.event = event
+            self.attempt = attempt
+            self.atUSec = atUSec
+            self.expiresAtUSec = expiresAtUSec
+            self.callback = callback
+        }
+    }
+}
+
 /// The wire types of `SignOut`.
 package enum SignOut {
     /// What it is called with.

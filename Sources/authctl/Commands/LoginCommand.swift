@@ -52,36 +52,7 @@ struct LoginCommand: ParsableCommand {
     @Option(help: "How to sign in. Without: what fits. With 'device' the other device may be signed in already.")
     var flow: SignInFlow?
 
-    @Flag(name: .customLong("private"), help: "Open a private window, or nothing. The server asks who you are there.")
-    var isPrivate = false
-
-    @Flag(help: "Open a private window with a profile of its own, in which nobody is signed in.")
-    var temporaryProfile = false
-
-    @Flag(help: "Open nothing; show the address. Where you open it decides whether you are signed in already.")
-    var noOpen = false
-
-    @Option(
-        help: ArgumentHelp(
-            "The browser to open: a program in PATH, or its path. You may be signed in there already.",
-            valueName: "program"
-        )
-    )
-    var browser: String?
-
-    @Flag(
-        help:
-            "Open the page by the desktop's portal only, in the browser that it chooses; you may be signed in there already."
-    )
-    var portal = false
-
-    @Option(
-        help: ArgumentHelp(
-            "The window that the portal's dialog belongs to: x11:XID, wayland:HANDLE.",
-            valueName: "handle"
-        )
-    )
-    var parentWindow: String?
+    @OptionGroup var window: WindowOptions
 
     @Option(help: ArgumentHelp("Ask for this: login, consent, select_account, create.", valueName: "prompt"))
     var prompt: String?
@@ -130,29 +101,20 @@ struct LoginCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        guard !noOpen || !(isPrivate || temporaryProfile) else {
-            throw ValidationError("'--no-open' opens no private window")
-        }
-        guard parentWindow == nil || portal else { throw ValidationError("'--parent-window' goes with '--portal'") }
-        guard !portal || !(noOpen || isPrivate || temporaryProfile || browser != nil || flow == .device) else {
+        guard !window.portal || flow != .device else {
             throw ValidationError("'--portal' chooses the window: it takes no other option that does")
         }
         guard nonce == nil || hashedNonce == nil else {
             throw ValidationError("'--nonce' and '--nonce-sha256' exclude each other")
         }
-        guard !noOpen || browser == nil else { throw ValidationError("'--no-open' opens no browser") }
     }
 
     func run() throws(AuthctlError) {
-        let window: SignInPlan.Window =
-            portal
-            ? .portal(parentWindow: parentWindow)
-            : noOpen ? .none : isPrivate || temporaryProfile ? .privateWindow(hasOwnProfile: temporaryProfile) : .usual
         let plan = try SignInPlan(
             parameters,
             flow: flow,
-            window: window,
-            browser: browser,
+            window: window.kind,
+            browser: window.browser,
             takesPaste: flow == .paste || StandardInput.isTerminal && !output.json,
             in: .real
         )

@@ -10,10 +10,8 @@ struct SignInSession: ~Copyable {
     private static let longestWait: Int64 = 3_600_000_000
     /// Seconds for the daemon to confirm a cancellation; whoever types Ctrl-C wants the prompt back.
     private static let cancelPatience: Int32 = 3
-    /// µs for a browser to close its window.
-    private static let closingPatience: Int64 = 3_000_000
 
-    private var plan: SignInPlan
+    private let plan: SignInPlan
     private let connection: ConnectionOptions
     private let output: OutputOptions
     private var daemon: DaemonConnection
@@ -22,11 +20,7 @@ struct SignInSession: ~Copyable {
     private var attempt: String?
     /// The ID token, once it is over, if nothing else was asked for.
     private(set) var idToken: AcquireToken.IDToken?
-    private var browser: DetachedProgram?
-    /// What the browser was started with.
-    private var way: WebLink?
-    /// What the browser was started with leads on from there; nil once it did.
-    private var detour: SecretLink?
+    private var page: PageOpening
     /// What the person is told if nothing has come back; nil once they were, or if nothing can.
     private var reminder: SignInReminder?
     /// Whether the cursor stands behind a prompt.
@@ -37,6 +31,7 @@ struct SignInSession: ~Copyable {
         self.plan = plan
         self.connection = connection
         self.output = output
+        page = PageOpening(plan.window)
         daemon = try connection.connect()
         signals = CaughtSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCHLD])
         input = plan.takesPaste ? PasteInput.standardInput() : nil
@@ -48,23 +43,12 @@ struct SignInSession: ~Copyable {
     mutating func run() throws(AuthctlError) -> AccountStatus {
         do throws(AuthctlError) {
             let status = try lead()
-            closeWindow()
+            page.close(waitingBy: signals)
             return status
         } catch {
-            closeWindow()
+            page.close(waitingBy: signals)
             throw error
         }
-    }
-
-    private mutating func closeWindow() {
-        guard let profile = plan.browser?.ownProfile else { return }
-        if let browser, browser.takeEnd() == nil {
-            kill(browser.pid, SIGTERM)
-            // What a browser writes while it ends would be left behind.
-            _ = signals.wait(for: [], microseconds: Self.closingPatience)
-        }
-        browser = nil
-        TemporaryProfile.remove(profile, .real)
     }
 
     private mutating func lead() throws(AuthctlError) -> AccountStatus {
@@ -102,13 +86,13 @@ struct SignInSession: ~Copyable {
                 while let (reply, continues) = try daemon.availableReply(StartSignIn.Reply.self) {
                     if let status = try take(reply, isLast: !continues) { return status }
                 }
-                let descriptors = [daemon.pollDescriptor] + (input?.descriptors ?? []) + (detour?.descriptors ?? [])
+                let descriptors = [daemon.pollDescriptor] + (input?.descriptors ?? []) + page.descriptors
                 let ready = signals.wait(for: descriptors, microseconds: reminder?.remaining ?? Self.longestWait)
                 if let due = reminder.takeIfDue() {
                     tell(due)
                     showPrompt()
                 }
-                if detour?.serve() ?? false { detour = nil }
+                page.serve()
                 if ready.contains(STDIN_FILENO), let status = try takeInput() { return status }
                 if let status = try takeSignals() { return status }
             }
@@ -152,14 +136,14 @@ struct SignInSession: ~Copyable {
             flow: flow,
             link: link,
             userCode: reply.userCode,
-            place: plan.place,
-            browser: plan.browser,
+            place: plan.window.place,
+            browser: page.choice.browser,
             takesPaste: input != nil
         )
         let complete = reply.verificationUriComplete.flatMap(WebLink.init)
         tell(text.opening)
         if flow != .device { reminder = SignInReminder(redirectURI: reply.redirectUri) }
-        if flow == .device, plan.browser == nil { showQRCode((complete ?? link).text) }
+        if flow == .device, page.choice.browser == nil { showQRCode((complete ?? link).text) }
         open(complete ?? link)
         prompt = text.prompt
         guard prompt != nil else { return StandardError.show(SignInText.waiting) }
@@ -170,7 +154,7 @@ struct SignInSession: ~Copyable {
     /// A sign-in whose browser is missing is ended.
     private mutating func chooseBrowser(configured: String?) throws(AuthctlError) {
         do throws(AuthctlError) {
-            try plan.chooseBrowser(configured: configured)
+            try page.chooseBrowser(configured: configured, hint: plan.browserHint)
         } catch {
             askToCancel()
             throw error
@@ -197,43 +181,20 @@ struct SignInSession: ~Copyable {
     }
 
     private mutating func open(_ link: WebLink) {
-        guard let wanted = plan.browser else { return }
-        // With the address itself, every user of this machine could read the sign-in's `state` among the browser's arguments, and answer
-        // in its place, or sign somebody else in.
-        guard let detour = SecretLink.leading(to: link) else {
-            return StandardError.warn("no port on loopback can be had: open the address yourself")
-        }
-        way = detour.link
-        browser = Self.start(wanted, at: detour.link)
-        guard browser != nil else {
-            return StandardError.warn("\(wanted.name) cannot be started: open the address yourself")
-        }
-        self.detour = consume detour
+        if let reason = page.open(link) { return StandardError.warn("\(reason): open the address yourself") }
+        guard page.isOpened else { return }
         // Only for others to see; the sign-in goes on without.
         _ = try? handOn(ContinueSignIn.Parameters(attempt: attempt, opened: true))
     }
 
-    private static func start(_ browser: Browser, at link: WebLink) -> DetachedProgram? {
-        DetachedProgram(browser.command(for: link), input: browser.isPortal ? link.text : nil)
-    }
-
-    /// Where the portal refused, the person opens the page; where it did not answer, the usual browser does.
-    ///
-    /// - Returns: whether there is no more to be said of it.
-    /// - Throws: `noPortal` if only the portal was to open the page.
-    private mutating func take(portalEnd end: CommandOutput.End) throws(AuthctlError) -> Bool {
-        guard end != .exited(ExitStatus.cancelled.rawValue) else {
-            warn("the desktop's dialog was closed: open the address yourself")
-            return true
-        }
-        // A window of the portal alone that cannot be had.
-        if plan.isByPortalOnly {
+    /// - Throws: `noPortal` if only the portal was to open the page: the sign-in is ended.
+    private mutating func takeBrowserNews() throws(AuthctlError) -> PageOpening.News? {
+        do throws(AuthctlError) {
+            return try page.takeEnd()
+        } catch {
             askToCancel()
-            throw .noPortal
+            throw error
         }
-        guard let fallback = plan.takeFallback(), let way else { return false }
-        browser = Self.start(fallback, at: way)
-        return browser != nil
     }
 
     // MARK: What the person does
@@ -277,12 +238,11 @@ struct SignInSession: ~Copyable {
             switch number {
             case SIGINT: return try cancel()
             case SIGCHLD:
-                guard let end = browser?.takeEnd() else { continue }
-                browser = nil
-                if plan.browser?.isPortal ?? false, end != .exited(0), try take(portalEnd: end) { continue }
-                // The window was the sign-in's own, and is closed.
-                if end == .exited(0), plan.browser?.ownProfile != nil { return try cancel() }
-                if end != .exited(0) { warn("the browser was not opened: open the address yourself") }
+                switch try takeBrowserNews() {
+                case .windowClosed: return try cancel()
+                case .notOpened(let reason): warn("\(reason): open the address yourself")
+                case nil: continue
+                }
             case SIGTSTP:
                 let wasOpen = input?.isOpen ?? false
                 input?.close()
