@@ -69,6 +69,11 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var idToken: String?
     package var userinfoSubject: String?
     package var userinfoUsername: String?
+    package var policyVariable: String?
+    package var policyClaims: [String]?
+    package var passwordResetPolicy: String?
+    package var passwordResetOn: [String]?
+    package var cancelledOn: [String]?
     package var requiredSettings: [String]?
     package var scopesFor: [PurposeScopes]?
     package var notes: [ProviderNote]?

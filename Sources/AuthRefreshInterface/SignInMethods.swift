@@ -12,6 +12,9 @@ package enum StartSignIn {
         package var maxAgeSec: Int64?
         package var scopes: [String]?
         package var claims: String?
+        package var responseType: String?
+        package var nonce: String?
+        package var hashesNonce: Bool?
 
         package init(
             account: String,
@@ -23,7 +26,10 @@ package enum StartSignIn {
             acrValues: [String]? = nil,
             maxAgeSec: Int64? = nil,
             scopes: [String]? = nil,
-            claims: String? = nil
+            claims: String? = nil,
+            responseType: String? = nil,
+            nonce: String? = nil,
+            hashesNonce: Bool? = nil
         ) {
             self.account = account
             self.flow = flow
@@ -35,6 +41,9 @@ package enum StartSignIn {
             self.maxAgeSec = maxAgeSec
             self.scopes = scopes
             self.claims = claims
+            self.responseType = responseType
+            self.nonce = nonce
+            self.hashesNonce = hashesNonce
         }
     }
 
@@ -53,6 +62,7 @@ package enum StartSignIn {
         package var verificationUriComplete: String?
         package var status: AccountStatus?
         package var refreshTokenKept: Bool?
+        package var idToken: AcquireToken.IDToken?
 
         package init(event: String, attempt: String, flow: String, atUSec: Int64, expiresAtUSec: Int64) {
             self.event = event

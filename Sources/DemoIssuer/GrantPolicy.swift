@@ -22,6 +22,8 @@ package struct GrantPolicy: Sendable, Equatable {
     package var declinedScopes: Set<String> = []
     /// Whether a refresh brings an ID token, too, where `openid` was granted (OpenID Connect Core §12.2).
     package var refreshesIDTokens = false
+    /// Whether the ID token that comes with a code has the hash of another one.
+    package var misbindsCodes = false
     /// How long an ID token lives, in whole seconds.
     package var idTokenLifetime = Duration.seconds(600)
     /// Whether clients may register themselves (RFC 7591), and with what they have to show that they may.

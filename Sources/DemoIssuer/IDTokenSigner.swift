@@ -21,6 +21,7 @@ struct IDTokenSigner: Sendable {
         let iat: Int
         let authTime: Int
         let nonce: String?
+        let cHash: String?
     }
 
     private struct Key: Encodable {
@@ -39,6 +40,7 @@ struct IDTokenSigner: Sendable {
         _ subject: String,
         _ clientID: String,
         nonce: String?,
+        code: String? = nil,
         lifetime: Duration,
         at now: Duration
     ) -> String? {
@@ -49,7 +51,8 @@ struct IDTokenSigner: Sendable {
             exp: (now + lifetime).wholeSeconds,
             iat: now.wholeSeconds,
             authTime: now.wholeSeconds,
-            nonce: nonce
+            nonce: nonce,
+            cHash: code.map { Base64URL.encode(SHA256.hash(data: Array($0.utf8)).prefix(16)) }
         )
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase

@@ -151,8 +151,16 @@ extension IssuerState {
         )
     }
 
-    func idToken(for subject: String, _ client: DemoClient, nonce: String? = nil, at now: Duration) -> String? {
-        signer.idToken(issuer, subject, client.id, nonce: nonce, lifetime: ledger.policy.idTokenLifetime, at: now)
+    /// - Parameter code: what it comes with from the authorization endpoint; nil if it comes from the token endpoint, or alone.
+    func idToken(
+        for subject: String,
+        _ client: DemoClient,
+        nonce: String? = nil,
+        code: String? = nil,
+        at now: Duration
+    ) -> String? {
+        let lifetime = ledger.policy.idTokenLifetime
+        return signer.idToken(issuer, subject, client.id, nonce: nonce, code: code, lifetime: lifetime, at: now)
     }
 
     /// The ID token that comes with a refresh; nil if none does.

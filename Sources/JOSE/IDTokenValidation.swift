@@ -9,6 +9,8 @@ package struct IDTokenValidation: Sendable {
     package var issuerTemplate: String?
     /// Other spellings of the issuer that the server is known to write: Google's `accounts.google.com`.
     package var issuerAliases: [String] = []
+    /// The policy that the account runs at its server; nil if it does not matter.
+    package var policy: IDTokenPolicy?
     package var clientID: String
     /// `id_token_signed_response_alg` of the registration (RFC 7591). Nil takes every algorithm with a public key; a symmetric one
     /// is taken only if it stands here.
@@ -21,6 +23,8 @@ package struct IDTokenValidation: Sendable {
     package var accessToken: Secret?
     /// What the token was exchanged for; compared with `c_hash` if the token has it.
     package var code: Secret?
+    /// Whether the token must have `c_hash`: it came with the code (OpenID Connect Core §3.3.2.11).
+    package var requiresCodeHash = false
     /// `max_age` of the request; with it the token must say when the user authenticated.
     package var maxAge: Duration?
     /// What `acr` has to be one of; empty if it does not matter.
@@ -57,6 +61,7 @@ package struct IDTokenValidation: Sendable {
         let key = try checkSignature(of: jws, keys)
         let claims = try IDToken(jws.payload)
         try checkIssuer(claims, signedBy: key)
+        try policy?.check(jws.payload)
         try checkAudience(claims)
         try checkTimes(claims, now: now + skew)
         try checkBindings(claims, jws.algorithm)
@@ -120,6 +125,7 @@ package struct IDTokenValidation: Sendable {
         if let accessToken, let hash = claims.accessTokenHash {
             guard hash.isIdentical(to: Self.hash(accessToken, algorithm)) else { throw .accessTokenMismatch }
         }
+        guard !requiresCodeHash || claims.codeHash != nil else { throw .claimMissing(.codeHash) }
         if let code, let hash = claims.codeHash {
             guard hash.isIdentical(to: Self.hash(code, algorithm)) else { throw .codeMismatch }
         }
@@ -195,8 +201,10 @@ extension IDTokenValidation {
     /// The signature is not looked at: the token came from the token endpoint itself (§3.1.3.7 rule 6), and to fetch keys for it would keep
     /// a rotated refresh token out of the store meanwhile.
     package func continued(_ token: Secret, subject: String) throws(JOSEError) -> IDToken {
-        let claims = try IDToken(CompactJWS(token).payload)
+        let payload = try CompactJWS(token).payload
+        let claims = try IDToken(payload)
         try checkIssuer(claims, signedBy: nil)
+        try policy?.check(payload)
         guard claims.subject.isIdentical(to: subject) else { throw .changedOnRefresh(.subject) }
         guard claims.audiences.contains(where: { $0.isIdentical(to: clientID) }) else { throw .wrongAudience }
         return claims

@@ -37,6 +37,8 @@ package enum JOSEError: Error, Hashable, Sendable {
     case claimMalformed(Claim)
     /// `iss` is not the issuer that the account is at; the associated value is the one found.
     case wrongIssuer(String)
+    /// It comes from another policy of the server than the account's; the associated value is the one found.
+    case wrongPolicy(String)
     /// The key that fits belongs to another issuer of the same key set.
     case keyOfAnotherIssuer
     /// `aud` does not name this client.
@@ -80,7 +82,8 @@ package enum JOSEError: Error, Hashable, Sendable {
         switch self {
         case .unknownKey, .signatureMismatch: true
         case .tooLarge, .malformed, .encrypted, .duplicateMember, .unsigned, .unknownAlgorithm, .algorithmNotAllowed,
-            .criticalExtension, .wrongType, .claimMissing, .claimMalformed, .wrongIssuer, .keyOfAnotherIssuer,
+            .criticalExtension, .wrongType, .claimMissing, .claimMalformed, .wrongIssuer, .wrongPolicy,
+            .keyOfAnotherIssuer,
             .wrongAudience, .wrongAuthorizedParty, .expired, .notYetValid, .issuedInFuture, .issuedLongAgo,
             .nonceMismatch, .accessTokenMismatch, .codeMismatch, .authenticatedLongAgo, .wrongAuthenticationContext,
             .changedOnRefresh, .keySetMalformed, .keySetTooLarge, .keyMalformed, .keyIsEncrypted, .keyDoesNotFit,

@@ -88,6 +88,58 @@ struct ProfileVariableTests {
         #expect(issuer?.url == "https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0")
     }
 
+    @Test func `a default may have variables in it that are listed before`() throws {
+        let profile = try decode(
+            """
+            name: x
+            variables:
+              - {name: tenant, help: h}
+              - {name: domain, help: h, default: "{tenant}.login.example", pattern: "[a-z.]+"}
+            issuer: https://{domain}/v2
+            token_endpoint: https://{domain}/{tenant}/token
+            """
+        )
+        #expect(profile.missingForIssuer([:]).map(\.name) == ["tenant"])
+        #expect(throws: ProfileVariableFault.self) { try profile.resolved(with: [:]) }
+        let usual = try profile.resolved(with: ["tenant": "abc"])
+        #expect(usual.issuer?.url == "https://abc.login.example/v2")
+        #expect(usual.tokenEndpoint?.url == "https://abc.login.example/abc/token")
+        let own = try profile.resolved(with: ["tenant": "abc", "domain": "login.contoso.com"])
+        #expect(own.issuer?.url == "https://login.contoso.com/v2")
+        #expect(own.tokenEndpoint?.url == "https://login.contoso.com/abc/token")
+    }
+
+    @Test func `an issuer's other spelling is filled in, in lower case as well`() throws {
+        let profile = try decode(
+            "name: x\nvariables: [{name: policy, help: h}]\nissuer_aliases: [\"https://x.example/{policy}/\", x.example]"
+        )
+        let own = try profile.resolved(with: ["policy": "B2C_1"])
+        #expect(own.issuerAliases == ["https://x.example/B2C_1/", "https://x.example/b2c_1/", "x.example"])
+        #expect(try profile.resolved(with: [:]).issuerAliases == ["x.example"])
+        #expect(profile.unfilled.issuerAliases == ["x.example"])
+    }
+
+    @Test func `a custom domain of Azure AD B2C needs one word`() throws {
+        let file = ProviderProfileTests.folder.appendingPathComponent("azure-b2c.yaml")
+        let profile = try decode(try String(contentsOf: file, encoding: .utf8))
+        let id = "775527ff-9a37-4307-8b3d-cc311f58d925"
+        let values = ["tenant": "contoso", "tenant_id": id, "policy": "B2C_1_SignIn"]
+        let usual = try profile.resolved(with: values)
+        #expect(usual.issuer?.url == "https://contoso.b2clogin.com/\(id)/v2.0/")
+        #expect(
+            usual.tokenEndpoint?.url
+                == "https://contoso.b2clogin.com/contoso.onmicrosoft.com/oauth2/v2.0/token?p=B2C_1_SignIn"
+        )
+        let own = try profile.resolved(with: values.merging(["domain": "login.contoso.com"]) { $1 })
+        #expect(own.issuer?.url == "https://login.contoso.com/\(id)/v2.0/")
+        #expect(own.endpoints.keySet?.host == "login.contoso.com")
+        #expect(own.issuerAliases.last == "https://login.contoso.com/tfp/\(id)/b2c_1_signin/v2.0/")
+        #expect(own.policies.current == "B2C_1_SignIn" && own.policies.claims == ["tfp", "acr"])
+        let other = try #require(profile.variables(values, running: "B2C_1_edit"))
+        #expect(try profile.resolved(with: other).endpoints.authorization?.url.hasSuffix("?p=B2C_1_edit") == true)
+        #expect(profile.variables(values, running: "a&b") == nil)
+    }
+
     @Test func `refresh parameters are filled in, and braces that are no variable's stay`() throws {
         let profile = try decode(
             """
@@ -120,7 +172,10 @@ struct ProfileVariableTests {
     @Test(arguments: [
         "variables: [{name: t, help: h, aliases: {a: \"b/c\"}}]", "variables: [{name: t, help: h, aliases: {a/b: c}}]",
         "variables: [{name: t, help: h, pattern: \"[a-z]\", aliases: {aa: b}}]",
-        "issuer: https://x.example/{other}", "variables: [{name: t, help: h, pattern: \"(\"}]",
+        "issuer: https://x.example/{other}",
+        "variables: [{name: t, help: h, default: \"{t}\"}]\nissuer: https://{t}.example",
+        "variables: [{name: t, help: h, default: \"{u}.a\"}, {name: u, help: h}]\nissuer: https://{t}.example",
+        "variables: [{name: t, help: h, pattern: \"(\"}]",
         "variables: [{name: T, help: h}]", "variables: [{name: t, help: h, default: \"/\"}]",
         "variables: [{name: t, help: h, size: 3}]",
         "variables: [{name: t, help: h}]\ntoken_endpoint: http://{t}.example/",

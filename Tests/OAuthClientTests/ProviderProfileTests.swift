@@ -197,7 +197,9 @@ struct ProviderProfileTests {
         "body_format: xml", "pkce: plain", "redirects: [loopback, mail]", "redirects: loopback", "redirect_port: 0",
         "redirect_port: 65536", "redirect_scheme: https", "redirect_scheme: Org.example", "redirect_uri: back",
         "redirect_uri: \"https://me.example/#x\"", "response_mode: fragment", "code_parameter: \"a b\"",
-        "callback_fields: {a: b}", "token_fields: [\"\"]", "id_token: maybe", "validate_at_most: never",
+        "callback_fields: {a: b}", "policy_claims: {a: b}", "password_reset_policy: a/b", "cancelled_on: [\"a b\"]",
+        "policy_variable: t\nvariables: [{name: u, help: h}]", "password_reset_on: [\"\"]", "token_fields: [\"\"]",
+        "id_token: maybe", "validate_at_most: never",
         "scopes: [\"a b\"]",
         "authorization_parameters: {State: x}", "authorization_parameters: {redirect_uri: x}",
         "authorization_parameters: {scope: x}", "scope_parameter: \"\"", "max_concurrent_refreshes: 0",
@@ -251,6 +253,13 @@ struct ProviderProfileTests {
                 #expect(profile.scopesByPurpose.keys.sorted() == ["calendar", "files", "mail"])
             }
         }
+    }
+
+    @Test func `shipped profiles name their policies by a variable of theirs`() throws {
+        let named = try Self.files().compactMap { try decode(String(contentsOf: $0, encoding: .utf8)) }
+            .filter { $0.policies != SignInPolicies() }
+        #expect(named.map(\.name) == ["azure-b2c"])
+        for profile in named { #expect(profile.variables.map(\.name).contains(profile.policies.variable ?? "")) }
     }
 
     @Test func `no two shipped profiles speak for one issuer`() throws {

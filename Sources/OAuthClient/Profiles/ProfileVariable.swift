@@ -28,6 +28,9 @@ extension ProviderProfile {
         let missing = variables.filter { variable in needed.contains { isMissing(variable, in: $0, values) } }
         guard missing.isEmpty else { throw .missing(missing) }
         profile.refreshParameters = refreshParameters.mapValues { replacingVariables(in: $0, with: values) }
+        profile.issuerAliases = issuerAliases.flatMap { aliases(filledIn: $0, with: values) }
+        profile.policies.current = policies.variable.map { replacingVariables(in: "{\($0)}", with: values) }
+        if profile.policies.current?.contains("{") == true { profile.policies.current = nil }
         return profile
     }
 
@@ -36,6 +39,7 @@ extension ProviderProfile {
     package var unfilled: ProviderProfile {
         var profile = self
         for key in templates.keys { _ = profile.set(key, to: nil) }
+        profile.issuerAliases.removeAll { $0.contains("{") }
         return profile
     }
 
@@ -56,7 +60,8 @@ extension ProviderProfile {
     /// - Returns: the key whose URL is none, whatever stands for its variables, or has an unknown one; nil if all are well.
     mutating func fillStandards() -> String? {
         for (key, template) in templates.sorted(by: { $0.key < $1.key }) {
-            let samples = Dictionary(variables.map { ($0.name, $0.standard ?? "x") }) { first, _ in first }
+            let unsaid = variables.filter { $0.standard == nil }
+            let samples = Dictionary(unsaid.map { ($0.name, "x") }) { first, _ in first }
             guard set(key, to: filled(template, with: samples)) else { return key }
             _ = set(key, to: filled(template, with: [:]))
         }
@@ -93,15 +98,24 @@ extension ProviderProfile {
         return text.replacing(Self.clientIDPlace, with: "").contains("{") ? nil : text
     }
 
+    /// The last first: a default may have variables in it that are listed before it.
     private func replacingVariables(in template: String, with values: [String: String]) -> String {
-        variables.reduce(template) { text, variable in
+        variables.reversed().reduce(template) { text, variable in
             guard let value = values[variable.name] ?? variable.standard else { return text }
             return text.replacing("{\(variable.name)}", with: variable.aliases[value] ?? value)
         }
     }
 
     private func isMissing(_ variable: ProfileVariable, in template: String, _ values: [String: String]) -> Bool {
-        template.contains("{\(variable.name)}") && values[variable.name] == nil && variable.standard == nil
+        replacingVariables(in: template, with: values).contains("{\(variable.name)}")
+    }
+
+    /// One of the issuer's other spellings; none if something of it has no value. The host, the tenant's id and the policy are all the
+    /// same in lower case, and Azure AD B2C writes policies so.
+    private func aliases(filledIn template: String, with values: [String: String]) -> [String] {
+        guard template.contains("{") else { return [template] }
+        guard let alias = filled(template, with: values) else { return [] }
+        return alias == alias.lowercased() ? [alias] : [alias, alias.lowercased()]
     }
 }
 
@@ -132,7 +146,7 @@ package struct ProfileVariable: Hashable, Sendable {
     package let name: String
     /// What it is, for people: one line.
     package let help: String
-    /// Nil: an account has to say it.
+    /// Nil: an account has to say it. May have the places of variables in it that are listed before this one.
     package let standard: String?
     /// A regular expression that the whole value has to match; nil: any host name or path segment.
     package let pattern: String?
@@ -189,7 +203,8 @@ extension ProfileVariable: Decodable {
             (try? Regex(text)).map { _ in text }
         }
         aliases = try fields.optional("aliases") ?? [:]
-        if let standard, !takes(standard) { throw fields.error("default", "is none of the values that it may have") }
+        let sample = standard?.replacing(/\{[a-z_]+\}/, with: "x")
+        if let sample, !takes(sample) { throw fields.error("default", "is none of the values that it may have") }
         guard aliases.allSatisfy({ takes($0.key) && takes($0.value) }) else {
             throw fields.error("aliases", "has a value that it may not have")
         }

@@ -42,7 +42,7 @@ extension ProviderProfile: Decodable {
     package static let keys: [String] =
         Key.allCases.map(\.rawValue) + ServerEndpoints.names.map(\.name) + SignInProfile.Key.allCases.map(\.rawValue)
         + RefreshForm.Key.allCases.map(\.rawValue) + ExchangeForm.Key.allCases.map(\.rawValue)
-        + RevocationForm.Key.allCases.map(\.rawValue)
+        + RevocationForm.Key.allCases.map(\.rawValue) + SignInPolicies.Key.allCases.map(\.rawValue)
 
     /// Reads a profile from YAML or JSON.
     ///
@@ -92,6 +92,7 @@ extension ProviderProfile: Decodable {
             throw fields.error(key, "is no https URL, or has a variable that is not listed")
         }
         signIn = try SignInProfile(fields)
+        policies = try SignInPolicies(fields, variables: variables)
         refreshForm = try RefreshForm(fields)
         exchangeForm = try ExchangeForm(fields)
         revocationForm = try RevocationForm(fields)

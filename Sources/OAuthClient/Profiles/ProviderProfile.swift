@@ -19,7 +19,8 @@ package struct ProviderProfile: Hashable, Sendable {
     /// What the metadata may say as `issuer` instead of the account's:
     /// `https://login.microsoftonline.com/{tenantid}/v2.0`.
     package var issuerTemplate: String?
-    /// What id_tokens may say as `iss` beside the issuer: Google's older ones have no scheme.
+    /// What id_tokens may say as `iss` beside the issuer: Google's older ones have no scheme. May have variables in them, which are filled
+    /// in with the rest; where the account's own policy is in one, the server may write it in lower case.
     package var issuerAliases: [String] = []
     /// Stands for the whole metadata: with it nothing is fetched.
     package var tokenEndpoint: Endpoint?
@@ -80,6 +81,7 @@ package struct ProviderProfile: Hashable, Sendable {
     package var validateAtMost: ProfileDuration?
     /// What a sign-in has to know.
     package var signIn: SignInProfile
+    package var policies = SignInPolicies()
     /// What people have to know.
     package var notes: [ProfileNote] = []
     /// What accounts have to say before anybody can sign in.

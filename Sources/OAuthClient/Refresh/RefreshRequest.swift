@@ -91,6 +91,7 @@ extension RefreshRequest {
         var validation = IDTokenValidation(issuer: client.issuer, clientID: client.registration.clientID)
         validation.issuerTemplate = client.profile?.issuerTemplate
         validation.issuerAliases = client.profile?.issuerAliases ?? []
+        validation.policy = client.profile?.policies.demand
         do throws(JOSEError) {
             _ = try validation.continued(token, subject: subject)
             return nil

@@ -1,4 +1,4 @@
-internal import JOSE
+package import JOSE
 import NIOHTTP1
 internal import RefreshCore
 
@@ -10,11 +10,15 @@ struct IDTokenCheck: Sendable {
         var code: Secret?
         var maxAge: Duration?
         var scopes: [String]
+        /// Whether the caller wants an ID token whatever the scopes say: for a nonce of its own, or by the response type.
+        var isDemanded = false
     }
 
     let client: RequestingClient
     let binding: Binding
     let cache: KeySetCache
+    /// What came with the code and was believed; nil if only a code did.
+    var frontChannel: CheckedIDToken?
     /// Where the server's keys are; nil if that is not known.
     private let source: KeySetCache.Key?
 
@@ -33,7 +37,8 @@ struct IDTokenCheck: Sendable {
     private var isSignedBySecret: Bool { algorithm?.isSymmetric ?? false }
 
     private var demand: IDTokenDemand {
-        client.profile?.signIn.idToken ?? (binding.scopes.contains("openid") ? .required : .optional)
+        guard !binding.isDemanded else { return .required }
+        return client.profile?.signIn.idToken ?? (binding.scopes.contains("openid") ? .required : .optional)
     }
 
     /// Has the keys at hand where they will be needed: what cannot be checked later must be known before a code is spent.
@@ -63,7 +68,8 @@ struct IDTokenCheck: Sendable {
     ) async throws(RefreshFailure) -> IDToken? {
         guard demand != .ignored else { return nil }
         guard let token = tokens.idToken else {
-            guard demand == .optional || client.profile?.signIn.idToken == nil && !isOwed(with: tokens) else {
+            let mayLack = demand == .optional || client.profile?.signIn.idToken == nil && !isOwed(with: tokens)
+            guard frontChannel != nil || mayLack && !binding.isDemanded else {
                 throw client.misconfigured("the answer has no id_token, which was asked for", finding: .badIDToken)
             }
             return nil
@@ -71,12 +77,23 @@ struct IDTokenCheck: Sendable {
         guard source != nil || isSignedBySecret else { return nil }
         let isWanted = demand == .required
         do throws(RefreshFailure) {
-            return try await validated(token, of: tokens, now: now, skew: skew)
+            return try await validated(token, by: validation(of: tokens), now: now, skew: skew)
         } catch {
             // Nobody asked for it and the keys are out of reach: it says nothing.
             guard error.failureClass.isMisconfiguration || isWanted else { return nil }
             throw error
         }
+    }
+
+    /// The claims of an ID token that came by way of the browser: with `code`, whose hash it has to have (OpenID Connect Core
+    /// §3.3.2.11), or alone.
+    ///
+    /// - Throws: `misconfigured` for a token that must not be believed.
+    func claims(ofFrontChannel token: Secret, now: Timestamp) async throws(RefreshFailure) -> IDToken {
+        var validation = validation
+        validation.requiresCodeHash = binding.code != nil
+        // The times of a token say how far the server's clock is off; no answer of the server has yet.
+        return try await validated(token, by: validation, now: now, skew: .zero)
     }
 
     /// Whether a server that was asked for openid has to answer with an id_token.
@@ -89,11 +106,10 @@ struct IDTokenCheck: Sendable {
 
     private func validated(
         _ token: Secret,
-        of tokens: TokenResponse,
+        by validation: IDTokenValidation,
         now: Timestamp,
         skew: Duration
     ) async throws(RefreshFailure) -> IDToken {
-        let validation = validation(of: tokens)
         let attempt = { (keys: JWKSet) -> Result<IDToken, JOSEError> in
             Result { () throws(JOSEError) in try validation.validate(token, keys: keys, now: now, skew: skew) }
         }
@@ -126,17 +142,36 @@ struct IDTokenCheck: Sendable {
     }
 
     private func validation(of tokens: TokenResponse) -> IDTokenValidation {
+        var validation = validation
+        validation.accessToken = tokens.accessToken.secret
+        return validation
+    }
+
+    private var validation: IDTokenValidation {
         var validation = IDTokenValidation(issuer: client.issuer, clientID: client.registration.clientID)
         validation.issuerTemplate = client.profile?.issuerTemplate
         validation.issuerAliases = client.profile?.issuerAliases ?? []
+        validation.policy = client.profile?.policies.demand
         validation.registeredAlgorithm = algorithm
         validation.clientSecret = client.registration.clientSecret
         validation.nonce = binding.nonce
-        validation.accessToken = tokens.accessToken.secret
         validation.code = binding.code
         validation.maxAge = binding.maxAge
         return validation
     }
+}
+
+/// An ID token that was validated, and what it says.
+package struct CheckedIDToken: Sendable {
+    package let token: Secret
+    package let claims: IDToken
+
+    init(_ token: Secret, _ claims: IDToken) {
+        (self.token, self.claims) = (token, claims)
+    }
+
+    /// Who signed in.
+    package var person: SignedInPerson { SignedInPerson(claims) }
 }
 
 extension OAuthClient {
@@ -263,6 +298,7 @@ extension JOSEError {
         case .claimMissing: "it lacks a claim that it must have"
         case .claimMalformed: "one of its claims is malformed"
         case .wrongIssuer: "it is another issuer's"
+        case .wrongPolicy: "it was made by another policy of the server than the account's"
         case .keyOfAnotherIssuer: "it is signed with another issuer's key"
         case .wrongAudience: "it was made for another client"
         case .wrongAuthorizedParty: "it was made for several clients, and not for this one"
@@ -283,7 +319,9 @@ extension JOSEError {
     /// The claim, name or value that it is about; nil if there is none. May be text of the token.
     var detail: String? {
         switch self {
-        case .duplicateMember(let text), .unknownAlgorithm(let text), .wrongType(let text), .wrongIssuer(let text): text
+        case .duplicateMember(let text), .unknownAlgorithm(let text), .wrongType(let text), .wrongIssuer(let text),
+            .wrongPolicy(let text):
+            text
         case .algorithmNotAllowed(let algorithm), .keyDoesNotFit(let algorithm): algorithm.rawValue
         case .claimMissing(let claim), .claimMalformed(let claim), .changedOnRefresh(let claim): claim.rawValue
         case .unknownKey(let text), .wrongAuthenticationContext(let text): text

@@ -29,6 +29,8 @@ struct LoginCommand: ParsableCommand {
             --prompt adds to what the provider profile asks for: with Google, 'select_account' is sent as 'consent select_account'. \
             If the server gives no refresh token, the account keeps the one that it has.
 
+            --nonce and --nonce-sha256 are for a back end that wants to know who signed in: it hands out the nonce, and finds it, or its             SHA-256, in the ID token. authctl token --id-token prints that. With --response-type id_token the ID token is all that the server is asked             for: it is printed, and the account stays as it is, for without a code there is nothing to refresh.
+
             Ctrl-C cancels. Closing the terminal does not: 'authctl login' follows the sign-in that is under way, and --restart begins \
             anew. With --json each event is one line.
 
@@ -70,6 +72,24 @@ struct LoginCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Claims to ask for, as JSON (OpenID Connect Core 5.5).", valueName: "json"))
     var claims: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "What the server answers with: code, 'code id_token' or id_token. Without: code.",
+            valueName: "type"
+        ),
+        completion: .list(["code", "code id_token", "id_token"])
+    )
+    var responseType: String?
+
+    @Option(help: ArgumentHelp("The nonce that the ID token is to have.", valueName: "text"))
+    var nonce: String?
+
+    @Option(
+        name: .customLong("nonce-sha256"),
+        help: ArgumentHelp("The same; its SHA-256 is sent, in hexadecimal digits.", valueName: "text")
+    )
+    var hashedNonce: String?
+
     @Flag(help: "Take the grant even if another person signs in than before.")
     var replace = false
 
@@ -84,6 +104,9 @@ struct LoginCommand: ParsableCommand {
         guard !window.portal || flow != .device else {
             throw ValidationError("'--portal' chooses the window: it takes no other option that does")
         }
+        guard nonce == nil || hashedNonce == nil else {
+            throw ValidationError("'--nonce' and '--nonce-sha256' exclude each other")
+        }
     }
 
     func run() throws(AuthctlError) {
@@ -97,6 +120,7 @@ struct LoginCommand: ParsableCommand {
         )
         var session = try SignInSession(plan, connection: connection, output: output)
         let status = try session.run()
+        if let idToken = session.idToken { return try show(idToken) }
         if let name = status.person?.best { StandardError.note("signed in as \(PlainText.line(name))") }
         if let declined = status.declinedScopes {
             let words = declined.map(PlainText.line).joined(separator: " ")
@@ -107,6 +131,13 @@ struct LoginCommand: ParsableCommand {
         // A stronger sign-in was demanded than the server made of this one.
         guard status.knownState != .interactionRequired else { throw .notFresh(status) }
         if let missing = status.refreshTokenMissing { try tellOfMissingRefreshToken(mayHelp: missing == "askConsent") }
+    }
+
+    private func show(_ idToken: AcquireToken.IDToken) throws(AuthctlError) {
+        StandardError.note(
+            "'\(PlainText.line(idToken.subject))' signed in; the account is as it was: without a code there is nothing to refresh"
+        )
+        if !output.json { try StandardOutput.show(idToken.token) }
     }
 
     /// Says at once what would show only when the access token has expired, and offers what may help.
@@ -136,7 +167,10 @@ struct LoginCommand: ParsableCommand {
             acrValues: acrValues.isEmpty ? nil : acrValues,
             maxAgeSec: maxAge?.seconds,
             scopes: scope.isEmpty ? nil : scope.flatMap(TokenRequest.scopeTokens),
-            claims: claims
+            claims: claims,
+            responseType: responseType,
+            nonce: nonce ?? hashedNonce,
+            hashesNonce: hashedNonce == nil ? nil : true
         )
     }
 }

@@ -119,6 +119,11 @@ struct ProviderView {
             ("id_token", provider.idToken),
             ("person's id", provider.userinfoSubject),
             ("person's name", provider.userinfoUsername),
+            ("policy is the", provider.policyVariable),
+            ("policy said by", provider.policyClaims?.joined(separator: " ")),
+            ("resets password", provider.passwordResetPolicy),
+            ("reset asked by", provider.passwordResetOn?.joined(separator: " ")),
+            ("cancelled by", provider.cancelledOn?.joined(separator: " ")),
         ]
     }
 }

@@ -18,6 +18,8 @@ struct SignInSession: ~Copyable {
     private let signals: CaughtSignals
     private var paste: PastePrompt
     private var attempt: String?
+    /// The ID token, once it is over, if nothing else was asked for.
+    private(set) var idToken: AcquireToken.IDToken?
     private var page: PageOpening
     /// What the person is told if nothing has come back; nil once they were, or if nothing can.
     private var reminder: SignInReminder?
@@ -113,6 +115,7 @@ struct SignInSession: ~Copyable {
         guard isLast else { return nil }
         paste.end()
         guard let status = reply.status else { throw .connection(.unreadableReply) }
+        idToken = reply.idToken
         if reply.refreshTokenKept ?? false {
             StandardError.note("the server gave no refresh token; the one from before is kept, and refreshed as before")
         }

@@ -65,7 +65,7 @@ struct AuthRefreshService: Sendable {
         case .reportRejected: try tokens.reportRejected(call, responder, from: caller, on: coordinator)
         case .refresh: try tokens.refresh(call, responder, from: caller, on: coordinator)
         case .subscribe: try SubscribeCalls(coordinator: self.coordinator).subscribe(call, responder, on: coordinator)
-        case .startSignIn: try signIns.startSignIn(call, responder, on: coordinator)
+        case .startSignIn: try signIns.startSignIn(call, responder, from: caller, on: coordinator)
         case .continueSignIn: responder.reply(try continueSignIn(call, on: coordinator))
         case .cancelSignIn: responder.reply(try signIns.cancelSignIn(call, on: coordinator))
         case .startWebSession: try WebSessionCalls(room: webSessions).start(call, responder, on: coordinator)

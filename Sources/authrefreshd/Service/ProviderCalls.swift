@@ -94,6 +94,7 @@ extension ProviderDescription {
         describe(profile.revocationForm)
         describeEndpoints(of: profile)
         describe(profile.signIn)
+        describe(profile.policies)
         describeKnowledge(of: profile)
     }
 
@@ -144,6 +145,15 @@ extension ProviderDescription {
         registrationEndpoint = profile.text("registration_endpoint", endpoints.registration)
         jwksUri = profile.text("jwks_uri", endpoints.keySet)
         userinfoEndpoint = profile.text("userinfo_endpoint", endpoints.userInfo)
+    }
+
+    private mutating func describe(_ policies: SignInPolicies) {
+        let present = { (list: [String]) in list.isEmpty ? nil : list }
+        policyVariable = policies.variable
+        policyClaims = present(policies.claims)
+        passwordResetPolicy = policies.passwordReset
+        passwordResetOn = present(policies.passwordResetCodes)
+        cancelledOn = present(policies.cancellationCodes)
     }
 
     private mutating func describe(_ signIn: SignInProfile) {

@@ -13,12 +13,17 @@ struct SignInCalls: DutyCalls {
     func startSignIn(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
+        from caller: Caller,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: StartSignIn.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
         let request = try SignInRequest(asked)
-        let snapshot = try account(asked.account, on: coordinator)
+        let wantsIDToken = !request.responseType.hasCode
+        let found =
+            wantsIDToken
+            ? try account(asked.account, for: caller, on: coordinator) : try account(asked.account, on: coordinator)
+        guard let snapshot = found else { return }
         let name = snapshot.account.name
         guard snapshot.account.registration.serviceGrant == nil else { throw VarlinkError.needsNoPerson(name) }
         let profile = coordinator.settings.profile(for: snapshot.account)
@@ -26,7 +31,9 @@ struct SignInCalls: DutyCalls {
             let number = try coordinator.startSignIn(request, of: snapshot) { report in
                 switch report {
                 case .news(let reply): responder.reply(reply, continues: true)
-                case .completed(let reply): responder.reply(reply)
+                case .completed(var reply):
+                    if !wantsIDToken { reply.idToken = nil }
+                    responder.reply(reply)
                 case .ended(let end):
                     responder.fail(end.noted(from: profile, isByDevice: request.flow == .device).error(of: name))
                 }

@@ -51,6 +51,8 @@ struct RunningSignIn {
     private let callbackFields: [String]
     /// What the sign-in has shown of the person, once the tokens are there.
     var proof: StepUp.Proof?
+    /// The ID token that was all that was asked for, once it is checked.
+    var idToken: CheckedIDToken?
 
     /// What the person is shown.
     struct Invitation {
@@ -75,6 +77,9 @@ struct RunningSignIn {
         if flow == .device, request.namesAuthentication {
             let reason = "a code on another device cannot ask for a stronger or newer sign-in"
             throw SignInFailure(.misconfigured, reason)
+        }
+        if flow == .device, request.demandsIDToken {
+            throw SignInFailure(.misconfigured, "a code on another device takes neither a nonce nor a response type")
         }
         redirect = flow == .device ? nil : try RedirectChoice(for: flow, profile)
         self.account = account
@@ -121,6 +126,8 @@ struct RunningSignIn {
         var reply = reply(.completed, at: now)
         guard let snapshot else { return reply }
         reply.status = snapshot.wireStatus
+        reply.idToken = idToken.map { AcquireToken.IDToken($0.token, $0.claims, clockSkew: snapshot.clockSkew) }
+        guard request.responseType.hasCode else { return reply }
         let isKept = grant?.tokens?.refreshToken == nil && snapshot.state.isRefreshable
         reply.refreshTokenKept = isKept ? true : nil
         return reply
@@ -143,6 +150,8 @@ extension RunningSignIn {
         authorization.acrValues = request.acrValues
         authorization.maxAge = request.maxAge
         authorization.claims = request.claims
+        authorization.responseType = request.responseType
+        authorization.isListening = redirect?.isListenedAt ?? false
         return authorization
     }
 
@@ -168,13 +177,14 @@ extension RunningSignIn {
             requiresIssuer: url.requiresIssuer || asking.registration.redirect.requiresIssuer,
             path: redirect?.issuerPath,
             isCodeBound: url.checksCodeChallenge,
+            responseType: request.responseType,
             codeParameters: ["code"] + profile.codeParameters,
             keptParameters: profile.callbackFields
         )
     }
 
     func codeExchange(_ code: AuthorizationCode, as asking: RequestingClient) -> CodeExchange {
-        CodeExchange(
+        var exchange = CodeExchange(
             client: asking,
             code: code.secret,
             redirectURI: redirectURI ?? "",
@@ -183,6 +193,13 @@ extension RunningSignIn {
             maxAge: request.maxAge,
             scopes: request.scopes
         )
+        exchange.demandsIDToken = request.demandsIDToken
+        exchange.frontIDToken = code.idToken
+        return exchange
+    }
+
+    func identityCheck(of idToken: Secret, as asking: RequestingClient) -> IdentityCheck {
+        IdentityCheck(client: asking, idToken: idToken, nonce: nonce(for: asking), maxAge: request.maxAge)
     }
 
     /// What came beside a code before, and may not come again: Apple tells the person's name at the first sign-in only.
@@ -230,6 +247,7 @@ extension RunningSignIn {
     /// The nonce comes back in the ID token (OpenID Connect Core §3.1.2.1), so it is sent where there will be one: if the scopes contain
     /// `openid`, or if the profile demands one. Apple issues ID tokens without that scope.
     private func nonce(for asking: RequestingClient) -> Secret? {
+        guard !request.demandsIDToken else { return request.nonce ?? secrets.nonce }
         let scopes = asking.scopes(request.scopes)
         // Where no scopes are named, those that the server offers are asked for, "openid" among them.
         let isOwed = asking.profile?.signIn.idToken == .required || scopes.contains("openid")

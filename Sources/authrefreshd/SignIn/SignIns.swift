@@ -13,6 +13,10 @@ final class SignIns {
         case prepare(String)
         /// Begin `exchange`.
         case exchange(String, AuthorizationCode)
+        /// Begin `identify`.
+        case identify(String, Secret)
+        /// Tell `identified` where the account stands.
+        case settle(AccountID)
         /// Begin `poll`.
         case poll(String)
         /// Have the tokens decided on and stored; `stored` is told then.
@@ -131,6 +135,15 @@ final class SignIns {
         perform(handle(.stored, of: account, at: now), of: account, as: snapshot, at: now) + [.wake]
     }
 
+    /// Tells the sign-in of `account` that the ID token, which is all that was asked for, is genuine.
+    ///
+    /// - Parameter snapshot: as for `stored`.
+    func identified(_ account: AccountID, as snapshot: AccountSnapshot?, at now: Moment) -> [Step] {
+        guard let person = running[account]?.idToken?.person, let subject = person.subject else { return [] }
+        let event = SignInEvent.identityArrived(subject: subject, name: person.names?.best)
+        return perform(handle(event, of: account, at: now), of: account, as: snapshot, at: now) + [.wake]
+    }
+
     /// Takes what a browser delivered to the listener of the sign-in `id`.
     ///
     /// - Parameter show: shows the browser a page: now, or at the end if it has brought the answer.
@@ -202,6 +215,7 @@ final class SignIns {
             switch effect {
             case .tell(let news): return publish(news, of: signIn, at: now)
             case .exchange(let code): return [.exchange(signIn.id, code)]
+            case .check(let idToken): return [.identify(signIn.id, idToken)]
             case .poll: return [.poll(signIn.id)]
             case .store: return signIn.grant.map { [.submit($0)] } ?? []
             // Whoever brought the answer has been told.
@@ -217,7 +231,8 @@ final class SignIns {
         guard !signIn.news.contains(where: { $0.event == reply.event }) else { return [] }
         running[signIn.account.id]?.news.append(reply)
         let report = Step.report(.news(reply), to: signIn.followersInOrder)
-        guard news == .started else { return [report] }
+        // Who asks only who somebody is leaves the account as it was: that is no news of it.
+        guard news == .started, signIn.request.responseType.hasCode else { return [report] }
         return [report, .announce(.signInStarted(flow: signIn.flow.rawValue), of: signIn.account.id, at: now)]
     }
 
@@ -234,9 +249,9 @@ final class SignIns {
         for show in signIn.pages { show(page) }
         guard end == .completed else {
             let announcement = Announcement.signInFailed(reason: end.reason)
-            return [
-                .announce(announcement, of: account, at: now), .report(.ended(end), to: followers), .ended(account),
-            ]
+            let isNews = signIn.request.responseType.hasCode
+            return (isNews ? [.announce(announcement, of: account, at: now)] : [])
+                + [.report(.ended(end), to: followers), .ended(account)]
         }
         return [.report(.completed(signIn.completion(snapshot, at: now)), to: followers), .ended(account)]
     }
@@ -316,6 +331,16 @@ final class SignIns {
         let sentAt = timebase.now()
         let outcome = await client.exchange(signIn.codeExchange(code, as: asking))
         return obtained(outcome, of: signIn, keeping: code.keptFields, sentAt: sentAt)
+    }
+
+    /// Checks the ID token that is all that was asked for.
+    func identify(_ idToken: Secret, of id: String, as asking: RequestingClient) async -> [Step] {
+        guard let signIn = named(id) else { return [] }
+        switch await client.identify(signIn.identityCheck(of: idToken, as: asking)) {
+        case .failure(let failure): return tell(.exchangeFailed(failure), toAttempt: id)
+        case .success(let checked):
+            return change(id) { $0.idToken = checked } ? [.settle(signIn.account.id)] : []
+        }
     }
 
     /// Asks once whether the person has approved on the other device.

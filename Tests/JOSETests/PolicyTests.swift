@@ -1,0 +1,51 @@
+import RefreshCore
+import Testing
+
+@testable import JOSE
+
+/// The policy that an ID token comes from (Azure AD B2C): as decisive as its issuer.
+@Suite struct PolicyTests {
+    private func validation() throws -> IDTokenValidation {
+        var validation = IDTokenValidation(issuer: try Issuer(url: Forge.issuer), clientID: Forge.clientID)
+        validation.policy = IDTokenPolicy(name: "B2C_1_SignIn", claims: ["tfp", "acr"])
+        return validation
+    }
+
+    private func validate(_ claims: [String: String?]) throws -> IDToken {
+        let key = try Forge.key(.rs256)
+        let token = try Forge.token(key, claims: Forge.claims(claims))
+        return try validation().validate(token, keys: Forge.keySet(key), now: Forge.now)
+    }
+
+    @Test(arguments: [
+        ["tfp": #""B2C_1_SignIn""#], ["tfp": #""b2c_1_signin""#], ["acr": #""b2c_1_signin""#],
+        ["tfp": #""B2C_1_signin""#, "acr": #""B2C_1_edit""#], [:], ["tfp": "null", "acr": #""B2C_1_signin""#],
+    ])
+    func `the account's own policy is taken, however it is written`(claims: [String: String]) throws {
+        _ = try validate(claims.mapValues { $0 })
+    }
+
+    @Test(arguments: [
+        ["tfp": #""B2C_1_edit""#], ["acr": #""B2C_1_edit""#], ["tfp": #""B2C_1_edit""#, "acr": #""B2C_1_SignIn""#],
+    ])
+    func `a token of another policy is refused`(claims: [String: String]) throws {
+        #expect(throws: JOSEError.wrongPolicy("B2C_1_edit")) { try validate(claims.mapValues { $0 }) }
+    }
+
+    @Test(arguments: [#""""#, "1", #"["B2C_1_SignIn"]"#])
+    func `what is no policy's name is another one's`(claim: String) throws {
+        #expect(throws: JOSEError.wrongPolicy("")) { try validate(["tfp": claim]) }
+    }
+
+    @Test func `a refresh brings no token of another policy`() throws {
+        let key = try Forge.key(.rs256)
+        let token = { (policy: String) throws in
+            try Forge.token(key, claims: Forge.claims(["tfp": "\"\(policy)\""]))
+        }
+        let subject = try validation().continued(token("b2c_1_signin"), subject: "u-1").subject
+        #expect(subject == "u-1")
+        #expect(throws: JOSEError.wrongPolicy("B2C_1_edit")) {
+            try validation().continued(token("B2C_1_edit"), subject: "u-1")
+        }
+    }
+}
