@@ -142,6 +142,7 @@ package enum StartWebSession {
         package var atUSec: Int64
         package var expiresAtUSec: Int64
         package var callback: String
+        package var browser: String?
         package var url: String?
 
         package init(event: String, attempt: String, atUSec: Int64, expiresAtUSec: Int64, callback: String) {

@@ -16,16 +16,13 @@ struct SignInSession: ~Copyable {
     private let output: OutputOptions
     private var daemon: DaemonConnection
     private let signals: CaughtSignals
-    private var input: PasteInput?
+    private var paste: PastePrompt
     private var attempt: String?
     /// The ID token, once it is over, if nothing else was asked for.
     private(set) var idToken: AcquireToken.IDToken?
     private var page: PageOpening
     /// What the person is told if nothing has come back; nil once they were, or if nothing can.
     private var reminder: SignInReminder?
-    /// Whether the cursor stands behind a prompt.
-    private var isPrompting = false
-    private var prompt: String?
 
     init(_ plan: SignInPlan, connection: ConnectionOptions, output: OutputOptions) throws(AuthctlError) {
         self.plan = plan
@@ -34,7 +31,7 @@ struct SignInSession: ~Copyable {
         page = PageOpening(plan.window)
         daemon = try connection.connect()
         signals = CaughtSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCHLD])
-        input = plan.takesPaste ? PasteInput.standardInput() : nil
+        paste = PastePrompt(takesPaste: plan.takesPaste)
     }
 
     /// Leads the person through it, and closes the window that was opened for it alone; where the account stands then.
@@ -86,18 +83,18 @@ struct SignInSession: ~Copyable {
                 while let (reply, continues) = try daemon.availableReply(StartSignIn.Reply.self) {
                     if let status = try take(reply, isLast: !continues) { return status }
                 }
-                let descriptors = [daemon.pollDescriptor] + (input?.descriptors ?? []) + page.descriptors
+                let descriptors = [daemon.pollDescriptor] + paste.descriptors + page.descriptors
                 let ready = signals.wait(for: descriptors, microseconds: reminder?.remaining ?? Self.longestWait)
                 if let due = reminder.takeIfDue() {
-                    tell(due)
-                    showPrompt()
+                    paste.tell(due)
+                    paste.show()
                 }
                 page.serve()
                 if ready.contains(STDIN_FILENO), let status = try takeInput() { return status }
                 if let status = try takeSignals() { return status }
             }
         } catch {
-            endPrompt()
+            paste.end()
             throw error
         }
     }
@@ -112,11 +109,11 @@ struct SignInSession: ~Copyable {
         case "started": try begin(reply)
         case "callback-received":
             reminder = nil
-            tell("\(plan.parameters.account): the answer is here; fetching the tokens\n")
+            paste.tell("\(plan.parameters.account): the answer is here; fetching the tokens\n")
         default: break
         }
         guard isLast else { return nil }
-        endPrompt()
+        paste.end()
         guard let status = reply.status else { throw .connection(.unreadableReply) }
         idToken = reply.idToken
         if reply.refreshTokenKept ?? false {
@@ -130,7 +127,7 @@ struct SignInSession: ~Copyable {
         guard let link = reply.url.flatMap(WebLink.init) else { throw .connection(.unreadableReply) }
         try chooseBrowser(configured: reply.browser)
         let flow = SignInFlow(rawValue: reply.flow)
-        if flow == .scheme, let uri = reply.redirectUri { registerScheme(for: uri) }
+        if flow == .scheme, let uri = reply.redirectUri { SchemeHandler.registerAndTell(for: uri) }
         let text = SignInText(
             account: plan.parameters.account,
             flow: flow,
@@ -138,17 +135,15 @@ struct SignInSession: ~Copyable {
             userCode: reply.userCode,
             place: plan.window.place,
             browser: page.choice.browser,
-            takesPaste: input != nil
+            takesPaste: paste.takesPaste
         )
         let complete = reply.verificationUriComplete.flatMap(WebLink.init)
-        tell(text.opening)
+        paste.tell(text.opening)
         if flow != .device { reminder = SignInReminder(redirectURI: reply.redirectUri) }
         if flow == .device, page.choice.browser == nil { showQRCode((complete ?? link).text) }
         open(complete ?? link)
-        prompt = text.prompt
-        guard prompt != nil else { return StandardError.show(SignInText.waiting) }
-        input?.open()
-        showPrompt()
+        guard let prompt = text.prompt else { return StandardError.show(SignInText.waiting) }
+        paste.open(prompt)
     }
 
     /// A sign-in whose browser is missing is ended.
@@ -158,16 +153,6 @@ struct SignInSession: ~Copyable {
         } catch {
             askToCancel()
             throw error
-        }
-    }
-
-    private func registerScheme(for uri: String) {
-        switch SchemeHandler.register(for: uri, in: .real) {
-        case .already: break
-        case .registered(let previous):
-            let instead = previous.map { ", instead of '\($0)'" } ?? ""
-            StandardError.note("addresses like '\(uri)' are handed to 'authctl callback' from now on\(instead)")
-        case .refused(let reason): StandardError.warn("\(reason); hand the address on with: authctl callback URL")
         }
     }
 
@@ -200,19 +185,17 @@ struct SignInSession: ~Copyable {
     // MARK: What the person does
 
     private mutating func takeInput() throws(AuthctlError) -> AccountStatus? {
-        switch input?.take() {
+        switch paste.take() {
         case .more, nil: return nil
         case .line(let text):
-            // The end of a file, after the address that it holds, is no wish to cancel.
-            if !StandardInput.isTerminal { input?.close() }
-            tell("")
+            paste.tell("")
             try handOnPasted(text)
-        case .unusable: warn("this is no address")
+        case .unusable: paste.warn("this is no address")
         case .ended:
             guard !StandardInput.isTerminal else { return try cancel() }
             // A file without an address is no wish to cancel: somebody may bring it by another program.
-            input?.close()
-            tell("Nothing came on standard input. Hand the address on with: authctl callback URL\n")
+            paste.close()
+            paste.tell("Nothing came on standard input. Hand the address on with: authctl callback URL\n")
         }
         return nil
     }
@@ -223,7 +206,7 @@ struct SignInSession: ~Copyable {
         } catch {
             // The daemon's word on what was pasted; the sign-in's own end comes by the other connection.
             guard case .refused(let refusal) = error else { throw error }
-            warn(refusal.report.message)
+            paste.warn(refusal.report.message)
         }
     }
 
@@ -240,18 +223,10 @@ struct SignInSession: ~Copyable {
             case SIGCHLD:
                 switch try takeBrowserNews() {
                 case .windowClosed: return try cancel()
-                case .notOpened(let reason): warn("\(reason): open the address yourself")
+                case .notOpened(let reason): paste.warn("\(reason): open the address yourself")
                 case nil: continue
                 }
-            case SIGTSTP:
-                let wasOpen = input?.isOpen ?? false
-                input?.close()
-                CaughtSignals.passOn(number)
-                if wasOpen { input?.open() }
-                showPrompt()
-            default:
-                input?.close()
-                CaughtSignals.passOn(number)
+            default: paste.pass(number)
             }
         }
         return nil
@@ -261,8 +236,7 @@ struct SignInSession: ~Copyable {
     ///
     /// - Throws: `refused` with the daemon's word for it; `cancelled` if it says none.
     private mutating func cancel() throws(AuthctlError) -> AccountStatus? {
-        input?.close()
-        endPrompt()
+        paste.close()
         askToCancel()
         do throws(AuthctlError) {
             while true {
@@ -289,31 +263,6 @@ struct SignInSession: ~Copyable {
             for: CancelSignIn.Reply.self,
             patience: Self.cancelPatience
         )
-    }
-
-    // MARK: What is shown
-
-    /// Shows lines for people; those who read JSON have had the reply.
-    private mutating func tell(_ text: String) {
-        endPrompt()
-        StandardError.show(text)
-    }
-
-    private mutating func warn(_ message: String) {
-        endPrompt()
-        StandardError.warn(message)
-        showPrompt()
-    }
-
-    private mutating func showPrompt() {
-        guard let prompt, input?.isOpen ?? false else { return }
-        StandardError.show(prompt)
-        isPrompting = true
-    }
-
-    private mutating func endPrompt() {
-        if isPrompting { StandardError.show("\n") }
-        isPrompting = false
     }
 }
 
@@ -402,7 +351,9 @@ extension SignInReminder? {
 
 /// What the person is told who is to sign in; nothing of it is secret.
 struct SignInText {
+    /// What the lines are about.
     let account: String
+    var action = "sign in at"
     let flow: SignInFlow?
     let link: WebLink
     let userCode: String?
@@ -435,9 +386,9 @@ struct SignInText {
         if let browser { return "opening \(link.host) in \(browser.name)\(browserEnding)" }
         let why = place.reason.map { " (\($0))" } ?? ""
         return switch flow {
-        case .browser, .scheme, nil: "sign in at \(link.host): open this address in a browser of this machine\(why)"
-        case .device: "sign in at \(link.host): open this address on any device, and type the code\(why)"
-        case .paste: "sign in at \(link.host): open this address in any browser\(why)"
+        case .browser, .scheme, nil: "\(action) \(link.host): open this address in a browser of this machine\(why)"
+        case .device: "\(action) \(link.host): open this address on any device, and type the code\(why)"
+        case .paste: "\(action) \(link.host): open this address in any browser\(why)"
         }
     }
 

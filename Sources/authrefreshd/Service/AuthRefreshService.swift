@@ -68,7 +68,7 @@ struct AuthRefreshService: Sendable {
         case .startSignIn: try signIns.startSignIn(call, responder, from: caller, on: coordinator)
         case .continueSignIn: responder.reply(try continueSignIn(call, on: coordinator))
         case .cancelSignIn: responder.reply(try signIns.cancelSignIn(call, on: coordinator))
-        case .startWebSession: try WebSessionCalls(room: webSessions).start(call, responder)
+        case .startWebSession: try WebSessionCalls(room: webSessions).start(call, responder, on: coordinator)
         case .backupStore: try store.backup(call, responder, on: coordinator)
         case .rekeyStore: try store.rekey(call, responder, on: coordinator)
         case .checkStore: try store.check(call, responder, on: coordinator)

@@ -11,18 +11,24 @@ struct WebSessionCalls: Sendable {
 
     let room: WebSessions
 
-    /// To be called on the room's queue.
-    func start(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
+    func start(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: StartWebSession.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
         let seconds = asked.timeoutSec ?? Self.usualTimeoutSec
         guard (1...3600).contains(seconds) else { throw .invalidParameter("timeoutSec") }
         let callback = try read(asked.callback)
         let (process, timeout) = (responder.peer.pid, Duration.seconds(seconds))
+        let browser = coordinator.settings.loginBrowser
         let begun = room.assumeIsolated { room in
             room.start(callback, timeout: timeout, of: process) { report in
                 switch report {
-                case .started(let reply): responder.reply(reply, continues: true)
+                case .started(var reply):
+                    reply.browser = browser
+                    responder.reply(reply, continues: true)
                 case .completed(let reply): responder.reply(reply)
                 case .refused(let refusal): responder.fail(VarlinkError(refusal, of: callback))
                 case .ended(let end, let callback):
