@@ -105,30 +105,4 @@ struct ResponseTypeTests {
             #expect(try await stranger.refusal(OtherSubjectError.self).owner == "alice")
         }
     }
-
-    @Test func `login prints an ID token that was all that was asked for, and says that nothing was stored`()
-        async throws
-    {
-        try await withSignInStage(scopes: ["openid"]) { stage, _, _ in
-            let feed = try await ChangeFeed(stage)
-            _ = feed
-            let call = try call(stage, "id_token", flow: "paste", nonce: "abc")
-            let started = try await call.started()
-            async let login = stage.authctl(
-                "login",
-                "work",
-                "--flow",
-                "paste",
-                "--response-type",
-                "id_token",
-                "--nonce",
-                "abc"
-            )
-            try await stage.bring(try await Person().decide(at: try #require(started.url)))
-            let outcome = try await login
-            #expect(outcome.end == .exited(0), "\(outcome.errors)")
-            #expect(outcome.output.split(separator: ".").count == 3)
-            #expect(outcome.errors.contains("the account is as it was"))
-        }
-    }
 }
