@@ -12,6 +12,7 @@ package enum StartSignIn {
         package var maxAgeSec: Int64?
         package var scopes: [String]?
         package var claims: String?
+        package var policy: String?
 
         package init(
             account: String,
@@ -23,7 +24,8 @@ package enum StartSignIn {
             acrValues: [String]? = nil,
             maxAgeSec: Int64? = nil,
             scopes: [String]? = nil,
-            claims: String? = nil
+            claims: String? = nil,
+            policy: String? = nil
         ) {
             self.account = account
             self.flow = flow
@@ -35,6 +37,7 @@ package enum StartSignIn {
             self.maxAgeSec = maxAgeSec
             self.scopes = scopes
             self.claims = claims
+            self.policy = policy
         }
     }
 
@@ -49,6 +52,7 @@ package enum StartSignIn {
         package var host: String?
         package var redirectUri: String?
         package var browser: String?
+        package var policy: String?
         package var userCode: String?
         package var verificationUriComplete: String?
         package var status: AccountStatus?

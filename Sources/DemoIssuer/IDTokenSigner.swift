@@ -21,6 +21,7 @@ struct IDTokenSigner: Sendable {
         let iat: Int
         let authTime: Int
         let nonce: String?
+        let tfp: String?
     }
 
     private struct Key: Encodable {
@@ -39,6 +40,7 @@ struct IDTokenSigner: Sendable {
         _ subject: String,
         _ clientID: String,
         nonce: String?,
+        policy: String? = nil,
         lifetime: Duration,
         at now: Duration
     ) -> String? {
@@ -49,7 +51,8 @@ struct IDTokenSigner: Sendable {
             exp: (now + lifetime).wholeSeconds,
             iat: now.wholeSeconds,
             authTime: now.wholeSeconds,
-            nonce: nonce
+            nonce: nonce,
+            tfp: policy
         )
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase

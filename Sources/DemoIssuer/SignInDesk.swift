@@ -16,6 +16,8 @@ struct SignInDesk {
         var detailTypes: [String] = []
         /// Whom the page offers first.
         var loginHint: String?
+        /// The policy that the address names (`p`), as Azure AD B2C's do; nil if it names none.
+        var policy: String?
     }
 
     /// What a code stands for.

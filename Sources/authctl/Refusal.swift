@@ -260,6 +260,7 @@ extension Refusal {
         case "claims": "the claims"
         case "idToken": "an ID token"
         case "redirect": "the redirected address"
+        case "policy": "the policy"
         case "audience": "the audience"
         case "challenge": "the challenge"
         case "refreshToken": "the refresh token"

@@ -153,6 +153,7 @@ struct SignInRoomTests {
             case .report(.news(let reply), to: _): "report \(reply.event)"
             case .report(.completed, to: _): "report completion"
             case .report(.ended, to: _): "report end"
+            case .reportUnchanged(let reply, of: _, to: _): "report \(reply.event)"
             case .noteServerDate: "note date"
             case .ended: "ended"
             case .wake: "wake"

@@ -29,11 +29,17 @@ struct LoginCommand: ParsableCommand {
             --prompt adds to what the provider profile asks for: with Google, 'select_account' is sent as 'consent select_account'. \
             If the server gives no refresh token, the account keeps the one that it has.
 
+            --policy runs another policy of a provider that has several (Azure AD B2C): to edit the profile, for example. The account and its \
+            grant stay as they are, because a grant of another policy would be good for that policy only. A person who has \
+            forgotten the password is sent to the policy in which it is reset, if the account names one (account edit \
+            --provider-setting password_reset_policy=NAME), and signs in with the new password afterwards.
+
             Ctrl-C cancels. Closing the terminal does not: 'authctl login' follows the sign-in that is under way, and --restart begins \
             anew. With --json each event is one line.
 
-            Exit status: 0 signed in, 3 denied by the server, 65 another person signed in, 75 timed out or superseded by \
-            another sign-in, 78 the server refuses how it is asked, 130 cancelled by the user.
+            Exit status: 0 signed in, or the policy is done, 3 denied by the server, 65 another person signed in, 75 timed out or superseded by \
+            another sign-in, 78 the server refuses how it is asked, 130 cancelled by the user, here or \
+            at the server.
 
             Examples:
 
@@ -41,6 +47,7 @@ struct LoginCommand: ParsableCommand {
               authctl login work --private --login-hint you@example.org
               authctl login work --flow device
               authctl login work --prompt select_account --replace
+              authctl login work --policy B2C_1_edit_profile
             """
     )
 
@@ -99,6 +106,11 @@ struct LoginCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Claims to ask for, as JSON (OpenID Connect Core 5.5).", valueName: "json"))
     var claims: String?
 
+    @Option(
+        help: ArgumentHelp("Run this policy of the provider, and leave the account as it is.", valueName: "name")
+    )
+    var policy: String?
+
     @Flag(help: "Take the grant even if another person signs in than before.")
     var replace = false
 
@@ -135,6 +147,8 @@ struct LoginCommand: ParsableCommand {
         )
         var session = try SignInSession(plan, connection: connection, output: output)
         let status = try session.run()
+        // The session has said that the account is as it was, however that is.
+        guard !session.leftAccountUnchanged else { return }
         if let name = status.person?.best { StandardError.note("signed in as \(PlainText.line(name))") }
         if let declined = status.declinedScopes {
             let words = declined.map(PlainText.line).joined(separator: " ")
@@ -174,7 +188,8 @@ struct LoginCommand: ParsableCommand {
             acrValues: acrValues.isEmpty ? nil : acrValues,
             maxAgeSec: maxAge?.seconds,
             scopes: scope.isEmpty ? nil : scope.flatMap(TokenRequest.scopeTokens),
-            claims: claims
+            claims: claims,
+            policy: policy
         )
     }
 }

@@ -30,6 +30,8 @@ struct SignInSession: ~Copyable {
     /// Whether the cursor stands behind a prompt.
     private var isPrompting = false
     private var prompt: String?
+    /// Whether what was done at the server was no sign-in of the account.
+    private(set) var leftAccountUnchanged = false
 
     init(_ plan: SignInPlan, connection: ConnectionOptions, output: OutputOptions) throws(AuthctlError) {
         self.plan = plan
@@ -124,7 +126,20 @@ struct SignInSession: ~Copyable {
         if output.json { try output.printLine(reply, or: "") }
         switch reply.event {
         case "started": try begin(reply)
-        case "callback-received":
+        case "password-reset":
+            let policy = reply.policy.map { " (the policy '\(PlainText.line($0))')" } ?? ""
+            try goOn(reply, "to the page on which the password is reset\(policy)")
+        case "sign-in-again": try goOn(reply, "to the sign-in again; the password is reset")
+        case "policy-completed":
+            leftAccountUnchanged = true
+            let name = PlainText.line(plan.parameters.policy ?? "")
+            endPrompt()
+            if !output.json {
+                try StandardOutput.show(
+                    "\(plan.parameters.account): the policy '\(name)' is done; the account is as it was\n"
+                )
+            }
+        case "callback-received" where plan.parameters.policy == nil:
             reminder = nil
             tell("\(plan.parameters.account): the answer is here; fetching the tokens\n")
         default: break
@@ -161,6 +176,21 @@ struct SignInSession: ~Copyable {
         prompt = text.prompt
         guard prompt != nil else { return StandardError.show(SignInText.waiting) }
         input?.open()
+        showPrompt()
+    }
+
+    /// The person is sent to the server again: by the browser that brought the answer, or by an address that is opened here.
+    private mutating func goOn(_ reply: StartSignIn.Reply, _ place: String) throws(AuthctlError) {
+        let account = plan.parameters.account
+        reminder = SignInReminder(redirectURI: reply.redirectUri)
+        guard let url = reply.url else {
+            tell("\(account): the browser goes \(place)\n")
+            return showPrompt()
+        }
+        guard let link = WebLink(url) else { throw .connection(.unreadableReply) }
+        let how = plan.browser.map { "opening \(link.host) in \($0.name), to go" } ?? "open this address to go"
+        tell("\(account): \(how) \(place)\n\n  \(link.text)\n\n")
+        open(link)
         showPrompt()
     }
 
