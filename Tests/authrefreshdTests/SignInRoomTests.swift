@@ -145,6 +145,8 @@ struct SignInRoomTests {
             switch step {
             case .prepare: "prepare"
             case .exchange: "exchange"
+            case .identify: "identify"
+            case .settle: "settle"
             case .poll: "poll"
             case .submit: "submit"
             case .announce(.signInStarted, of: _, at: _): "announce start"

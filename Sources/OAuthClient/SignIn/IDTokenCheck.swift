@@ -1,6 +1,6 @@
 package import JOSE
 import NIOHTTP1
-internal import RefreshCore
+package import RefreshCore
 
 /// The check of the id_token that comes with a grant (OpenID Connect Core §3.1.3.7): what is wanted, and the keys for it.
 struct IDTokenCheck: Sendable {

@@ -28,7 +28,12 @@ struct PageOpening: ~Copyable {
     }
 
     /// What poll(2) is to watch for `serve`.
-    var descriptors: [Int32] { detour?.descriptors ?? [] }
+    var descriptors: [Int32] {
+        switch detour {
+        case .some(let detour): detour.descriptors
+        case nil: []
+        }
+    }
 
     /// Chooses the browser; to be called before `open`.
     ///

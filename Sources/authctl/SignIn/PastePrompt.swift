@@ -16,7 +16,12 @@ struct PastePrompt: ~Copyable {
     var takesPaste: Bool { input != nil }
 
     /// What poll(2) is to watch for `take`.
-    var descriptors: [Int32] { input?.descriptors ?? [] }
+    var descriptors: [Int32] {
+        switch input {
+        case .some(let input): input.descriptors
+        case nil: []
+        }
+    }
 
     /// Begins to take lines, and asks for one.
     mutating func open(_ prompt: String) {
