@@ -102,7 +102,7 @@ struct ResponseTypeTests {
 
             let stranger = try call(stage, "id_token", flow: "paste")
             try await stage.bring(try await Person("mallory").decide(at: try #require(stranger.started().url)))
-            #expect(try await stranger.refusal(OtherSubjectError.self).owner == "alice")
+            #expect(try await stranger.refusal(OtherSubjectError.self).owner == "alice@example.org")
         }
     }
 }
