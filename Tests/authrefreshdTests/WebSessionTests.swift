@@ -172,6 +172,14 @@ struct WebSessionTests {
         #expect(try await end(one.reports) == "com.example.one:/done#access_token=t")
     }
 
+    @Test func `a page of the caller's own hands its address on, behind a scheme of ours`() async throws {
+        let session = try await start("https://app.example/back")
+        let address = "https://app.example/back?code=c#rest"
+        #expect(await room.bring("io.authrefresh:https://evil.example/back?code=c", to: nil) == .nobodys)
+        #expect(await room.bring("io.authrefresh:\(address)", to: nil) == .taken)
+        #expect(try await end(session.reports) == address)
+    }
+
     @Test func `what is longer than a browser brings is not taken`() async throws {
         let session = try await start("com.example.app:/done")
         let long = "com.example.app:/done?x=" + String(repeating: "a", count: RedirectLimits().redirectBytesMax)

@@ -132,6 +132,9 @@ struct SignInSession: ~Copyable {
         try chooseBrowser(configured: reply.browser)
         let flow = SignInFlow(rawValue: reply.flow)
         if flow == .scheme, let uri = reply.redirectUri { SchemeHandler.registerAndTell(for: uri) }
+        if flow == .paste, reply.redirectUri?.hasPrefix("https:") ?? false {
+            HandedOnAddress.register(on: page.choice.place)
+        }
         let text = SignInText(
             account: plan.parameters.account,
             flow: flow,

@@ -140,8 +140,13 @@ enum CallbackURL {
 
     /// An address that a person or a desktop brought. White space in it is dropped: terminals break long lines, and no address has any.
     static func text(brought text: String) -> String {
-        encoded(text.utf8.filter { !($0 == 0x20 || (0x09...0x0D).contains($0)) }, keeping: { _ in true })
+        let text = encoded(text.utf8.filter { !($0 == 0x20 || (0x09...0x0D).contains($0)) }, keeping: { _ in true })
+        let address = text.dropFirst(handedOn.utf8.count)
+        return text.lowercased().hasPrefix(handedOn) && address.contains("://") ? String(address) : text
     }
+
+    /// What a page of one's own puts before its address, to hand it to the desktop.
+    private static let handedOn = "io.authrefresh:"
 
     /// Percent-encodes what is no visible ASCII (RFC 3986 §2.1).
     private static func encoded(_ bytes: some Sequence<UInt8>, keeping isKept: (UInt8) -> Bool) -> String {
