@@ -159,9 +159,10 @@ struct LoginCommand: ParsableCommand {
             return true
         }
         guard let idToken = ending.idToken else { return false }
+        guard AcquiredToken.isPrintable(idToken.token) else { throw .connection(.unreadableReply) }
         let name = PlainText.line(idToken.subject)
         StandardError.note("'\(name)' signed in; the account is as it was: without a code there is nothing to refresh")
-        if !output.json { try StandardOutput.show(idToken.token) }
+        if !output.json { try StandardOutput.write("\(idToken.token)\n") }
         return true
     }
 
