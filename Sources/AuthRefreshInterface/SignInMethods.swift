@@ -15,6 +15,7 @@ package enum StartSignIn {
         package var responseType: String?
         package var nonce: String?
         package var hashesNonce: Bool?
+        package var policy: String?
 
         package init(
             account: String,
@@ -29,7 +30,8 @@ package enum StartSignIn {
             claims: String? = nil,
             responseType: String? = nil,
             nonce: String? = nil,
-            hashesNonce: Bool? = nil
+            hashesNonce: Bool? = nil,
+            policy: String? = nil
         ) {
             self.account = account
             self.flow = flow
@@ -44,6 +46,7 @@ package enum StartSignIn {
             self.responseType = responseType
             self.nonce = nonce
             self.hashesNonce = hashesNonce
+            self.policy = policy
         }
     }
 
@@ -58,6 +61,7 @@ package enum StartSignIn {
         package var host: String?
         package var redirectUri: String?
         package var browser: String?
+        package var policy: String?
         package var userCode: String?
         package var verificationUriComplete: String?
         package var status: AccountStatus?

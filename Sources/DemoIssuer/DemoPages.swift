@@ -1,14 +1,15 @@
 /// The server's pages: plain forms that a headless client can fill in as well as a person.
 enum DemoPages {
     /// Asks the person for consent.
-    static func consent(client: String, scope: String, id: String, subject: String) -> Answer {
+    static func consent(_ request: SignInDesk.Request, id: String) -> Answer {
         page(
             """
             <h1>Demo sign-in</h1>
-            <p>The application <b>\(escaped(client))</b> asks for: <b>\(escaped(scope))</b></p>
+            <p>The application <b>\(escaped(request.clientID))</b> asks for: <b>\(escaped(request.scope))</b></p>
             <form method="post" action="/authorize/decision">
             <input type="hidden" name="request" value="\(escaped(id))">
-            \(person(subject))
+            \(person(request.loginHint ?? "alice"))
+            \(request.policy.map(policyButtons) ?? "")
             </form>
             """
         )
@@ -49,6 +50,15 @@ enum DemoPages {
         """
         <p><label>Sign in as <input name="subject" value="\(escaped(subject))"></label></p>
         <p><button name="decision" value="allow">Allow</button> <button name="decision" value="deny">Deny</button></p>
+        """
+    }
+
+    /// What else a person can do in a policy.
+    private static func policyButtons(_ policy: String) -> String {
+        """
+        <p>Policy <b>\(escaped(policy))</b>:
+        <button name="decision" value="forgotten">Forgot the password</button>
+        <button name="decision" value="cancel">Cancel</button></p>
         """
     }
 

@@ -24,6 +24,8 @@ package struct GrantPolicy: Sendable, Equatable {
     package var refreshesIDTokens = false
     /// Whether the ID token that comes with a code has the hash of another one.
     package var misbindsCodes = false
+    /// The policy that ID tokens name as theirs (`tfp`), whichever was run; nil: the one that was run.
+    package var claimedPolicy: String?
     /// How long an ID token lives, in whole seconds.
     package var idTokenLifetime = Duration.seconds(600)
     /// Whether clients may register themselves (RFC 7591), and with what they have to show that they may.

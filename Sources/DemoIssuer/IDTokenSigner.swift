@@ -22,6 +22,7 @@ struct IDTokenSigner: Sendable {
         let authTime: Int
         let nonce: String?
         let cHash: String?
+        let tfp: String?
     }
 
     private struct Key: Encodable {
@@ -41,6 +42,7 @@ struct IDTokenSigner: Sendable {
         _ clientID: String,
         nonce: String?,
         code: String? = nil,
+        policy: String? = nil,
         lifetime: Duration,
         at now: Duration
     ) -> String? {
@@ -52,7 +54,8 @@ struct IDTokenSigner: Sendable {
             iat: now.wholeSeconds,
             authTime: now.wholeSeconds,
             nonce: nonce,
-            cHash: code.map { Base64URL.encode(SHA256.hash(data: Array($0.utf8)).prefix(16)) }
+            cHash: code.map { Base64URL.encode(SHA256.hash(data: Array($0.utf8)).prefix(16)) },
+            tfp: policy
         )
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase

@@ -25,7 +25,8 @@ extension IssuerState {
             nonce: form["nonce"],
             responseType: form["response_type"] ?? "",
             isFormPost: form["response_mode"] == "form_post",
-            loginHint: form["login_hint"]
+            loginHint: form["login_hint"],
+            policy: form["p"]
         )
         if let details = form["authorization_details"] {
             guard let types = Self.detailTypes(in: details) else {
@@ -47,7 +48,7 @@ extension IssuerState {
         let id = randomText("demo-ask-")
         desk.ask(request, as: id)
         note(draft, .asked, at: now)
-        return DemoPages.consent(client: client.id, scope: request.scope, id: id, subject: request.loginHint ?? "alice")
+        return DemoPages.consent(request, id: id)
     }
 
     /// What the person decided on the page.
@@ -58,6 +59,10 @@ extension IssuerState {
         }
         var draft = admission.draft
         draft.clientID = request.clientID
+        if let answer = PolicyDecision(form["decision"], in: request) {
+            note(draft, .denied, at: now)
+            return sendBack(request, [("error", "access_denied"), ("error_description", answer.rawValue)])
+        }
         guard form["decision"] == "allow" else {
             note(draft, .denied, at: now)
             return sendBack(request, [("error", "access_denied"), ("error_description", "The person said no.")])
@@ -97,9 +102,15 @@ extension IssuerState {
     }
 
     /// Exchanges a code (RFC 6749 §4.1.3).
-    mutating func exchange(_ form: FormFields, _ client: DemoClient, _ draft: RequestLog.Draft, at now: Duration)
-        -> Answer
-    {
+    ///
+    /// - Parameter policy: the one that the token endpoint's address names; nil if it names none.
+    mutating func exchange(
+        _ form: FormFields,
+        policy: String?,
+        _ client: DemoClient,
+        _ draft: RequestLog.Draft,
+        at now: Duration
+    ) -> Answer {
         guard let code = form["code"], let issued = desk.issued(code), issued.request.clientID == client.id else {
             note(draft, .unknownCode, at: now)
             return .oauthError("invalid_grant", "the code is unknown, or another client's")
@@ -117,6 +128,11 @@ extension IssuerState {
             note(draft, .unknownCode, at: now)
             return .oauthError("invalid_grant", "the code has ended, or does not belong to this request")
         }
+        guard policy?.lowercased() == issued.request.policy?.lowercased() else {
+            note(draft, .unknownCode, at: now)
+            let reason = "AADB2C90088: The provided grant has not been issued for this endpoint."
+            return .oauthError("invalid_grant", reason)
+        }
         let tokens = openGrant(clientID: client.id, subject: issued.subject, scope: issued.request.scope, at: now)
         desk.spend(code, for: tokens.position.family)
         note(draft, .opened, at: now)
@@ -124,6 +140,7 @@ extension IssuerState {
             with: tokens,
             subject: issued.subject,
             nonce: issued.request.nonce,
+            policy: issued.request.policy.map { ledger.policy.claimedPolicy ?? $0 },
             detailTypes: issued.request.detailTypes,
             to: client,
             at: now
@@ -135,12 +152,13 @@ extension IssuerState {
         with tokens: IssuedTokens,
         subject: String,
         nonce: String?,
+        policy: String? = nil,
         detailTypes: [String] = [],
         to client: DemoClient,
         at now: Duration
     ) -> Answer {
         let isOpenID = ledger.policy.issuesIDTokensUnasked || tokens.scope.split(separator: " ").contains("openid")
-        let idToken = isOpenID ? idToken(for: subject, client, nonce: nonce, at: now) : nil
+        let idToken = isOpenID ? idToken(for: subject, client, nonce: nonce, policy: policy, at: now) : nil
         return tokenAnswer(tokens, idToken: idToken, detailTypes: detailTypes, at: now)
     }
 
@@ -172,6 +190,22 @@ extension IssuerState {
                 let digits = String(generator.next() as UInt64, radix: 16)
                 return String(repeating: "0", count: 16 - digits.count) + digits
             }.joined()
+    }
+}
+
+/// What a person does at a policy's pages beside saying yes or no, as Azure AD B2C tells it.
+private enum PolicyDecision: String {
+    case forgotten = "AADB2C90118: The user has forgotten their password."
+    case cancelled = "AADB2C90091: The user has cancelled entering self-asserted information."
+
+    /// Nil for another decision, or where there is no policy.
+    init?(_ decision: String?, in request: SignInDesk.Request) {
+        guard request.policy != nil else { return nil }
+        switch decision {
+        case "forgotten": self = .forgotten
+        case "cancel": self = .cancelled
+        default: return nil
+        }
     }
 }
 

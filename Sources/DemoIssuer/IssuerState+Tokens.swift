@@ -30,7 +30,9 @@ extension IssuerState {
         draft.clientID = client.id
         switch grantType {
         case "refresh_token": return refresh(form, client, draft, at: now)
-        case "authorization_code": return exchange(form, client, draft, at: now)
+        case "authorization_code":
+            let policy = FormFields(admission.request.query.utf8)?["p"]
+            return exchange(form, policy: policy, client, draft, at: now)
         case "urn:ietf:params:oauth:grant-type:device_code": return pollDevice(form, client, draft, at: now)
         case "client_credentials": return serviceToken(form, client, draft, at: now)
         case Self.tokenExchange: return exchangedToken(form, client, draft, at: now)
@@ -157,10 +159,19 @@ extension IssuerState {
         _ client: DemoClient,
         nonce: String? = nil,
         code: String? = nil,
+        policy: String? = nil,
         at now: Duration
     ) -> String? {
-        let lifetime = ledger.policy.idTokenLifetime
-        return signer.idToken(issuer, subject, client.id, nonce: nonce, code: code, lifetime: lifetime, at: now)
+        signer.idToken(
+            issuer,
+            subject,
+            client.id,
+            nonce: nonce,
+            code: code,
+            policy: policy,
+            lifetime: ledger.policy.idTokenLifetime,
+            at: now
+        )
     }
 
     /// The ID token that comes with a refresh; nil if none does.

@@ -18,6 +18,8 @@ struct SignInDesk {
         var detailTypes: [String] = []
         /// Whom the page offers first.
         var loginHint: String?
+        /// The policy that the address names (`p`), as Azure AD B2C's do; nil if it names none.
+        var policy: String?
 
         var givesCode: Bool { responseType != "id_token" }
         var givesIDToken: Bool { responseType != "code" }

@@ -82,8 +82,11 @@ final class RedirectConnection: ChannelInboundHandler {
         guard timeout != nil else { return }
         state = .answering
         let html = page.html(nonce: PageNonce.make())
-        let headers = HTTPHeaders(PageNonce.headers(for: html))
-        let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
+        var headers = HTTPHeaders(PageNonce.headers(for: html))
+        // RFC 9110 §15.4.4: by GET, whatever brought the browser here.
+        if let location = page.location { headers.add(name: "Location", value: location) }
+        let shown = page.location == nil ? status : .seeOther
+        let head = HTTPResponseHead(version: .http1_1, status: shown, headers: headers)
         channel.write(HTTPServerResponsePart.head(head), promise: nil)
         channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: html.text))), promise: nil)
         let sent = channel.writeAndFlush(HTTPServerResponsePart.end(nil))

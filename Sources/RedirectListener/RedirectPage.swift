@@ -11,6 +11,8 @@ package struct RedirectPage: Hashable, Sendable {
     package var advice: String?
     /// A command to be typed; nil if there is none.
     package var command: String?
+    /// Where the browser goes on by itself; nil: it stays on this page.
+    package var location: String?
 
     package init(_ mood: Mood, title: String, text: String, advice: String? = nil, command: String? = nil) {
         self.mood = mood

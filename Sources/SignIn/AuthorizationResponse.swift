@@ -139,6 +139,10 @@ package struct AuthorizationExpectation: Equatable, Sendable {
     package var codeParameters: [String]
     /// Parameters that are kept with the account: `realmId`.
     package var keptParameters: [String]
+    /// How the description of an error begins that sends the person to a policy in which they reset their password: `AADB2C90118`.
+    package var passwordResetCodes: [String] = []
+    /// How the description of an error begins that says that the person has turned back: `AADB2C90091`.
+    package var cancellationCodes: [String] = []
 
     package init(
         state: Secret,
@@ -244,6 +248,15 @@ package struct ServerRefusal: Hashable, Sendable {
         /// The person, or the server on their behalf, said no.
         case denied
         case failed(SignInFailure.Kind)
+    }
+
+    /// Whether the description begins with one of these words of the server's: `AADB2C90118: The user has forgotten their password.`
+    func begins(with codes: [String]) -> Bool {
+        guard case .denied = meaning, let description else { return false }
+        return codes.contains { code in
+            description.hasPrefix(code)
+                && description.dropFirst(code.count).first.map { !$0.isNumber && !$0.isLetter } ?? true
+        }
     }
 
     package var meaning: Meaning {

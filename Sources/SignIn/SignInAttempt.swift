@@ -14,10 +14,15 @@ package struct SignInAttempt: Sendable {
 
     package let plan: SignInPlan
     package private(set) var phase = SignInPhase.preparing
+    /// What the person goes through now.
+    package private(set) var leg: SignInLeg
     private var endsAfter = Self.lifetime
+    /// Once for each sign-in: no server keeps people going round.
+    package private(set) var hasResetPassword = false
 
     package init(plan: SignInPlan) {
         self.plan = plan
+        leg = plan.leg
     }
 
     /// When the person has to be back, by the wall clock at `now`.
@@ -50,7 +55,8 @@ package struct SignInAttempt: Sendable {
         case .prepared(let expected):
             guard phase == .preparing else { return [] }
             phase = .waiting(expected)
-            return [.tell(.started)]
+            guard hasResetPassword else { return [.tell(.started)] }
+            return [.tell(leg == .passwordReset ? .passwordReset : .signInAgain)]
         case .deviceAuthorized(let interval, let lifetime):
             guard phase == .preparing else { return [] }
             endsAfter = now.elapsed(since: plan.startedAt) + min(lifetime, Self.deviceLifetimeMax)
@@ -60,7 +66,7 @@ package struct SignInAttempt: Sendable {
             return phase == .preparing ? end(.failed(failure)) : []
         case .opened:
             return phase.isForPerson ? [.tell(.opened)] : []
-        case .responseArrived(let response): return responseArrived(response)
+        case .responseArrived(let response): return responseArrived(response, at: now)
         case .pollEnded(let answer): return pollEnded(answer, at: now)
         case .grantArrived(let subject, let name, let isUnavailable):
             return grantArrived(subject, called: name, isUnavailable: isUnavailable, at: now)
@@ -89,17 +95,14 @@ package struct SignInAttempt: Sendable {
         }
     }
 
-    private mutating func responseArrived(_ response: AuthorizationResponse) -> [SignInEffect] {
+    private mutating func responseArrived(_ response: AuthorizationResponse, at now: Moment) -> [SignInEffect] {
         switch phase {
         case .waiting(let expected):
             switch response.verdict(against: expected) {
             case .refused(let refusal): return [.refuse(refusal)]
             case .untrusted(let mistrust): return [.tell(.callbackReceived)] + end(.failed(SignInFailure(mistrust)))
-            case .error(let refusal): return [.tell(.callbackReceived)] + end(refusal.end)
-            case .code(let code):
-                // From here on the state is used up: the same answer a second time finds nobody waiting.
-                phase = .exchanging
-                return [.tell(.callbackReceived), .tell(.exchanging), .exchange(code)]
+            case .error(let refusal): return refused(refusal, expected, at: now)
+            case .code(let code): return codeArrived(code, at: now)
             case .idToken(let token):
                 phase = .exchanging
                 return [.tell(.callbackReceived), .check(token)]
@@ -107,6 +110,42 @@ package struct SignInAttempt: Sendable {
         case .exchanging, .storing, .ended: return [.refuse(.alreadyAnswered)]
         case .preparing, .polling: return [.refuse(.notAwaited)]
         }
+    }
+
+    /// From here on the state is used up: the same answer a second time finds nobody waiting.
+    private mutating func codeArrived(_ code: AuthorizationCode, at now: Moment) -> [SignInEffect] {
+        switch leg {
+        case .grant:
+            phase = .exchanging
+            return [.tell(.callbackReceived), .tell(.exchanging), .exchange(code)]
+        // A code of another policy brings a refresh token that is good for that policy only, so that the account could not use it.
+        case .passwordReset: return begin(plan.leg, at: now)
+        case .otherPolicy: return [.tell(.callbackReceived)] + end(.policyCompleted)
+        }
+    }
+
+    private mutating func refused(
+        _ refusal: ServerRefusal,
+        _ expected: AuthorizationExpectation,
+        at now: Moment
+    ) -> [SignInEffect] {
+        guard refusal.begins(with: expected.passwordResetCodes) else {
+            let isCancelled = refusal.begins(with: expected.cancellationCodes)
+            return [.tell(.callbackReceived)] + end(isCancelled ? .cancelled(by: .user) : refusal.end)
+        }
+        guard plan.resetsPasswords, !hasResetPassword else {
+            return [.tell(.callbackReceived)] + end(.passwordForgotten(isResettable: plan.resetsPasswords))
+        }
+        hasResetPassword = true
+        return begin(.passwordReset, at: now)
+    }
+
+    /// Sends the person to the server again, who is there, and gets as much time as at the beginning.
+    private mutating func begin(_ leg: SignInLeg, at now: Moment) -> [SignInEffect] {
+        self.leg = leg
+        phase = .preparing
+        endsAfter = now.elapsed(since: plan.startedAt) + Self.lifetime
+        return [.prepare]
     }
 
     private mutating func pollEnded(_ answer: DevicePollAnswer, at now: Moment) -> [SignInEffect] {
@@ -195,9 +234,22 @@ package enum SignInFlow: String, Hashable, Sendable, CaseIterable {
     case device
 }
 
+/// What a person goes through at the server, where that is chosen by a policy.
+package enum SignInLeg: Hashable, Sendable {
+    /// The account's own policy, whose code brings its grant.
+    case grant
+    /// The policy in which people reset their password, before the other one is gone through again.
+    case passwordReset
+    /// A policy that somebody asked for, to edit a profile perhaps. The account stays as it is.
+    case otherPolicy
+}
+
 /// What a sign-in is to be.
 package struct SignInPlan: Hashable, Sendable {
     package let flow: SignInFlow
+    package let leg: SignInLeg
+    /// Whether there is a policy in which people reset their password.
+    package let resetsPasswords: Bool
     /// Whose account it is; nil if that is not known.
     package let storedSubject: String?
     /// What they are called; nil if that is not known.
@@ -208,12 +260,16 @@ package struct SignInPlan: Hashable, Sendable {
 
     package init(
         flow: SignInFlow,
+        leg: SignInLeg = .grant,
+        resetsPasswords: Bool = false,
         storedSubject: String?,
         storedName: String? = nil,
         replacesSubject: Bool,
         startedAt: Moment
     ) {
         self.flow = flow
+        self.leg = leg
+        self.resetsPasswords = resetsPasswords
         self.storedSubject = storedSubject
         self.storedName = storedName
         self.replacesSubject = replacesSubject
@@ -298,6 +354,8 @@ package enum DevicePollAnswer: Hashable, Sendable {
 package enum SignInEffect: Equatable, Sendable {
     /// Tell those who follow.
     case tell(SignInNews)
+    /// Send the person to the server again, by a request with secrets of its own; see `leg`.
+    case prepare
     /// Send the code to the token endpoint; once.
     case exchange(AuthorizationCode)
     /// Check the ID token that is all that was asked for.
@@ -318,13 +376,26 @@ package enum SignInNews: String, Hashable, Sendable, CaseIterable {
     case opened
     case callbackReceived = "callback-received"
     case exchanging
+    /// The person has forgotten the password, and is sent to where it is reset.
+    case passwordReset = "password-reset"
+    /// The password is reset, and the person is sent to sign in with it.
+    case signInAgain = "sign-in-again"
     case completed
+    /// The policy that was asked for is done, and the account as it was.
+    case policyCompleted = "policy-completed"
+
+    /// Whether there is an address for the browser.
+    package var isInvitation: Bool { self == .started || self == .passwordReset || self == .signInAgain }
 }
 
 /// How a sign-in ended.
 package enum SignInEnd: Hashable, Sendable {
     /// The tokens are stored, or only an ID token was asked for, and it is genuine.
     case completed
+    /// The policy that was asked for is done. No tokens were asked for.
+    case policyCompleted
+    /// The person has forgotten the password. `isResettable` says whether the account knows where it is reset: then they were there before.
+    case passwordForgotten(isResettable: Bool)
     case cancelled(by: SignInCanceller)
     /// The person, or the server on their behalf, said no.
     case denied(ServerRefusal)

@@ -263,6 +263,7 @@ extension Refusal {
         case "idToken": "an ID token"
         case "redirect": "the redirected address"
         case "callback": "the callback"
+        case "policy": "the policy"
         case "audience": "the audience"
         case "challenge": "the challenge"
         case "refreshToken": "the refresh token"

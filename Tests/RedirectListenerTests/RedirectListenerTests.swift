@@ -47,6 +47,18 @@ import Testing
         listener.close()
     }
 
+    @Test(arguments: ["GET", "POST"]) func `a browser is led on where the page says so`(method: String) async throws {
+        var page = Self.page
+        page.location = "https://login.example.org/authorize?p=reset&state=s"
+        let listener = try await RedirectListener.open(port: nil, path: "/") { [page] _, show in show(page) }
+        defer { listener.close() }
+        let url = "http://127.0.0.1:\(listener.port)/"
+        let reply = try await method == "GET" ? RawWeb.get(url + "?error=x") : RawWeb.post(url, "error=x")
+        // By GET, so that no form is sent on; and the address before, with its state, is told to nobody.
+        #expect(reply.status == 303 && reply.headers["location"] == page.location)
+        #expect(reply.headers["referrer-policy"] == "no-referrer" && reply.headers["cache-control"] == "no-store")
+    }
+
     @Test func `a form is delivered like a query`() async throws {
         try await listening { listener, deliveries in
             let reply = try await RawWeb.post("http://127.0.0.1:\(listener.port)/callback", "code=x&state=y")

@@ -84,6 +84,101 @@ import Testing
         #expect(failure.kind == .refused)
     }
 
+    // MARK: policies
+
+    private let forgotten =
+        "error=access_denied&error_description=AADB2C90118%3A+Forgotten.&state=\(SignInSamples.state)"
+    private let turnedBack = "error=access_denied&error_description=AADB2C90091%3A+Back.&state=\(SignInSamples.state)"
+
+    /// An attempt that waits at a server whose errors ask for another policy.
+    private func atPolicy(_ leg: SignInLeg = .grant, resets: Bool = true) -> SignInAttempt {
+        var attempt = SignInAttempt(
+            plan: SignInPlan(
+                flow: .browser,
+                leg: leg,
+                resetsPasswords: resets,
+                storedSubject: nil,
+                replacesSubject: false,
+                startedAt: start
+            )
+        )
+        #expect(attempt.handle(.prepared(policyExpectation), at: start) == [.tell(.started)])
+        return attempt
+    }
+
+    private var policyExpectation: AuthorizationExpectation {
+        var expectation = Samples.expectation()
+        expectation.passwordResetCodes = ["AADB2C90118"]
+        expectation.cancellationCodes = ["AADB2C90091"]
+        return expectation
+    }
+
+    @Test func `a forgotten password is reset once, and the sign-in goes on with another code`() throws {
+        var attempt = atPolicy()
+        let later = start.later(.seconds(500))
+        #expect(attempt.handle(.responseArrived(try Samples.response(forgotten)), at: later) == [.prepare])
+        #expect(attempt.leg == .passwordReset && attempt.phase == .preparing)
+        #expect(attempt.remaining(at: later) == .seconds(600))
+        #expect(attempt.handle(.prepared(policyExpectation), at: later) == [.tell(.passwordReset)])
+        #expect(attempt.handle(.responseArrived(try Samples.response(good)), at: later) == [.prepare])
+        #expect(attempt.handle(.prepared(policyExpectation), at: later) == [.tell(.signInAgain)])
+        #expect(attempt.leg == .grant)
+        var forgetful = attempt
+        #expect(
+            forgetful.handle(.responseArrived(try Samples.response(forgotten)), at: later)
+                == [.tell(.callbackReceived), .finish(.passwordForgotten(isResettable: true))]
+        )
+        let effects = attempt.handle(.responseArrived(try Samples.response(good)), at: later)
+        #expect(effects.last == .exchange(AuthorizationCode(Secret("x"))))
+    }
+
+    @Test func `a forgotten password without a policy to reset it ends the sign-in`() throws {
+        var attempt = atPolicy(resets: false)
+        #expect(
+            attempt.handle(.responseArrived(try Samples.response(forgotten)), at: start)
+                == [.tell(.callbackReceived), .finish(.passwordForgotten(isResettable: false))]
+        )
+    }
+
+    @Test(arguments: [SignInLeg.grant, .passwordReset, .otherPolicy])
+    func `a person who turns back has cancelled, whatever the policy`(leg: SignInLeg) throws {
+        var attempt = atPolicy(leg == .otherPolicy ? leg : .grant)
+        if leg == .passwordReset {
+            _ = attempt.handle(.responseArrived(try Samples.response(forgotten)), at: start)
+            _ = attempt.handle(.prepared(policyExpectation), at: start)
+        }
+        #expect(
+            attempt.handle(.responseArrived(try Samples.response(turnedBack)), at: start)
+                == [.tell(.callbackReceived), .finish(.cancelled(by: .user))]
+        )
+    }
+
+    @Test func `a code of another policy is not exchanged`() throws {
+        var attempt = atPolicy(.otherPolicy)
+        #expect(
+            attempt.handle(.responseArrived(try Samples.response(good)), at: start)
+                == [.tell(.callbackReceived), .finish(.policyCompleted)]
+        )
+    }
+
+    @Test(arguments: [
+        "error=access_denied&error_description=AADB2C901180", "error=access_denied&error_description=The+AADB2C90118",
+        "error=server_error&error_description=AADB2C90118%3A", "error=access_denied",
+    ])
+    func `what only resembles a policy's error is none`(form: String) throws {
+        var attempt = atPolicy()
+        let answer = try Samples.response(form + "&state=\(Samples.state)")
+        let effects = attempt.handle(.responseArrived(answer), at: start)
+        guard case .finish(let end)? = effects.last else {
+            Issue.record("\(effects)")
+            return
+        }
+        switch end {
+        case .denied, .failed: break
+        default: Issue.record("\(end)")
+        }
+    }
+
     // MARK: the other ends
 
     @Test func `a person who says no has denied it`() throws {

@@ -10,7 +10,14 @@ package struct Person: Sendable {
     ///
     /// - Returns: where to.
     package func decide(_ isAllowed: Bool = true, at url: String) async throws -> String {
-        let reply = try await answer(isAllowed, at: url)
+        try await decide(isAllowed ? "allow" : "deny", at: url)
+    }
+
+    /// Opens `url`, does what the page calls `decision`, and is sent back.
+    ///
+    /// - Returns: where to.
+    package func decide(_ decision: String, at url: String) async throws -> String {
+        let reply = try await answer(decision, at: url)
         guard reply.status == 303, let location = reply.headers["location"] else {
             throw TestFault.unreadable("no redirect: \(reply.status ?? 0) \(reply.body)")
         }
@@ -21,7 +28,7 @@ package struct Person: Sendable {
     ///
     /// - Returns: where the form goes, and its fields as it encodes them.
     package func decideByForm(_ isAllowed: Bool = true, at url: String) async throws -> (action: String, form: String) {
-        let reply = try await answer(isAllowed, at: url)
+        let reply = try await answer(isAllowed ? "allow" : "deny", at: url)
         guard let action = reply.body.firstMatch(of: /action="([^"]*)"/)?.1 else {
             throw TestFault.unreadable("no form: \(reply.body)")
         }
@@ -36,13 +43,13 @@ package struct Person: Sendable {
         guard reply.status == 200 else { throw TestFault.unreadable(reply.body) }
     }
 
-    private func answer(_ isAllowed: Bool, at url: String) async throws -> WebReply {
+    private func answer(_ decision: String, at url: String) async throws -> WebReply {
         let page = try await RawWeb.get(url)
         guard let id = page.body.firstMatch(of: /name="request" value="([^"]*)"/)?.1 else {
             throw TestFault.unreadable("no consent page: \(page.status ?? 0) \(page.headers) \(page.body)")
         }
         let origin = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).prefix(3)
-        let form = "request=\(id)&subject=\(subject)&decision=\(isAllowed ? "allow" : "deny")"
+        let form = "request=\(id)&subject=\(subject)&decision=\(decision)"
         return try await RawWeb.post(origin.joined(separator: "/") + "/authorize/decision", form)
     }
 

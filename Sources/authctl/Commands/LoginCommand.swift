@@ -29,13 +29,21 @@ struct LoginCommand: ParsableCommand {
             --prompt adds to what the provider profile asks for: with Google, 'select_account' is sent as 'consent select_account'. \
             If the server gives no refresh token, the account keeps the one that it has.
 
-            --nonce and --nonce-sha256 are for a back end that wants to know who signed in: it hands out the nonce, and finds it, or its             SHA-256, in the ID token. authctl token --id-token prints that. With --response-type id_token the ID token is all that the server is asked             for: it is printed, and the account stays as it is, for without a code there is nothing to refresh.
+            --nonce and --nonce-sha256 are for a back end that wants to know who signed in: it hands out the nonce, and finds it, or its \
+            SHA-256, in the ID token. authctl token --id-token prints that. With --response-type id_token the ID token is all that \
+            the server is asked for: it is printed, and the account stays as it is, for without a code there is nothing to refresh.
+
+            --policy runs another policy of a provider that has several (Azure AD B2C): to edit the profile, for example. The account and its \
+            grant stay as they are, because a grant of another policy would be good for that policy only. A person who has \
+            forgotten the password is sent to the policy in which it is reset, if the account names one (account edit \
+            --provider-setting password_reset_policy=NAME), and signs in with the new password afterwards.
 
             Ctrl-C cancels. Closing the terminal does not: 'authctl login' follows the sign-in that is under way, and --restart begins \
             anew. With --json each event is one line.
 
-            Exit status: 0 signed in, 3 denied by the server, 65 another person signed in, 75 timed out or superseded by \
-            another sign-in, 78 the server refuses how it is asked, 130 cancelled by the user.
+            Exit status: 0 signed in, or the policy is done, 3 denied by the server, 65 another person signed in, 75 timed out or superseded by \
+            another sign-in, 78 the server refuses how it is asked, 130 cancelled by the user, here or \
+            at the server.
 
             Examples:
 
@@ -43,6 +51,7 @@ struct LoginCommand: ParsableCommand {
               authctl login work --private --login-hint you@example.org
               authctl login work --flow device
               authctl login work --prompt select_account --replace
+              authctl login work --policy B2C_1_edit_profile
             """
     )
 
@@ -71,6 +80,11 @@ struct LoginCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("Claims to ask for, as JSON (OpenID Connect Core 5.5).", valueName: "json"))
     var claims: String?
+
+    @Option(
+        help: ArgumentHelp("Run this policy of the provider, and leave the account as it is.", valueName: "name")
+    )
+    var policy: String?
 
     @Option(
         help: ArgumentHelp(
@@ -120,7 +134,7 @@ struct LoginCommand: ParsableCommand {
         )
         var session = try SignInSession(plan, connection: connection, output: output)
         let status = try session.run()
-        if let idToken = session.idToken { return try show(idToken) }
+        if let ending = session.ending, try showUnchanged(ending) { return }
         if let name = status.person?.best { StandardError.note("signed in as \(PlainText.line(name))") }
         if let declined = status.declinedScopes {
             let words = declined.map(PlainText.line).joined(separator: " ")
@@ -133,11 +147,22 @@ struct LoginCommand: ParsableCommand {
         if let missing = status.refreshTokenMissing { try tellOfMissingRefreshToken(mayHelp: missing == "askConsent") }
     }
 
-    private func show(_ idToken: AcquireToken.IDToken) throws(AuthctlError) {
-        StandardError.note(
-            "'\(PlainText.line(idToken.subject))' signed in; the account is as it was: without a code there is nothing to refresh"
-        )
+    /// Says what came of a sign-in that was to leave the account as it was.
+    ///
+    /// - Returns: false if this was none.
+    private func showUnchanged(_ ending: StartSignIn.Reply) throws(AuthctlError) -> Bool {
+        if ending.event == "policy-completed" {
+            let name = PlainText.line(policy ?? "")
+            if !output.json {
+                try StandardOutput.show("\(account): the policy '\(name)' is done; the account is as it was\n")
+            }
+            return true
+        }
+        guard let idToken = ending.idToken else { return false }
+        let name = PlainText.line(idToken.subject)
+        StandardError.note("'\(name)' signed in; the account is as it was: without a code there is nothing to refresh")
         if !output.json { try StandardOutput.show(idToken.token) }
+        return true
     }
 
     /// Says at once what would show only when the access token has expired, and offers what may help.
@@ -170,7 +195,8 @@ struct LoginCommand: ParsableCommand {
             claims: claims,
             responseType: responseType,
             nonce: nonce ?? hashedNonce,
-            hashesNonce: hashedNonce == nil ? nil : true
+            hashesNonce: hashedNonce == nil ? nil : true,
+            policy: policy
         )
     }
 }

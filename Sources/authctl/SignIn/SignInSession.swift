@@ -18,8 +18,8 @@ struct SignInSession: ~Copyable {
     private let signals: CaughtSignals
     private var paste: PastePrompt
     private var attempt: String?
-    /// The ID token, once it is over, if nothing else was asked for.
-    private(set) var idToken: AcquireToken.IDToken?
+    /// What the daemon said last, once it is over.
+    private(set) var ending: StartSignIn.Reply?
     private var page: PageOpening
     /// What the person is told if nothing has come back; nil once they were, or if nothing can.
     private var reminder: SignInReminder?
@@ -107,7 +107,11 @@ struct SignInSession: ~Copyable {
         if output.json { try output.printLine(reply, or: "") }
         switch reply.event {
         case "started": try begin(reply)
-        case "callback-received":
+        case "password-reset":
+            let policy = reply.policy.map { " (the policy '\(PlainText.line($0))')" } ?? ""
+            try goOn(reply, "to the page on which the password is reset\(policy)")
+        case "sign-in-again": try goOn(reply, "to the sign-in again; the password is reset")
+        case "callback-received" where plan.parameters.policy == nil:
             reminder = nil
             paste.tell("\(plan.parameters.account): the answer is here; fetching the tokens\n")
         default: break
@@ -115,7 +119,7 @@ struct SignInSession: ~Copyable {
         guard isLast else { return nil }
         paste.end()
         guard let status = reply.status else { throw .connection(.unreadableReply) }
-        idToken = reply.idToken
+        ending = reply
         if reply.refreshTokenKept ?? false {
             StandardError.note("the server gave no refresh token; the one from before is kept, and refreshed as before")
         }
@@ -147,6 +151,21 @@ struct SignInSession: ~Copyable {
         open(complete ?? link)
         guard let prompt = text.prompt else { return StandardError.show(SignInText.waiting) }
         paste.open(prompt)
+    }
+
+    /// The person is sent to the server again: by the browser that brought the answer, or by an address that is opened here.
+    private mutating func goOn(_ reply: StartSignIn.Reply, _ place: String) throws(AuthctlError) {
+        let account = plan.parameters.account
+        reminder = SignInReminder(redirectURI: reply.redirectUri)
+        guard let url = reply.url else {
+            paste.tell("\(account): the browser goes \(place)\n")
+            return paste.show()
+        }
+        guard let link = WebLink(url) else { throw .connection(.unreadableReply) }
+        let how = page.choice.browser.map { "opening \(link.host) in \($0.name), to go" } ?? "open this address to go"
+        paste.tell("\(account): \(how) \(place)\n\n  \(link.text)\n\n")
+        open(link)
+        paste.show()
     }
 
     /// A sign-in whose browser is missing is ended.

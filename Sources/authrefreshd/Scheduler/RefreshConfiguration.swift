@@ -47,6 +47,17 @@ struct RefreshConfiguration: Sendable {
         return own
     }
 
+    /// `account` as its server is asked for another policy than the account's own; the same if it cannot have this one.
+    mutating func account(_ account: Account, running policy: String) -> Account {
+        let own = profile(for: account)
+        guard let variables = own?.variables(account.providerVariables, running: policy) else { return account }
+        var other = account
+        other.providerVariables = variables
+        // The policy may stand in the issuer as well.
+        if own?.issuer == account.issuer, let issuer = profile(for: other)?.issuer { other.issuer = issuer }
+        return other
+    }
+
     /// How people sign in to `account`: what its client is registered with goes before what the provider takes.
     mutating func signIn(for account: Account) -> SignInProfile {
         (profile(for: account)?.signIn ?? SignInProfile()).registered(with: account.registration.redirect)

@@ -18,7 +18,7 @@ struct SignInCalls: DutyCalls {
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: StartSignIn.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
-        let request = try SignInRequest(asked)
+        var request = try SignInRequest(asked)
         let wantsIDToken = !request.responseType.hasCode
         let found =
             wantsIDToken
@@ -27,7 +27,11 @@ struct SignInCalls: DutyCalls {
         let name = snapshot.account.name
         guard snapshot.account.registration.serviceGrant == nil else { throw VarlinkError.needsNoPerson(name) }
         let profile = coordinator.settings.profile(for: snapshot.account)
+        request.policy = try request.policy.flatMap { name throws(VarlinkError) in
+            try policy(name, besidesThatOf: snapshot.account, profile)
+        }
         do throws(SignInRefusal) {
+            let isByDevice = request.flow == .device
             let number = try coordinator.startSignIn(request, of: snapshot) { report in
                 switch report {
                 case .news(let reply): responder.reply(reply, continues: true)
@@ -35,7 +39,7 @@ struct SignInCalls: DutyCalls {
                     if !wantsIDToken { reply.idToken = nil }
                     responder.reply(reply)
                 case .ended(let end):
-                    responder.fail(end.noted(from: profile, isByDevice: request.flow == .device).error(of: name))
+                    responder.fail(end.noted(from: profile, isByDevice: isByDevice).error(of: name))
                 }
             }
             responder.onDisconnect { [coordinator] in
@@ -58,6 +62,24 @@ struct SignInCalls: DutyCalls {
                 throw VarlinkError(LimitExceededError(.signIns, maximum: CallerLimits.signInsMax))
             }
         }
+    }
+
+    /// The policy that is to be run; nil if it is the account's own.
+    private func policy(
+        _ name: String,
+        besidesThatOf account: Account,
+        _ profile: ProviderProfile?
+    ) throws(VarlinkError) -> String? {
+        if let own = profile?.policies.current, SignInPolicies.isSame(own, name) { return nil }
+        guard profile?.variables(account.providerVariables, running: name) == nil else { return name }
+        let hasPolicies = profile?.policies.variable != nil
+        throw VarlinkError(
+            InvalidSettingsError(
+                field: "policy",
+                reason: hasPolicies ? "'\(name)' can be no policy's name" : "the account's provider has no policies",
+                hint: hasPolicies ? "a name such as '\(profile?.policies.current ?? "B2C_1_edit")'" : nil
+            )
+        )
     }
 
     func continueSignIn(
@@ -137,10 +159,17 @@ extension SignInEnd {
         return .failed(failure)
     }
 
+    /// What names the policy in which people reset their password.
+    static func passwordResetCommand(for account: AccountName) -> String {
+        "authctl account edit \(account) --provider-setting password_reset_policy=POLICY"
+    }
+
     /// Why there are no tokens, for the journal: constant text, none of it the server's.
     var reason: String {
         switch self {
         case .completed: "completed"
+        case .policyCompleted: "the policy is done"
+        case .passwordForgotten: "the person has forgotten the password"
         case .cancelled(let canceller): "cancelled (\(canceller.rawValue))"
         case .denied: "declined at the server"
         case .timedOut: "nobody came back in time"
@@ -153,7 +182,17 @@ extension SignInEnd {
     func error(of account: AccountName) -> VarlinkError {
         let name = account.text
         switch self {
-        case .completed: preconditionFailure("a completed sign-in is told by a reply")
+        case .completed, .policyCompleted: preconditionFailure("a completed sign-in is told by a reply")
+        case .passwordForgotten(let isResettable):
+            let reason =
+                isResettable
+                ? "the server asked a second time for the password to be reset"
+                : "the person has forgotten the password, and the account does not say in which policy it is reset"
+            let hint = isResettable ? nil : Self.passwordResetCommand(for: account) + ", with that policy's name"
+            return VarlinkError(
+                SignInFailure(isResettable ? .refused : .misconfigured, reason, hint: hint),
+                of: account
+            )
         case .cancelled(let canceller):
             return VarlinkError(SignInCancelledError(account: name, by: canceller.rawValue))
         case .denied(let refusal):

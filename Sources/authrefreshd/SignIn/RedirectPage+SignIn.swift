@@ -14,6 +14,23 @@ extension RedirectPage {
                 text: "The account “\(account)” is signed in, and stays so: its tokens are kept fresh from now on.",
                 advice: "You can close this window."
             )
+        case .policyCompleted:
+            self.init(
+                .success,
+                title: "Done",
+                text: "What you did at the server is done. The account “\(account)” is as it was.",
+                advice: "You can close this window."
+            )
+        case .passwordForgotten(let isResettable):
+            self.init(
+                .failure,
+                title: "The password is not reset",
+                text: isResettable
+                    ? "The server asks again for another password. The account “\(account)” is unchanged."
+                    : "The account “\(account)” does not say where at this server passwords are reset. It is unchanged.",
+                advice: isResettable ? "To try again, type:" : "Name the policy in which they are:",
+                command: isResettable ? "authctl login \(account)" : SignInEnd.passwordResetCommand(for: account)
+            )
         case .denied(let refusal):
             self.init(
                 .failure,
@@ -55,6 +72,19 @@ extension RedirectPage {
                 command: "authctl login \(account)"
             )
         }
+    }
+
+    /// What leads the browser on to the server, at `url`: the sign-in goes on there.
+    static func goingOn(to url: String, _ account: AccountName) -> RedirectPage {
+        var page = RedirectPage(
+            .notice,
+            title: "The sign-in goes on",
+            text: "The browser goes on to the server by itself. The sign-in of the account “\(account)” is under way.",
+            advice: "If nothing happens, type:",
+            command: "authctl login \(account) --restart"
+        )
+        page.location = url
+        return page
     }
 
     /// Why what the browser brought is no answer to the sign-in of `account`, which goes on.

@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import AuthRefreshInterface
 internal import Dispatch
 internal import OAuthClient
 internal import RedirectListener
@@ -23,6 +24,7 @@ extension RefreshCoordinator {
             request,
             of: account,
             by: settings.signIn(for: account),
+            policies: settings.profile(for: account)?.policies ?? SignInPolicies(),
             stepUp: stepUps[account.id],
             lacksRefreshToken: snapshot.lacksRefreshToken || snapshot.state.interaction?.reason == .noRefreshToken,
             browser: account.registration.loginBrowser ?? settings.loginBrowser,
@@ -57,9 +59,6 @@ extension RefreshCoordinator {
             case .identify(let id, let idToken):
                 guard let asking = requestingClient(ofSignIn: id) else { continue }
                 Task { take(await signIns.identify(idToken, of: id, as: asking)) }
-            case .settle(let account):
-                let now = timebase.now()
-                take(signIns.identified(account, as: knownSnapshot(of: account, at: now), at: now))
             case .poll(let id):
                 guard let asking = requestingClient(ofSignIn: id) else { continue }
                 Task { take(await signIns.poll(id, as: asking)) }
@@ -67,6 +66,10 @@ extension RefreshCoordinator {
             case .announce(let announcement, let account, let now): announce(announcement, of: account, at: now)
             case .report(let report, let followers):
                 for follower in followers { follower(report) }
+            case .reportUnchanged(var reply, let account, let followers):
+                let record = try? records.record(of: account)
+                reply.status = record.map { snapshot(of: $0, at: timebase.now()).wireStatus }
+                for follower in followers { follower(.completed(reply)) }
             case .noteServerDate(let date, let account):
                 if let record = try? records.record(of: account) { noteServerDate(date, of: record.issuerID) }
             case .ended(let account):
@@ -79,7 +82,9 @@ extension RefreshCoordinator {
 
     /// As whom the requests of a sign-in are made; nil if it is over.
     private func requestingClient(ofSignIn id: String) -> RequestingClient? {
-        signIns.named(id).map { requestingClient(of: $0.account, correlationID: $0.correlationID) }
+        guard let signIn = signIns.named(id) else { return nil }
+        let account = signIn.policy.map { settings.account(signIn.account, running: $0) } ?? signIn.account
+        return requestingClient(of: account, correlationID: signIn.correlationID)
     }
 
     /// Brings here what browsers deliver to the listener of the sign-in `id`.

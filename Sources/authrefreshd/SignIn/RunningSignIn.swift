@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import JOSE
 internal import OAuthClient
 internal import RedirectListener
 internal import RefreshCore
@@ -28,7 +29,8 @@ struct RunningSignIn {
     /// Where the server is to send the browser back to; nil with a device.
     let redirect: RedirectChoice?
     var attempt: SignInAttempt
-    let secrets = SignInSecrets()
+    /// Drawn anew each time that the person is sent to the server.
+    var secrets = SignInSecrets()
     let correlationID = CorrelationID.new()
 
     /// Everything that was told, for those who come later: at most one of each kind.
@@ -37,6 +39,8 @@ struct RunningSignIn {
     var followers: [Int: Follower] = [:]
     /// Browsers that wait for their page; no more than the listener has connections.
     var pages: [@Sendable (RedirectPage) -> Void] = []
+    /// Browsers that are led on to the server as soon as it is known where to.
+    var travellers: [@Sendable (RedirectPage) -> Void] = []
     var listener: RedirectListener?
     /// The same as `redirect`, with the listener's port; nil until that is known.
     var redirectURI: String?
@@ -49,6 +53,8 @@ struct RunningSignIn {
     var browser: String?
     /// Fields of the authorization response that are kept with the account.
     private let callbackFields: [String]
+    /// The policy in which people reset their password; nil if nobody has said which.
+    private let passwordResetPolicy: String?
     /// What the sign-in has shown of the person, once the tokens are there.
     var proof: StepUp.Proof?
     /// The ID token that was all that was asked for, once it is checked.
@@ -65,12 +71,14 @@ struct RunningSignIn {
     /// - Parameters:
     ///   - request: where it names no flow, the sign-in goes the profile's way.
     ///   - profile: how people sign in to `account`.
+    ///   - policies: what its provider's profile says about policies.
     /// - Throws: `SignInFailure` for what this client cannot be used for.
     init(
         _ request: SignInRequest,
         asked: SignInRequest,
         of account: Account,
         by profile: SignInProfile,
+        policies: SignInPolicies = SignInPolicies(),
         at now: Moment
     ) throws(SignInFailure) {
         let flow = request.flow ?? RedirectChoice.flow(for: profile)
@@ -81,13 +89,19 @@ struct RunningSignIn {
         if flow == .device, request.demandsIDToken {
             throw SignInFailure(.misconfigured, "a code on another device takes neither a nonce nor a response type")
         }
+        if flow == .device, request.policy != nil {
+            throw SignInFailure(.misconfigured, "a code on another device cannot run another policy")
+        }
         redirect = flow == .device ? nil : try RedirectChoice(for: flow, profile)
         self.account = account
         self.request = request
         self.asked = asked
         callbackFields = profile.callbackFields
+        passwordResetPolicy = policies.passwordReset
         let plan = SignInPlan(
             flow: flow,
+            leg: request.policy == nil ? .grant : .otherPolicy,
+            resetsPasswords: policies.passwordReset != nil,
             storedSubject: account.grantFacts.subject,
             storedName: account.grantFacts.person?.best,
             replacesSubject: request.replacesSubject,
@@ -97,6 +111,21 @@ struct RunningSignIn {
     }
 
     var flow: SignInFlow { attempt.plan.flow }
+
+    /// Whether it is to bring the account a grant.
+    var isForGrant: Bool { attempt.plan.leg == .grant && request.responseType.hasCode }
+
+    /// What the server is asked for now; a code in the policies that bring no grant.
+    private var responseType: ResponseType { attempt.leg == .grant ? request.responseType : .code }
+
+    /// The policy that the person goes through in place of the account's own; nil: that one.
+    var policy: String? {
+        switch attempt.leg {
+        case .grant: nil
+        case .passwordReset: passwordResetPolicy
+        case .otherPolicy: request.policy
+        }
+    }
 
     var followersInOrder: [Follower] { followers.sorted { $0.key < $1.key }.map(\.value) }
 
@@ -109,7 +138,8 @@ struct RunningSignIn {
             atUSec: now.wall.microseconds,
             expiresAtUSec: attempt.expiresAt(at: now).microseconds
         )
-        guard news == .started else { return reply }
+        guard news.isInvitation else { return reply }
+        reply.policy = policy
         reply.url = invitation?.url
         reply.host = invitation?.host
         reply.redirectUri = redirectURI
@@ -126,10 +156,19 @@ struct RunningSignIn {
         var reply = reply(.completed, at: now)
         guard let snapshot else { return reply }
         reply.status = snapshot.wireStatus
-        reply.idToken = idToken.map { AcquireToken.IDToken($0.token, $0.claims, clockSkew: snapshot.clockSkew) }
-        guard request.responseType.hasCode else { return reply }
         let isKept = grant?.tokens?.refreshToken == nil && snapshot.state.isRefreshable
         reply.refreshTokenKept = isKept ? true : nil
+        return reply
+    }
+}
+
+extension RunningSignIn {
+    /// What is told last if `end` is a success that leaves the account as it was; nil if it is none.
+    func completionWithoutGrant(_ end: SignInEnd, at now: Moment) -> StartSignIn.Reply? {
+        if end == .policyCompleted { return reply(.policyCompleted, at: now) }
+        guard end == .completed, let idToken else { return nil }
+        var reply = reply(.completed, at: now)
+        reply.idToken = AcquireToken.IDToken(idToken.token, idToken.claims, clockSkew: nil)
         return reply
     }
 }
@@ -150,19 +189,25 @@ extension RunningSignIn {
         authorization.acrValues = request.acrValues
         authorization.maxAge = request.maxAge
         authorization.claims = request.claims
-        authorization.responseType = request.responseType
+        authorization.responseType = responseType
         authorization.isListening = redirect?.isListenedAt ?? false
         return authorization
     }
 
     /// What helped before goes on helping: some servers give a refresh token only with the person's consent.
     private var prompt: String? {
-        guard account.grantFacts.needsConsent else { return request.prompt }
-        guard let asked = request.prompt else { return Self.consent }
+        guard account.grantFacts.needsConsent else { return requestedPrompt }
+        guard let asked = requestedPrompt else { return Self.consent }
         return asked == "none" || asksForConsent ? asked : asked + " " + Self.consent
     }
 
     private static let consent = "consent"
+
+    /// Whoever has just chosen a new password is not asked for it: the server's session is new enough.
+    private var requestedPrompt: String? {
+        guard attempt.hasResetPassword, attempt.leg != .passwordReset else { return request.prompt }
+        return asksForConsent ? Self.consent : nil
+    }
 
     private var asksForConsent: Bool {
         request.prompt?.split(separator: " ").contains { $0 == Self.consent } ?? false
@@ -171,16 +216,20 @@ extension RunningSignIn {
     /// What the answer to `url` has to look like.
     func expectation(of url: AuthorizationURL, for asking: RequestingClient) -> AuthorizationExpectation {
         let profile = asking.profile?.signIn ?? SignInProfile()
-        return AuthorizationExpectation(
+        var expectation = AuthorizationExpectation(
             state: secrets.state,
             issuer: url.issuer,
             requiresIssuer: url.requiresIssuer || asking.registration.redirect.requiresIssuer,
             path: redirect?.issuerPath,
-            isCodeBound: url.checksCodeChallenge,
-            responseType: request.responseType,
+            // A code that is not exchanged is looked at by nobody: only the state tells whose it is.
+            isCodeBound: url.checksCodeChallenge && attempt.leg == .grant,
+            responseType: responseType,
             codeParameters: ["code"] + profile.codeParameters,
             keptParameters: profile.callbackFields
         )
+        expectation.passwordResetCodes = asking.profile?.policies.passwordResetCodes ?? []
+        expectation.cancellationCodes = asking.profile?.policies.cancellationCodes ?? []
+        return expectation
     }
 
     func codeExchange(_ code: AuthorizationCode, as asking: RequestingClient) -> CodeExchange {

@@ -22,6 +22,8 @@ struct SignInRequest: Equatable, Sendable {
     var responseType = ResponseType.code
     /// What is sent; nil: the daemon's own.
     var nonce: Secret?
+    /// The policy that is run in place of the account's own; nil: that one. No tokens are asked for then.
+    var policy: String?
 }
 
 extension SignInRequest {
@@ -52,6 +54,7 @@ extension SignInRequest {
         } else if asked.hashesNonce ?? false {
             throw .invalidParameter("nonce")
         }
+        policy = try Self.line(asked.policy, "policy")
     }
 
     /// What goes into an address has a limit that browsers and servers set: real ones have a few hundred bytes.
@@ -79,7 +82,8 @@ extension SignInRequest {
         var (mine, its) = (self, other)
         (mine.flow, its.flow) = (nil, nil)
         (mine.restarts, its.restarts) = (false, false)
-        return mine == SignInRequest() || mine == its
+        // What another policy ends with is no sign-in.
+        return mine == its || mine == SignInRequest() && its.policy == nil
     }
 
     /// Whether it says how the person is to be authenticated, for which a device's code has no words (RFC 8628 §3.1).

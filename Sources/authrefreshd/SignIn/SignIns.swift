@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import JOSE
 internal import OAuthClient
 internal import RedirectListener
 internal import RefreshCore
@@ -15,8 +16,6 @@ final class SignIns {
         case exchange(String, AuthorizationCode)
         /// Begin `identify`.
         case identify(String, Secret)
-        /// Tell `identified` where the account stands.
-        case settle(AccountID)
         /// Begin `poll`.
         case poll(String)
         /// Have the tokens decided on and stored; `stored` is told then.
@@ -24,6 +23,8 @@ final class SignIns {
         case announce(Announcement, of: AccountID, at: Moment)
         /// Tell those who follow: before subscribers when a sign-in begins, and after them when one fails.
         case report(RunningSignIn.Report, to: [RunningSignIn.Follower])
+        /// Tell those who follow the last that there is, with where the account stands, which is as before.
+        case reportUnchanged(StartSignIn.Reply, of: AccountID, to: [RunningSignIn.Follower])
         /// A server has just answered for this account, and told the time.
         case noteServerDate(Timestamp, of: AccountID)
         /// The sign-in of this account is over. A client secret that has expired may be why it brought no tokens.
@@ -72,6 +73,7 @@ final class SignIns {
     ///
     /// - Parameters:
     ///   - profile: how people sign in to `account`.
+    ///   - policies: what its provider's profile says about policies.
     ///   - stepUp: what is wanted beyond the account's grant; nil if nothing is.
     ///   - lacksRefreshToken: whether the sign-in before brought no refresh token.
     ///   - follower: told everything from the beginning on; the end is the last.
@@ -81,6 +83,7 @@ final class SignIns {
         _ request: SignInRequest,
         of account: Account,
         by profile: SignInProfile,
+        policies: SignInPolicies = SignInPolicies(),
         stepUp: StepUp?,
         lacksRefreshToken: Bool = false,
         browser: String? = nil,
@@ -96,10 +99,11 @@ final class SignIns {
         guard running.count < CallerLimits.signInsMax else { throw .tooMany }
         let asked = request
         var request = request
-        if let stepUp { request.satisfy(stepUp) }
+        // Another policy brings no grant that could satisfy it.
+        if let stepUp, request.policy == nil { request.satisfy(stepUp) }
         var signIn: RunningSignIn
         do throws(SignInFailure) {
-            signIn = try RunningSignIn(request, asked: asked, of: account, by: profile, at: now)
+            signIn = try RunningSignIn(request, asked: asked, of: account, by: profile, policies: policies, at: now)
         } catch {
             throw .failed(error)
         }
@@ -133,15 +137,6 @@ final class SignIns {
     /// - Parameter snapshot: where the account stands now, for those who follow; nil if it cannot be read.
     func stored(_ account: AccountID, as snapshot: AccountSnapshot?, at now: Moment) -> [Step] {
         perform(handle(.stored, of: account, at: now), of: account, as: snapshot, at: now) + [.wake]
-    }
-
-    /// Tells the sign-in of `account` that the ID token, which is all that was asked for, is genuine.
-    ///
-    /// - Parameter snapshot: as for `stored`.
-    func identified(_ account: AccountID, as snapshot: AccountSnapshot?, at now: Moment) -> [Step] {
-        guard let person = running[account]?.idToken?.person, let subject = person.subject else { return [] }
-        let event = SignInEvent.identityArrived(subject: subject, name: person.names?.best)
-        return perform(handle(event, of: account, at: now), of: account, as: snapshot, at: now) + [.wake]
     }
 
     /// Takes what a browser delivered to the listener of the sign-in `id`.
@@ -183,7 +178,11 @@ final class SignIns {
         guard running[account] != nil else { return (.alreadyAnswered, []) }
         let effects = handle(.responseArrived(response), of: account, at: now)
         for case .refuse(let refusal) in effects { return (refusal, []) }
-        if let show { running[account]?.pages.append(show) }
+        if let show, effects.contains(.prepare) {
+            running[account]?.travellers.append(show)
+        } else if let show {
+            running[account]?.pages.append(show)
+        }
         return (nil, perform(effects, of: account, at: now))
     }
 
@@ -214,6 +213,9 @@ final class SignIns {
             guard let signIn = running[account] else { return [] }
             switch effect {
             case .tell(let news): return publish(news, of: signIn, at: now)
+            case .prepare:
+                running[account]?.secrets = SignInSecrets()
+                return [.prepare(signIn.id), .wake]
             case .exchange(let code): return [.exchange(signIn.id, code)]
             case .check(let idToken): return [.identify(signIn.id, idToken)]
             case .poll: return [.poll(signIn.id)]
@@ -229,11 +231,31 @@ final class SignIns {
         let reply = signIn.reply(news, at: now)
         // A browser may be opened again and again.
         guard !signIn.news.contains(where: { $0.event == reply.event }) else { return [] }
+        if news.isInvitation, news != .started { return [invite(again: reply, to: signIn)] }
         running[signIn.account.id]?.news.append(reply)
         let report = Step.report(.news(reply), to: signIn.followersInOrder)
-        // Who asks only who somebody is leaves the account as it was: that is no news of it.
-        guard news == .started, signIn.request.responseType.hasCode else { return [report] }
+        // What people do in another policy is no sign-in.
+        guard news == .started, signIn.isForGrant else { return [report] }
         return [report, .announce(.signInStarted(flow: signIn.flow.rawValue), of: signIn.account.id, at: now)]
+    }
+
+    /// Sends the person to the server again: the browser that brought the answer goes by itself; else those who follow are told where to.
+    private func invite(again invitation: StartSignIn.Reply, to signIn: RunningSignIn) -> Step {
+        let account = signIn.account.id
+        var told = invitation
+        if !signIn.travellers.isEmpty, let url = invitation.url {
+            for show in signIn.travellers { show(.goingOn(to: url, signIn.account.name)) }
+            running[account]?.travellers = []
+            (told.url, told.host, told.redirectUri, told.browser) = (nil, nil, nil, nil)
+        }
+        // Whoever comes later is invited to where the sign-in is now.
+        running[account]?.news[0].url = invitation.url
+        running[account]?.news[0].host = invitation.host
+        running[account]?.news[0].policy = invitation.policy
+        var kept = told
+        (kept.url, kept.host, kept.redirectUri, kept.browser) = (nil, nil, nil, nil)
+        running[account]?.news.append(kept)
+        return .report(.news(told), to: signIn.followersInOrder)
     }
 
     private func finish(
@@ -246,12 +268,16 @@ final class SignIns {
         running[account] = nil
         signIn.listener?.close()
         let page = RedirectPage(end, signIn.account.name)
-        for show in signIn.pages { show(page) }
+        for show in signIn.pages + signIn.travellers { show(page) }
+        if let reply = signIn.completionWithoutGrant(end, at: now) {
+            return [.reportUnchanged(reply, of: account, to: followers), .ended(account)]
+        }
         guard end == .completed else {
+            guard signIn.isForGrant else { return [.report(.ended(end), to: followers), .ended(account)] }
             let announcement = Announcement.signInFailed(reason: end.reason)
-            let isNews = signIn.request.responseType.hasCode
-            return (isNews ? [.announce(announcement, of: account, at: now)] : [])
-                + [.report(.ended(end), to: followers), .ended(account)]
+            return [
+                .announce(announcement, of: account, at: now), .report(.ended(end), to: followers), .ended(account),
+            ]
         }
         return [.report(.completed(signIn.completion(snapshot, at: now)), to: followers), .ended(account)]
     }
@@ -274,7 +300,11 @@ final class SignIns {
         guard let redirect = signIn.redirect else { return await prepareDevice(signIn, as: asking) }
         let opened: (uri: String, listener: RedirectListener?)
         do throws(RedirectListenerError) {
-            opened = try await open(redirect, deliver: deliver)
+            // The second time the browser comes back to the same place.
+            opened =
+                if let uri = signIn.redirectURI { (uri, signIn.listener) } else {
+                    try await open(redirect, deliver: deliver)
+                }
         } catch {
             let hint = portHint(redirect.port, for: signIn.account.name)
             let failure = SignInFailure(.misconfigured, error.description, hint: hint)
@@ -339,7 +369,9 @@ final class SignIns {
         switch await client.identify(signIn.identityCheck(of: idToken, as: asking)) {
         case .failure(let failure): return tell(.exchangeFailed(failure), toAttempt: id)
         case .success(let checked):
-            return change(id) { $0.idToken = checked } ? [.settle(signIn.account.id)] : []
+            change(id) { $0.idToken = checked }
+            let name = checked.person.names?.best
+            return tell(.identityArrived(subject: checked.claims.subject, name: name), toAttempt: id)
         }
     }
 
