@@ -279,7 +279,7 @@ package struct ServerRefusal: Hashable, Sendable {
 package enum PastedRedirect {
     /// Reads `text`. White space in it is dropped: terminals and mails break long lines, and no address has any.
     package static func read(_ text: String) throws(PastedRedirectError) -> AuthorizationResponse {
-        let bytes = text.utf8.filter { !($0 == 0x20 || (0x09...0x0d).contains($0)) }
+        let bytes = HandedOnAddress.unwrapped(text.utf8.filter { !($0 == 0x20 || (0x09...0x0d).contains($0)) })
         guard !bytes.isEmpty else { throw .empty }
         guard bytes.count <= AuthorizationResponse.bytesMax else { throw .response(.tooLong) }
         let parts = bytes.split(separator: UInt8(ascii: "#"), maxSplits: 1, omittingEmptySubsequences: false)

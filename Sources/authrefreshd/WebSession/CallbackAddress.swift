@@ -1,3 +1,5 @@
+internal import SignIn
+
 /// Where a browser is sent back to in a web session: `http://127.0.0.1:8400/done`, `com.example.app:/done`, `https://app.example/done`.
 struct CallbackAddress: Sendable {
     /// How what comes there gets to the daemon.
@@ -140,13 +142,9 @@ enum CallbackURL {
 
     /// An address that a person or a desktop brought. White space in it is dropped: terminals break long lines, and no address has any.
     static func text(brought text: String) -> String {
-        let text = encoded(text.utf8.filter { !($0 == 0x20 || (0x09...0x0D).contains($0)) }, keeping: { _ in true })
-        let address = text.dropFirst(handedOn.utf8.count)
-        return text.lowercased().hasPrefix(handedOn) && address.contains("://") ? String(address) : text
+        let bytes = text.utf8.filter { !($0 == 0x20 || (0x09...0x0D).contains($0)) }
+        return encoded(HandedOnAddress.unwrapped(bytes), keeping: { _ in true })
     }
-
-    /// What a page of one's own puts before its address, to hand it to the desktop.
-    private static let handedOn = "io.authrefresh:"
 
     /// Percent-encodes what is no visible ASCII (RFC 3986 §2.1).
     private static func encoded(_ bytes: some Sequence<UInt8>, keeping isKept: (UInt8) -> Bool) -> String {
