@@ -127,4 +127,16 @@ struct FailingServerTests {
             #expect(try await daemon.terminate() == .exited(0))
         }
     }
+
+    @Test func `a grant that has ended is told with what its provider says about that`() async throws {
+        let profile = "notes: [{about: lifetime, text: \"Sign-ins of projects in testing end after 7 days.\"}]\n"
+        try await withSignInStage(profile: profile) { stage, _, issuer in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await stage.importGrant(grant, into: "work")
+            try await issuer.revokeGrant(grant.family)
+            let refused = try await stage.authctl("token", "work", "--force")
+            #expect(refused.end == .exited(3))
+            #expect(refused.errors.contains("authctl login work (Sign-ins of projects in testing end after 7 days.)"))
+        }
+    }
 }

@@ -8,6 +8,7 @@ struct AccountEditCommand: ParsableCommand {
         commandName: "edit",
         abstract: "Change an account's settings; what is not named stays.",
         discussion: """
+            --for takes the scopes of a purpose from the provider's profile; the next sign-in asks for them. \
             --scope, --param, --provider-setting, --allow-unit and --allow-executable replace all of their kind. --clear empties a \
             setting: \(clearable.joined(separator: ", ")).
 
@@ -35,6 +36,16 @@ struct AccountEditCommand: ParsableCommand {
     @OptionGroup var options: SettingsOptions
 
     @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp(
+            "Ask for the scopes of this purpose, as the provider's profile names it: mail, calendar, files.",
+            valueName: "purpose"
+        ),
+        completion: .list(["mail", "calendar", "files"])
+    )
+    var purpose: String?
+
+    @Option(
         help: ArgumentHelp("A setting to empty; may be given several times.", valueName: "setting"),
         completion: .list(Self.clearable)
     )
@@ -54,10 +65,15 @@ struct AccountEditCommand: ParsableCommand {
         parameters.clientSecret = try options.clientSecret(account: account)?.reveal()
         parameters.clientKey = try options.clientKey()?.reveal()
         parameters.keepSecret = keepSecret ? true : nil
-        guard parameters != UpdateAccount.Parameters(account: account) else {
+        guard purpose != nil || parameters != UpdateAccount.Parameters(account: account) else {
             throw .usage(message: "there is nothing to change", hint: "see 'authctl account edit --help'")
         }
         var daemon = try connection.connect()
+        if let purpose {
+            let known = try options.provider ?? daemon.allSettings(accounts: [account]).accounts.first?.provider
+            let others = parameters.settings.scopes ?? []
+            parameters.settings.scopes = try daemon.scopes(for: purpose, of: known, besides: others)
+        }
         let reply = try daemon.ask(.updateAccount, parameters, for: UpdateAccount.Reply.self)
         try output.print(reply, or: SettingsView(settings: reply.settings, status: nil, time: .now).text)
     }

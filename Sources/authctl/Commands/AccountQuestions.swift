@@ -157,18 +157,7 @@ struct AccountQuestions {
     /// - Throws: `usage` if the provider has no such purpose; anything about the connection.
     mutating func findScopes(_ daemon: inout DaemonConnection) throws(AuthctlError) {
         guard let purpose else { return }
-        guard let provider else { throw AccountAddCommand.purposeNeedsProvider }
-        let profiles = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
-            .providers
-        let known = profiles.first { $0.name == provider }?.scopesFor ?? []
-        guard let found = known.first(where: { $0.purpose == purpose }) else {
-            let names = known.map { PlainText.line($0.purpose) }.joined(separator: ", ")
-            throw .usage(
-                message: "the provider '\(PlainText.line(provider))' has no scopes for '\(PlainText.line(purpose))'",
-                hint: names.isEmpty ? "name them with --scope" : "it has some for: \(names)"
-            )
-        }
-        scopes = found.scopes + scopes.filter { !found.scopes.contains($0) }
+        scopes = try daemon.scopes(for: purpose, of: provider, besides: scopes)
     }
 
     /// With an issuer of its own an account has no need of what makes one.
@@ -251,5 +240,26 @@ struct ProviderChoice {
             let padded = row.dropLast().map { $0 + String(repeating: " ", count: cell - $0.count) }
             text += padded.joined() + (row.last ?? "") + "\n"
         }
+    }
+}
+
+extension DaemonConnection {
+    /// The scopes of a purpose, as the provider's profile has them, with `others` behind them.
+    ///
+    /// - Throws: `usage` if the provider has no such purpose, or is none that is known; anything about the connection.
+    mutating func scopes(for purpose: String, of provider: String?, besides others: [String]) throws(AuthctlError)
+        -> [String]
+    {
+        guard let provider else { throw AccountAddCommand.purposeNeedsProvider }
+        let profiles = try ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self).providers
+        let known = profiles.first { $0.name == provider }?.scopesFor ?? []
+        guard let found = known.first(where: { $0.purpose == purpose }) else {
+            let names = known.map { PlainText.line($0.purpose) }.joined(separator: ", ")
+            throw .usage(
+                message: "the provider '\(PlainText.line(provider))' has no scopes for '\(PlainText.line(purpose))'",
+                hint: names.isEmpty ? "name them with --scope" : "it has some for: \(names)"
+            )
+        }
+        return found.scopes + others.filter { !found.scopes.contains($0) }
     }
 }

@@ -16,6 +16,8 @@ struct AccountSnapshot: Sendable {
     var needsClientSecret = false
     /// Whether a sign-in that asks for consent may bring a refresh token.
     var consentMayHelp = false
+    /// What the provider's profile tells about when grants end; nil if nothing, or if the account's has not ended.
+    var lifetimeNote: String?
 
     /// A fresh account of which more is wanted needs its person, too.
     var shown: ShownState {

@@ -94,6 +94,9 @@ extension RefreshCoordinator {
             snapshot.consentMayHelp =
                 settings.signIn(for: record.account).consentMayHelp && !record.account.grantFacts.needsConsent
         }
+        if snapshot.state.interaction?.reason == .grantEnded {
+            snapshot.lifetimeNote = settings.profile(for: record.account)?.note(about: .lifetime)
+        }
         return snapshot
     }
 

@@ -107,7 +107,9 @@ extension VarlinkError {
         case .parked:
             return VarlinkError(AccountParkedError(account: name, hint: hint))
         case .interactionRequired(let interaction):
-            return VarlinkError(interactionRequired(interaction, name, hint))
+            // Many sign-ins after a week each mean something else than one.
+            let noted = hint + (snapshot.lifetimeNote.map { " (\($0))" } ?? "")
+            return VarlinkError(interactionRequired(interaction, name, noted))
         case .backingOff(let backOff) where snapshot.shown == .misconfigured:
             let failure = FailureReport(backOff.failure.detail)
             return VarlinkError(
