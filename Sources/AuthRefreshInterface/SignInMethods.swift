@@ -13,6 +13,7 @@ package enum StartSignIn {
         package var scopes: [String]?
         package var claims: String?
         package var policy: String?
+        package var newAccount: String?
 
         package init(
             account: String,
@@ -25,7 +26,8 @@ package enum StartSignIn {
             maxAgeSec: Int64? = nil,
             scopes: [String]? = nil,
             claims: String? = nil,
-            policy: String? = nil
+            policy: String? = nil,
+            newAccount: String? = nil
         ) {
             self.account = account
             self.flow = flow
@@ -38,6 +40,7 @@ package enum StartSignIn {
             self.scopes = scopes
             self.claims = claims
             self.policy = policy
+            self.newAccount = newAccount
         }
     }
 
@@ -57,6 +60,7 @@ package enum StartSignIn {
         package var verificationUriComplete: String?
         package var status: AccountStatus?
         package var refreshTokenKept: Bool?
+        package var samePersonAs: String?
 
         package init(event: String, attempt: String, flow: String, atUSec: Int64, expiresAtUSec: Int64) {
             self.event = event

@@ -29,6 +29,10 @@ struct LoginCommand: ParsableCommand {
             --prompt adds to what the provider profile asks for: with Google, 'select_account' is sent as 'consent select_account'. \
             If the server gives no refresh token, the account keeps the one that it has.
 
+            --new-account adds an account for another person: with the settings, the client and the secrets of the one that is named, \
+            and a grant of its own. The server is asked to have the person choose who signs in. The account is added when the \
+            sign-in has completed; before that there is nothing to remove.
+
             --policy runs another policy of a provider that has several (Azure AD B2C): to edit the profile, for example. The account and its \
             grant stay as they are, because a grant of another policy would be good for that policy only. A person who has \
             forgotten the password is sent to the policy in which it is reset, if the account names one (account edit \
@@ -48,6 +52,7 @@ struct LoginCommand: ParsableCommand {
               authctl login work --flow device
               authctl login work --prompt select_account --replace
               authctl login work --policy B2C_1_edit_profile
+              authctl login work --new-account shared-mailbox
             """
     )
 
@@ -111,6 +116,14 @@ struct LoginCommand: ParsableCommand {
     )
     var policy: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Sign another person in: to a new account of this name, with the settings of the one above.",
+            valueName: "name"
+        )
+    )
+    var newAccount: String?
+
     @Flag(help: "Take the grant even if another person signs in than before.")
     var replace = false
 
@@ -124,6 +137,9 @@ struct LoginCommand: ParsableCommand {
     func validate() throws {
         guard !noOpen || !(isPrivate || temporaryProfile) else {
             throw ValidationError("'--no-open' opens no private window")
+        }
+        guard newAccount == nil || policy == nil && !replace else {
+            throw ValidationError("'--new-account' goes with neither '--policy' nor '--replace'")
         }
         guard parentWindow == nil || portal else { throw ValidationError("'--parent-window' goes with '--portal'") }
         guard !portal || !(noOpen || isPrivate || temporaryProfile || browser != nil || flow == .device) else {
@@ -150,6 +166,12 @@ struct LoginCommand: ParsableCommand {
         // The session has said that the account is as it was, however that is.
         guard !session.leftAccountUnchanged else { return }
         if let name = status.person?.best { StandardError.note("signed in as \(PlainText.line(name))") }
+        if let other = session.samePersonAs {
+            let remove = "authctl account remove \(status.account)"
+            StandardError.warn(
+                "'\(PlainText.line(other))' is the same person's account at the same client. To have one only: \(remove)"
+            )
+        }
         if let declined = status.declinedScopes {
             let words = declined.map(PlainText.line).joined(separator: " ")
             let again = "authctl login \(status.account) --prompt consent"
@@ -158,11 +180,13 @@ struct LoginCommand: ParsableCommand {
         if !output.json { try StandardOutput.show(RefreshOutcome.line(for: status)) }
         // A stronger sign-in was demanded than the server made of this one.
         guard status.knownState != .interactionRequired else { throw .notFresh(status) }
-        if let missing = status.refreshTokenMissing { try tellOfMissingRefreshToken(mayHelp: missing == "askConsent") }
+        if let missing = status.refreshTokenMissing {
+            try tellOfMissingRefreshToken(of: status.account, mayHelp: missing == "askConsent")
+        }
     }
 
     /// Says at once what would show only when the access token has expired, and offers what may help.
-    private func tellOfMissingRefreshToken(mayHelp: Bool) throws(AuthctlError) {
+    private func tellOfMissingRefreshToken(of account: String, mayHelp: Bool) throws(AuthctlError) {
         StandardError.warn(
             "the server gave no refresh token: somebody has to sign in each time the access token expires"
         )
@@ -174,6 +198,8 @@ struct LoginCommand: ParsableCommand {
             return StandardError.note("this may bring one: authctl login \(PlainText.line(account)) --prompt consent")
         }
         var again = self
+        // It has been added by now.
+        (again.account, again.newAccount) = (account, nil)
         again.prompt = [prompt, "consent"].compactMap(\.self).joined(separator: " ")
         try again.run()
     }
@@ -189,7 +215,8 @@ struct LoginCommand: ParsableCommand {
             maxAgeSec: maxAge?.seconds,
             scopes: scope.isEmpty ? nil : scope.flatMap(TokenRequest.scopeTokens),
             claims: claims,
-            policy: policy
+            policy: policy,
+            newAccount: newAccount
         )
     }
 }

@@ -14,6 +14,8 @@ struct SignInPlan {
     }
 
     let parameters: StartSignIn.Parameters
+    /// The account that is signed in; it may be yet to be added.
+    var account: String { parameters.newAccount ?? parameters.account }
     /// What is tried in turn until the server takes one of them; nil: what the daemon chooses.
     let flows: [SignInFlow?]
     let place: SignInPlace

@@ -32,6 +32,8 @@ struct SignInSession: ~Copyable {
     private var prompt: String?
     /// Whether what was done at the server was no sign-in of the account.
     private(set) var leftAccountUnchanged = false
+    /// Another account of the person for whom one was added; nil: there is none.
+    private(set) var samePersonAs: String?
 
     init(_ plan: SignInPlan, connection: ConnectionOptions, output: OutputOptions) throws(AuthctlError) {
         self.plan = plan
@@ -136,17 +138,18 @@ struct SignInSession: ~Copyable {
             endPrompt()
             if !output.json {
                 try StandardOutput.show(
-                    "\(plan.parameters.account): the policy '\(name)' is done; the account is as it was\n"
+                    "\(plan.account): the policy '\(name)' is done; the account is as it was\n"
                 )
             }
         case "callback-received" where plan.parameters.policy == nil:
             reminder = nil
-            tell("\(plan.parameters.account): the answer is here; fetching the tokens\n")
+            tell("\(plan.account): the answer is here; fetching the tokens\n")
         default: break
         }
         guard isLast else { return nil }
         endPrompt()
         guard let status = reply.status else { throw .connection(.unreadableReply) }
+        samePersonAs = reply.samePersonAs
         if reply.refreshTokenKept ?? false {
             StandardError.note("the server gave no refresh token; the one from before is kept, and refreshed as before")
         }
@@ -160,7 +163,7 @@ struct SignInSession: ~Copyable {
         let flow = SignInFlow(rawValue: reply.flow)
         if flow == .scheme, let uri = reply.redirectUri { registerScheme(for: uri) }
         let text = SignInText(
-            account: plan.parameters.account,
+            account: plan.account,
             flow: flow,
             link: link,
             userCode: reply.userCode,
@@ -181,7 +184,7 @@ struct SignInSession: ~Copyable {
 
     /// The person is sent to the server again: by the browser that brought the answer, or by an address that is opened here.
     private mutating func goOn(_ reply: StartSignIn.Reply, _ place: String) throws(AuthctlError) {
-        let account = plan.parameters.account
+        let account = plan.account
         reminder = SignInReminder(redirectURI: reply.redirectUri)
         guard let url = reply.url else {
             tell("\(account): the browser goes \(place)\n")
@@ -348,7 +351,7 @@ struct SignInSession: ~Copyable {
     }
 
     private func askToCancel() {
-        let whose = attempt == nil ? plan.parameters.account : nil
+        let whose = attempt == nil ? plan.account : nil
         guard var daemon = try? connection.connect() else { return }
         _ = try? daemon.ask(
             .cancelSignIn,
