@@ -32,6 +32,7 @@ package enum Method: String, CaseIterable, Sendable {
     case startSignIn = "io.authrefresh.StartSignIn"
     case continueSignIn = "io.authrefresh.ContinueSignIn"
     case cancelSignIn = "io.authrefresh.CancelSignIn"
+    case startWebSession = "io.authrefresh.StartWebSession"
     case signOut = "io.authrefresh.SignOut"
     case backupStore = "io.authrefresh.BackupStore"
     case listProviders = "io.authrefresh.ListProviders"
@@ -85,6 +86,10 @@ package enum Limit: String, CaseIterable, Sendable {
     case unfinishedBytes
     /// Bytes of calls that a process has not finished.
     case unfinishedBytesOfProcess
+    /// Web sessions under way at once.
+    case webSessions
+    /// Web sessions of one process under way at once.
+    case webSessionsOfProcess
 }
 
 /// The version of the package, and so of all its programs.

@@ -297,6 +297,36 @@ package struct OtherSubjectError: InterfaceError {
     }
 }
 
+/// Parameters of `io.authrefresh.WebSessionNotStarted`.
+package struct WebSessionNotStartedError: InterfaceError {
+    package static let name = "io.authrefresh.WebSessionNotStarted"
+
+    package var callback: String
+    package var kind: String
+    package var reason: String
+    package var hint: String
+
+    package init(callback: String, kind: String, reason: String, hint: String) {
+        self.callback = callback
+        self.kind = kind
+        self.reason = reason
+        self.hint = hint
+    }
+}
+
+/// Parameters of `io.authrefresh.WebSessionEnded`.
+package struct WebSessionEndedError: InterfaceError {
+    package static let name = "io.authrefresh.WebSessionEnded"
+
+    package var callback: String
+    package var reason: String
+
+    package init(callback: String, reason: String) {
+        self.callback = callback
+        self.reason = reason
+    }
+}
+
 /// Parameters of `io.authrefresh.NoSuchSignIn`.
 package struct NoSuchSignInError: InterfaceError {
     package static let name = "io.authrefresh.NoSuchSignIn"

@@ -12,6 +12,9 @@ package enum StartSignIn {
         package var maxAgeSec: Int64?
         package var scopes: [String]?
         package var claims: String?
+        package var responseType: String?
+        package var nonce: String?
+        package var hashesNonce: Bool?
         package var policy: String?
         package var newAccount: String?
 
@@ -26,6 +29,9 @@ package enum StartSignIn {
             maxAgeSec: Int64? = nil,
             scopes: [String]? = nil,
             claims: String? = nil,
+            responseType: String? = nil,
+            nonce: String? = nil,
+            hashesNonce: Bool? = nil,
             policy: String? = nil,
             newAccount: String? = nil
         ) {
@@ -39,6 +45,9 @@ package enum StartSignIn {
             self.maxAgeSec = maxAgeSec
             self.scopes = scopes
             self.claims = claims
+            self.responseType = responseType
+            self.nonce = nonce
+            self.hashesNonce = hashesNonce
             self.policy = policy
             self.newAccount = newAccount
         }
@@ -60,6 +69,7 @@ package enum StartSignIn {
         package var verificationUriComplete: String?
         package var status: AccountStatus?
         package var refreshTokenKept: Bool?
+        package var idToken: AcquireToken.IDToken?
         package var samePersonAs: String?
 
         package init(event: String, attempt: String, flow: String, atUSec: Int64, expiresAtUSec: Int64) {
@@ -116,6 +126,39 @@ package enum CancelSignIn {
 
         package init(account: String) {
             self.account = account
+        }
+    }
+}
+
+/// The wire types of `StartWebSession`.
+package enum StartWebSession {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var callback: String
+        package var timeoutSec: Int64?
+
+        package init(callback: String, timeoutSec: Int64? = nil) {
+            self.callback = callback
+            self.timeoutSec = timeoutSec
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var event: String
+        package var attempt: String
+        package var atUSec: Int64
+        package var expiresAtUSec: Int64
+        package var callback: String
+        package var browser: String?
+        package var url: String?
+
+        package init(event: String, attempt: String, atUSec: Int64, expiresAtUSec: Int64, callback: String) {
+            self.event = event
+            self.attempt = attempt
+            self.atUSec = atUSec
+            self.expiresAtUSec = expiresAtUSec
+            self.callback = callback
         }
     }
 }

@@ -22,6 +22,8 @@ package struct GrantPolicy: Sendable, Equatable {
     package var declinedScopes: Set<String> = []
     /// Whether a refresh brings an ID token, too, where `openid` was granted (OpenID Connect Core §12.2).
     package var refreshesIDTokens = false
+    /// Whether the ID token that comes with a code has the hash of another one.
+    package var misbindsCodes = false
     /// The policy that ID tokens name as theirs (`tfp`), whichever was run; nil: the one that was run.
     package var claimedPolicy: String?
     /// How long an ID token lives, in whole seconds.

@@ -21,6 +21,7 @@ struct IDTokenSigner: Sendable {
         let iat: Int
         let authTime: Int
         let nonce: String?
+        let cHash: String?
         let tfp: String?
     }
 
@@ -40,6 +41,7 @@ struct IDTokenSigner: Sendable {
         _ subject: String,
         _ clientID: String,
         nonce: String?,
+        code: String? = nil,
         policy: String? = nil,
         lifetime: Duration,
         at now: Duration
@@ -52,6 +54,7 @@ struct IDTokenSigner: Sendable {
             iat: now.wholeSeconds,
             authTime: now.wholeSeconds,
             nonce: nonce,
+            cHash: code.map { Base64URL.encode(SHA256.hash(data: Array($0.utf8)).prefix(16)) },
             tfp: policy
         )
         let encoder = JSONEncoder()

@@ -23,6 +23,7 @@ extension IssuerState {
             scope: form["scope"] ?? "demo",
             challenge: form["code_challenge"],
             nonce: form["nonce"],
+            responseType: form["response_type"] ?? "",
             isFormPost: form["response_mode"] == "form_post",
             loginHint: form["login_hint"],
             policy: form["p"]
@@ -34,12 +35,13 @@ extension IssuerState {
             }
             request.detailTypes = types
         }
-        guard form["response_type"] == "code" else {
+        guard Self.responseTypes.contains(request.responseType) else {
             note(draft, .malformed, at: now)
             return sendBack(request, [("error", "unsupported_response_type")])
         }
         let isS256 = form["code_challenge_method"] == "S256" && request.challenge != nil
-        guard isS256 || request.challenge == nil && !ledger.policy.requiresProofKey else {
+        let needsProofKey = ledger.policy.requiresProofKey && request.givesCode
+        guard isS256 || request.challenge == nil && !needsProofKey else {
             note(draft, .malformed, at: now)
             return sendBack(request, [("error", "invalid_request"), ("error_description", "PKCE with S256 is wanted")])
         }
@@ -65,12 +67,25 @@ extension IssuerState {
             note(draft, .denied, at: now)
             return sendBack(request, [("error", "access_denied"), ("error_description", "The person said no.")])
         }
-        let code = randomText("demo-code-")
-        let issued = SignInDesk.IssuedCode(request: request, subject: form["subject"] ?? "alice", issuedAt: now)
-        desk.promise(code, issued)
+        let subject = form["subject"] ?? "alice"
+        var answer: [(String, String)] = []
+        if request.givesCode {
+            let code = randomText("demo-code-")
+            desk.promise(code, SignInDesk.IssuedCode(request: request, subject: subject, issuedAt: now))
+            answer.append(("code", code))
+        }
+        if request.givesIDToken, let client = client(request.clientID) {
+            // OpenID Connect Core §3.3.2.11: the hash of the code that it comes with.
+            let code = ledger.policy.misbindsCodes ? "another" : answer.first?.1
+            let token = idToken(for: subject, client, nonce: request.nonce, code: code, at: now)
+            answer += token.map { [("id_token", $0)] } ?? []
+        }
         note(draft, .approved, at: now)
-        return sendBack(request, [("code", code)])
+        return sendBack(request, answer)
     }
+
+    /// What clients may ask for (OAuth 2.0 Multiple Response Type Encoding Practices §3, §5).
+    static let responseTypes = ["code", "id_token", "code id_token"]
 
     /// Ends a person's session (OpenID Connect RP-Initiated Logout §2). Strict: without a token of ours nobody knows whose it is.
     mutating func sessionEnd(_ admission: Admission, at now: Duration) -> Answer {
@@ -153,7 +168,8 @@ extension IssuerState {
         if ledger.policy.namesIssuer { fields.append(("iss", issuer)) }
         if request.isFormPost { return DemoPages.formPost(to: request.redirectURI, fields) }
         let query = fields.map { "\(FormEncoding.encode($0.0))=\(FormEncoding.encode($0.1))" }.joined(separator: "&")
-        let mark = request.redirectURI.contains("?") ? "&" : "?"
+        // The same, §3: what holds a token goes behind the "#" unless something else was asked for.
+        let mark = request.givesIDToken ? "#" : request.redirectURI.contains("?") ? "&" : "?"
         return Answer(status: 303, headers: [("Location", request.redirectURI + mark + query)])
     }
 

@@ -15,8 +15,8 @@ extension IssuerState {
             "authorization_code", "refresh_token", "client_credentials", "urn:ietf:params:oauth:grant-type:device_code",
             IssuerState.jwtBearer, IssuerState.tokenExchange,
         ]
-        let responseTypesSupported = ["code"]
-        let responseModesSupported = ["query", "form_post"]
+        let responseTypesSupported = IssuerState.responseTypes
+        let responseModesSupported = ["query", "fragment", "form_post"]
         let codeChallengeMethodsSupported = ["S256"]
         let idTokenSigningAlgValuesSupported = ["ES256"]
         let subjectTypesSupported = ["public"]

@@ -153,15 +153,25 @@ extension IssuerState {
         )
     }
 
+    /// - Parameter code: what it comes with from the authorization endpoint; nil if it comes from the token endpoint, or alone.
     func idToken(
         for subject: String,
         _ client: DemoClient,
         nonce: String? = nil,
+        code: String? = nil,
         policy: String? = nil,
         at now: Duration
     ) -> String? {
-        let lifetime = ledger.policy.idTokenLifetime
-        return signer.idToken(issuer, subject, client.id, nonce: nonce, policy: policy, lifetime: lifetime, at: now)
+        signer.idToken(
+            issuer,
+            subject,
+            client.id,
+            nonce: nonce,
+            code: code,
+            policy: policy,
+            lifetime: ledger.policy.idTokenLifetime,
+            at: now
+        )
     }
 
     /// The ID token that comes with a refresh; nil if none does.

@@ -11,6 +11,8 @@ struct SignInDesk {
         /// `code_challenge` of the method S256 (RFC 7636 §4.3); nil if there was none.
         var challenge: String?
         var nonce: String?
+        /// `code`, `code id_token` or `id_token`.
+        var responseType = "code"
         var isFormPost: Bool
         /// The types that `authorization_details` (RFC 9396 §2) asks for; empty if it asks for none.
         var detailTypes: [String] = []
@@ -18,6 +20,9 @@ struct SignInDesk {
         var loginHint: String?
         /// The policy that the address names (`p`), as Azure AD B2C's do; nil if it names none.
         var policy: String?
+
+        var givesCode: Bool { responseType != "id_token" }
+        var givesIDToken: Bool { responseType != "code" }
     }
 
     /// What a code stands for.

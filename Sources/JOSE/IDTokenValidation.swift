@@ -23,6 +23,8 @@ package struct IDTokenValidation: Sendable {
     package var accessToken: Secret?
     /// What the token was exchanged for; compared with `c_hash` if the token has it.
     package var code: Secret?
+    /// Whether the token must have `c_hash`: it came with the code (OpenID Connect Core §3.3.2.11).
+    package var requiresCodeHash = false
     /// `max_age` of the request; with it the token must say when the user authenticated.
     package var maxAge: Duration?
     /// What `acr` has to be one of; empty if it does not matter.
@@ -123,6 +125,7 @@ package struct IDTokenValidation: Sendable {
         if let accessToken, let hash = claims.accessTokenHash {
             guard hash.isIdentical(to: Self.hash(accessToken, algorithm)) else { throw .accessTokenMismatch }
         }
+        guard !requiresCodeHash || claims.codeHash != nil else { throw .claimMissing(.codeHash) }
         if let code, let hash = claims.codeHash {
             guard hash.isIdentical(to: Self.hash(code, algorithm)) else { throw .codeMismatch }
         }

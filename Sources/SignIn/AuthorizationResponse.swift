@@ -57,14 +57,18 @@ package struct AuthorizationResponse: Equatable, Sendable {
         if isBareCode {
             // Without a state, only PKCE tells whether the code was issued for our own request (RFC 9700 §2.1.1). A server that
             // ignores the challenge would take an attacker's code.
-            guard expected.isCodeBound, !expected.requiresIssuer else { return .refused(.needsWholeAddress) }
+            guard expected.isCodeBound, !expected.requiresIssuer, expected.responseType == .code else {
+                return .refused(.needsWholeAddress)
+            }
         } else {
             guard let state, state == expected.state else { return .refused(.wrongState) }
         }
         let codes = expected.codeParameters.compactMap { self[isBareCode ? Self.code : $0] }
         let error = self["error"]
+        let idToken = expected.responseType.hasIDToken ? self["id_token"].map { Secret($0) } : nil
+        let isAnswer = !codes.isEmpty || idToken != nil
         // Our own request has the state, too: somebody may have copied the wrong address.
-        guard error != nil || !codes.isEmpty else { return .refused(.noAnswer) }
+        guard error != nil || isAnswer else { return .refused(.noAnswer) }
         if let own = expected.path {
             // RFC 9700 §4.4.2: what came back to another issuer's path is not this issuer's answer, although it has our state.
             guard let path else { return .refused(.needsWholeAddress) }
@@ -73,20 +77,26 @@ package struct AuthorizationResponse: Equatable, Sendable {
         // RFC 9207 §2.4: byte for byte, and before anything else is believed, an error included.
         if let issuer = parameters["iss"] {
             guard issuer.utf8.elementsEqual(expected.issuer.utf8) else { return .untrusted(.wrongIssuer) }
-        } else if expected.requiresIssuer, !codes.isEmpty {
+        } else if expected.requiresIssuer, isAnswer {
             return .untrusted(.noIssuer)
         }
         if let error {
-            guard codes.isEmpty else { return .untrusted(.codeAndError) }
+            guard !isAnswer else { return .untrusted(.codeAndError) }
             // Without an issuer too, as django-oauth-toolkit 3.4 sends errors: whoever it comes from, it ends the sign-in, and has
             // nothing that could be misused.
             return .error(ServerRefusal(error: error, description: self["error_description"]))
+        }
+        guard idToken != nil || !expected.responseType.hasIDToken else { return .untrusted(.noIDToken) }
+        // A code that was not asked for belongs to another request, or to another server's idea of this one.
+        if let idToken, !expected.responseType.hasCode {
+            return codes.isEmpty ? .idToken(idToken) : .untrusted(.malformedCode)
         }
         guard codes.count == 1, let code = codes.first, AuthorizationCode.isPossible(code) else {
             return isBareCode ? .refused(.noAnswer) : .untrusted(.malformedCode)
         }
         let fields = expected.keptParameters.compactMap { name in self[name].map { (name, $0) } }
-        return .code(AuthorizationCode(Secret(code), keptFields: Dictionary(fields) { first, _ in first }))
+        let kept = Dictionary(fields) { first, _ in first }
+        return .code(AuthorizationCode(Secret(code), idToken: idToken, keptFields: kept))
     }
 
     /// The value of a parameter; nil if it is missing, or empty, which RFC 6749 §3.1 has treated alike.
@@ -125,6 +135,8 @@ package struct AuthorizationExpectation: Equatable, Sendable {
     package var path: String?
     /// Whether the server is known to check the code challenge (RFC 7636), so that a code of another request is worthless.
     package var isCodeBound: Bool
+    /// What was asked for.
+    package var responseType: ResponseType
     /// What the code may be called; some providers have names of their own.
     package var codeParameters: [String]
     /// Parameters that are kept with the account: `realmId`.
@@ -140,6 +152,7 @@ package struct AuthorizationExpectation: Equatable, Sendable {
         requiresIssuer: Bool = false,
         path: String? = nil,
         isCodeBound: Bool = true,
+        responseType: ResponseType = .code,
         codeParameters: [String] = ["code"],
         keptParameters: [String] = []
     ) {
@@ -148,6 +161,7 @@ package struct AuthorizationExpectation: Equatable, Sendable {
         self.requiresIssuer = requiresIssuer
         self.path = path
         self.isCodeBound = isCodeBound
+        self.responseType = responseType
         self.codeParameters = codeParameters
         self.keptParameters = keptParameters
     }
@@ -157,6 +171,8 @@ package struct AuthorizationExpectation: Equatable, Sendable {
 package enum AuthorizationVerdict: Equatable, Sendable {
     /// The server gave a code for our request.
     case code(AuthorizationCode)
+    /// The server gave an ID token for our request, and nothing else was asked for.
+    case idToken(Secret)
     /// The server gave an error for our request.
     case error(ServerRefusal)
     /// It is no answer to our request, and changes nothing: else anybody could end a sign-in.
@@ -171,11 +187,14 @@ package struct AuthorizationCode: Equatable, Sendable {
     static let bytesMax = 8 << 10
 
     package let secret: Secret
+    /// The ID token that came with it (OpenID Connect Core §3.3.2.5), not checked yet; nil if only a code was asked for.
+    package let idToken: Secret?
     /// Parameters that the provider's profile asks to be kept. Each is cut to `FailureText.limit` characters.
     package let keptFields: [String: String]
 
-    init(_ secret: Secret, keptFields: [String: String] = [:]) {
+    init(_ secret: Secret, idToken: Secret? = nil, keptFields: [String: String] = [:]) {
         self.secret = secret
+        self.idToken = idToken
         self.keptFields = keptFields.compactMapValues { FailureText.clean($0) }
     }
 
@@ -208,8 +227,10 @@ package enum Mistrust: String, Hashable, Sendable, CaseIterable {
     /// The server says that it always names itself, and did not.
     case noIssuer
     case codeAndError
-    /// No code of RFC 6749 appendix A.11, or several.
+    /// No code of RFC 6749 appendix A.11, several, or one that was not asked for.
     case malformedCode
+    /// An ID token was asked for beside the code, and did not come.
+    case noIDToken
 }
 
 /// An error that the server gave in place of a code, or of a device's tokens (RFC 6749 §4.1.2.1, RFC 8628 §3.5).
@@ -260,7 +281,7 @@ package struct ServerRefusal: Hashable, Sendable {
 package enum PastedRedirect {
     /// Reads `text`. White space in it is dropped: terminals and mails break long lines, and no address has any.
     package static func read(_ text: String) throws(PastedRedirectError) -> AuthorizationResponse {
-        let bytes = text.utf8.filter { !($0 == 0x20 || (0x09...0x0d).contains($0)) }
+        let bytes = HandedOnAddress.unwrapped(text.utf8.filter { !($0 == 0x20 || (0x09...0x0d).contains($0)) })
         guard !bytes.isEmpty else { throw .empty }
         guard bytes.count <= AuthorizationResponse.bytesMax else { throw .response(.tooLong) }
         let parts = bytes.split(separator: UInt8(ascii: "#"), maxSplits: 1, omittingEmptySubsequences: false)

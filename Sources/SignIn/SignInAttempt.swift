@@ -70,6 +70,9 @@ package struct SignInAttempt: Sendable {
         case .pollEnded(let answer): return pollEnded(answer, at: now)
         case .grantArrived(let subject, let name, let isUnavailable):
             return grantArrived(subject, called: name, isUnavailable: isUnavailable, at: now)
+        case .identityArrived(let subject, let name):
+            guard phase.isObtaining else { return [] }
+            return otherOwner(than: subject, called: name).map { end($0) } ?? end(.completed)
         case .exchangeFailed(let failure):
             return phase.isObtaining ? end(.failed(SignInFailure(exchange: failure))) : []
         case .stored: return phase.isStoring ? end(.completed) : []
@@ -100,6 +103,9 @@ package struct SignInAttempt: Sendable {
             case .untrusted(let mistrust): return [.tell(.callbackReceived)] + end(.failed(SignInFailure(mistrust)))
             case .error(let refusal): return refused(refusal, expected, at: now)
             case .code(let code): return codeArrived(code, at: now)
+            case .idToken(let token):
+                phase = .exchanging
+                return [.tell(.callbackReceived), .check(token)]
             }
         case .exchanging, .storing, .ended: return [.refuse(.alreadyAnswered)]
         case .preparing, .polling: return [.refuse(.notAwaited)]
@@ -169,9 +175,7 @@ package struct SignInAttempt: Sendable {
         guard phase.isObtaining else { return [] }
         if let stored = plan.storedSubject, !plan.replacesSubject {
             // Its tokens are left alone: to revoke them could end the grant of another account, whose person was taken by mistake.
-            if let subject, subject != stored {
-                return end(.otherSubject(signedIn: name ?? subject, owner: plan.storedName ?? stored))
-            }
+            if let subject, let other = otherOwner(than: subject, called: name) { return end(other) }
             // A server that names nobody cannot name another. One that could not be asked may know another.
             if subject == nil, isUnavailable {
                 let reason =
@@ -181,6 +185,12 @@ package struct SignInAttempt: Sendable {
         }
         phase = .storing(since: now)
         return [.store]
+    }
+
+    /// How it ends if the account is another person's than who signed in; nil if it is theirs, nobody's, or given to them.
+    private func otherOwner(than subject: String, called name: String?) -> SignInEnd? {
+        guard let stored = plan.storedSubject, !plan.replacesSubject, subject != stored else { return nil }
+        return .otherSubject(signedIn: name ?? subject, owner: plan.storedName ?? stored)
     }
 
     private mutating func timePassed(at now: Moment) -> [SignInEffect] {
@@ -319,6 +329,8 @@ package enum SignInEvent: Equatable, Sendable {
     case pollEnded(DevicePollAnswer)
     /// The tokens are there. The subject is nil if the server named none, or could not be asked; the name is fit for a terminal.
     case grantArrived(subject: String?, name: String? = nil, isUnavailable: Bool = false)
+    /// The ID token that was all that was asked for is genuine. The name is fit for a terminal.
+    case identityArrived(subject: String, name: String?)
     /// The code brought no tokens, or the device's none that can be believed.
     case exchangeFailed(RefreshFailure)
     /// The tokens are on disk.
@@ -347,6 +359,8 @@ package enum SignInEffect: Equatable, Sendable {
     case prepare
     /// Send the code to the token endpoint; once.
     case exchange(AuthorizationCode)
+    /// Check the ID token that is all that was asked for.
+    case check(Secret)
     /// Ask the token endpoint about the device code.
     case poll
     /// Commit the tokens that arrived.
@@ -377,7 +391,7 @@ package enum SignInNews: String, Hashable, Sendable, CaseIterable {
 
 /// How a sign-in ended.
 package enum SignInEnd: Hashable, Sendable {
-    /// The tokens are stored.
+    /// The tokens are stored, or only an ID token was asked for, and it is genuine.
     case completed
     /// The policy that was asked for is done. No tokens were asked for.
     case policyCompleted
@@ -470,7 +484,8 @@ package struct SignInFailure: Error, Hashable, Sendable {
             case .wrongIssuer: "the answer names another issuer than the one that was asked"
             case .noIssuer: "the answer does not name its issuer, as this server says that its answers do"
             case .codeAndError: "the answer holds both a code and an error"
-            case .malformedCode: "the answer holds no code that a server can have made"
+            case .malformedCode: "the answer holds no code that a server can have made, or one that was not asked for"
+            case .noIDToken: "the answer has no ID token, which was asked for"
             }
         self.init(.refused, reason)
     }

@@ -43,6 +43,10 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
     case noPortal
     /// The browser that was named is not there, or opens no window; another one would not be what was asked for.
     case noSuchBrowser(name: String, hint: String)
+    /// The window that was asked for cannot be had; `cause` says why. For programs that tell this from wrong arguments.
+    case noContext(cause: AuthctlError)
+    /// The address that a web session has ended with, and that is printed, carries an error of the server (RFC 6749 §4.1.2.1).
+    case callbackIsError(code: String)
     case cancelled
 }
 
@@ -110,6 +114,14 @@ extension AuthctlError {
                 message: "there is no browser '\(PlainText.line(name))' that opens a window",
                 hints: [hint]
             )
+        case .noContext(let cause):
+            Report(status: .misconfigured, message: cause.report.message, hints: cause.report.hints)
+        case .callbackIsError(let code):
+            Report(
+                status: .notPermitted,
+                message: "the server refused, and sent the browser back with the error '\(PlainText.line(code))'",
+                hints: ["the whole address is on standard output"]
+            )
         case .reported(let status): Report(status: status, message: "")
         case .cancelled: Report(status: .cancelled, message: "cancelled")
         }
@@ -121,7 +133,8 @@ extension AuthctlError {
         case .refused, .nameTaken, .notFresh: true
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .keptButNotFresh, .signOutFailed,
-            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .noSuchBrowser, .reported, .cancelled:
+            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .noSuchBrowser, .noContext,
+            .callbackIsError, .reported, .cancelled:
             false
         }
     }
@@ -198,6 +211,8 @@ extension AuthctlError {
         case .noPrivateWindow: "authctl.NoPrivateWindow"
         case .noPortal: "authctl.NoPortal"
         case .noSuchBrowser: "authctl.NoSuchBrowser"
+        case .noContext(let cause): cause.name
+        case .callbackIsError: "authctl.CallbackIsError"
         case .cancelled: "authctl.Cancelled"
         }
     }
@@ -210,8 +225,8 @@ extension AuthctlError {
         case .notFresh(let status): JSONText.object([("status", WireText.encode(status))])
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .signOutFailed, .reported,
-            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .noSuchBrowser,
-            .cancelled:
+            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .noSuchBrowser, .noContext,
+            .callbackIsError, .cancelled:
             nil
         }
     }

@@ -40,6 +40,8 @@ extension Refusal {
         case SignInFailedError.name: row(SignInFailedError.self, Self.signInFailed)
         case OtherSubjectError.name: row(OtherSubjectError.self, Self.otherSubject)
         case NoSuchSignInError.name: row(NoSuchSignInError.self, Self.noSuchSignIn)
+        case WebSessionNotStartedError.name: row(WebSessionNotStartedError.self, Self.webSessionNotStarted)
+        case WebSessionEndedError.name: row(WebSessionEndedError.self, Self.webSessionEnded)
         case "org.varlink.service.PermissionDenied":
             Report(status: .notPermitted, message: "the daemon does not serve this user")
         case "org.varlink.service.InvalidParameter": invalidParameter
@@ -260,6 +262,7 @@ extension Refusal {
         case "claims": "the claims"
         case "idToken": "an ID token"
         case "redirect": "the redirected address"
+        case "callback": "the callback"
         case "policy": "the policy"
         case "audience": "the audience"
         case "challenge": "the challenge"
@@ -353,6 +356,25 @@ extension Refusal {
             status: .badData,
             message: "no sign-in is under way that this belongs to",
             hints: ["it may be over, or have been begun anew: authctl login ACCOUNT"]
+        )
+    }
+
+    static func webSessionNotStarted(_ error: WebSessionNotStartedError) -> Report {
+        Report(
+            // A newer daemon may know more kinds.
+            status: error.kind == "misconfigured" ? .misconfigured : .tryAgainLater,
+            message: "nobody can be sent back to '\(PlainText.line(error.callback))' now: \(error.reason)",
+            hints: [error.hint]
+        )
+    }
+
+    static func webSessionEnded(_ error: WebSessionEndedError) -> Report {
+        let callback = PlainText.line(error.callback)
+        return Report(
+            status: .tryAgainLater,
+            message: error.reason == "timedOut"
+                ? "timed out: no browser came back to '\(callback)'"
+                : "the daemon ended the session at '\(callback)' (\(PlainText.line(error.reason)))"
         )
     }
 }

@@ -68,20 +68,26 @@ struct Daemon {
     ) async throws(DaemonError) {
         let client = OAuthClient(configuration: configuration.client)
         for loop in client.loops { parts.manager.watch(loop) }
+        let timebase = try timebase()
         let coordinator = RefreshCoordinator(
             executor: parts.executor,
             store: store,
             keyring: parts.keyring,
             client: client,
             settings: configuration.settings,
-            timebase: try timebase(),
+            timebase: timebase,
             changeLog: parts.changeLog
         )
+        let webSessions = WebSessions(executor: parts.executor, timebase: timebase)
         let machine = HostWatch(coordinator: coordinator, changeLog: parts.changeLog)
         do throws(DaemonError) {
             try await begin(coordinator, machine, parts.manager)
             await parts.router.open(
-                AuthRefreshService(coordinator: coordinator, configurationError: configurationError)
+                AuthRefreshService(
+                    coordinator: coordinator,
+                    webSessions: webSessions,
+                    configurationError: configurationError
+                )
             )
             if !parts.isServing { try await start(parts.server) }
         } catch {
@@ -97,6 +103,7 @@ struct Daemon {
         parts.changeLog.write(.daemonStopping)
         parts.manager.stopping()
         await parts.server.stopAccepting()
+        await webSessions.stop()
         await coordinator.stop()
         await end(parts)
         try? await client.shutdown()

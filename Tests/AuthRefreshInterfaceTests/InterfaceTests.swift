@@ -24,7 +24,8 @@ import Testing
     @Test func `types agree with their wire types`() throws {
         #expect(
             description.members(.type).map(\.name) == [
-                "FailureReport", "TokenSetStatus", "IdToken", "AccountStatus", "Person", "AccountSettings", "ManagedRegistration",
+                "FailureReport", "TokenSetStatus", "IdToken", "AccountStatus", "Person", "AccountSettings",
+                "ManagedRegistration",
                 "ProviderVariable", "EndOfGrant", "ProviderNote", "PurposeScopes",
                 "ProviderProfile", "SignOutStep",
                 "StoreFinding", "Finding",
@@ -87,6 +88,7 @@ import Testing
         case .startSignIn: try check(StartSignIn.Parameters.self, StartSignIn.Reply.self)
         case .continueSignIn: try check(ContinueSignIn.Parameters.self, ContinueSignIn.Reply.self)
         case .cancelSignIn: try check(CancelSignIn.Parameters.self, CancelSignIn.Reply.self)
+        case .startWebSession: try check(StartWebSession.Parameters.self, StartWebSession.Reply.self)
         case .signOut: try check(SignOut.Parameters.self, SignOut.Reply.self)
         case .listProviders: try check(ListProviders.Parameters.self, ListProviders.Reply.self)
         case .discoverProvider: try check(DiscoverProvider.Parameters.self, DiscoverProvider.Reply.self)
@@ -121,6 +123,8 @@ import Testing
         try check(SignInTimedOutError.self)
         try check(SignInFailedError.self)
         try check(OtherSubjectError.self)
+        try check(WebSessionNotStartedError.self)
+        try check(WebSessionEndedError.self)
         try check(NoSuchSignInError.self)
         try check(StoreUnavailableError.self)
         try check(StoreLockedError.self)

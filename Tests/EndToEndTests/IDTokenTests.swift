@@ -26,24 +26,24 @@ struct IDTokenTests {
     @Test func `an ID token is handed out while it lasts, with whom it is for, and then refreshed`() async throws {
         var policy = GrantPolicy()
         policy.refreshesIDTokens = true
-        policy.idTokenLifetime = .seconds(600)
+        policy.idTokenLifetime = .seconds(2)
         try await withSignInStage(policy: policy, scopes: ["openid"]) { stage, _, issuer in
             try await signIn(to: stage)
+            policy.idTokenLifetime = .seconds(600)
+            await issuer.setPolicy(policy)
             let first = try await idToken(stage)
             #expect(first.subject == "alice" && first.audiences == ["app"] && first.nonce != nil)
-            #expect(try await idToken(stage) == first)
-            let printed = try await stage.authctl("token", "work", "--id-token")
-            #expect(printed.output == first.token, "\(printed.errors)")
-            #expect(await issuer.counters.refreshes == 0)
 
-            policy.idTokenLifetime = .seconds(1200)
-            await issuer.setPolicy(policy)
-            let second = try await idToken(stage, minimumValiditySec: 900)
+            var second = first
+            while second == first { second = try await idToken(stage) }
             #expect(second.token != first.token && second.subject == "alice" && second.nonce == nil)
             #expect(await issuer.counters.refreshes == 1)
-            #expect(try await idToken(stage, minimumValiditySec: 900) == second)
+            #expect(try await idToken(stage) == second)
+            let printed = try await stage.authctl("token", "work", "--id-token")
+            #expect(printed.output == second.token, "\(printed.errors)")
             let json = try await stage.authctl("token", "work", "--id-token", "--json")
             #expect(json.output.contains(#""audiences":["app"]"#) && json.output.contains(#""subject":"alice""#))
+            #expect(await issuer.counters.refreshes == 1)
         }
     }
 
@@ -51,24 +51,17 @@ struct IDTokenTests {
         async throws
     {
         var policy = GrantPolicy()
-        policy.idTokenLifetime = .seconds(20)
+        policy.idTokenLifetime = .seconds(2)
         try await withSignInStage(policy: policy, scopes: ["openid"]) { stage, _, issuer in
             try await signIn(to: stage)
-            let first = try await idToken(stage)
-            // Better a short one than none; and one refresh shows that there is none to be had.
-            #expect(try await idToken(stage, minimumValiditySec: 19) == first)
-            let asked = await issuer.counters.refreshes
-            #expect(try await idToken(stage, minimumValiditySec: 19) == first)
-            #expect(await issuer.counters.refreshes == asked && asked <= 1)
-        }
-        policy.idTokenLifetime = .zero
-        try await withSignInStage(policy: policy, scopes: ["openid"]) { stage, _, issuer in
-            try await stage.importGrant(issuer.issueGrant(clientID: "app", scope: "openid"), into: "work")
-            try await stage.acquire("work")
-            let refused = try await stage.authctl("token", "work", "--id-token")
-            #expect(refused.end == .exited(3))
-            #expect(refused.errors.contains("no ID token") && refused.errors.contains("authctl login work"))
-            #expect(await issuer.counters.refreshes == 1)
+            var outcome = try await stage.authctl("token", "work", "--id-token")
+            while outcome.end == .exited(0) { outcome = try await stage.authctl("token", "work", "--id-token") }
+            for _ in 1...2 {
+                #expect(outcome.end == .exited(3))
+                #expect(outcome.errors.contains("no ID token") && outcome.errors.contains("authctl login work"))
+                #expect(await issuer.counters.refreshes == 1)
+                outcome = try await stage.authctl("token", "work", "--id-token")
+            }
         }
     }
 

@@ -87,6 +87,25 @@ struct SignInTests {
         }
     }
 
+    @Test func `a page of one's own hands its address to authctl callback`() async throws {
+        let page = "https://me.example.org/back/"
+        let app = DemoClient(id: "app", redirectURIs: [page])
+        try await withIssuer(clients: [app]) { _, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let add = ["account", "add", "work", "--issuer", url, "--client-id", "app", "--redirect-uri", page]
+            #expect(try await stage.authctl(add).end == .exited(0))
+            let call = try stage.signIn()
+            let started = try await call.started()
+            #expect(started.flow == "paste" && started.redirectUri == page)
+            let location = try await Person().decide(at: try #require(started.url))
+            #expect(location.hasPrefix(page))
+            #expect(try await stage.authctl("callback", "io.authrefresh:\(location)").end == .exited(0))
+            #expect(try await call.completed().status?.state == "fresh")
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
     @Test func `a device signs in once the person has typed its code`() async throws {
         var policy = GrantPolicy()
         policy.deviceInterval = .seconds(1)

@@ -27,6 +27,13 @@ struct TokenSetRequestTests {
         #expect(try await body(set) == Self.start + expected)
     }
 
+    @Test func `claims are sent as they were asked for, in place of the account's own`() async throws {
+        let asked = #"{"id_token":{"acr":{"value":"2"}}}"#
+        let registration = ClientRegistration(clientID: "c", refreshParameters: ["claims": #"{"own":null}"#])
+        let sent = try formFields(await body(TokenSet(claims: asked), registration))
+        #expect(sent["claims"] == [asked])
+    }
+
     @Test func `what the set names stands in for the account's own parameter, and the rest stays`() async throws {
         let registration = ClientRegistration(
             clientID: "c",

@@ -25,7 +25,8 @@ import Testing
         "https://me.example/relay#\(answer)", "org.example.app:/callback?\(answer)",
         "  http://127.0.0.1:1234/callback?\(answer.dropLast(3))\n  \(answer.suffix(3)) \r\n",
         "state=\(SignInSamples.state)&code=4/0Ab:c", "4/0Ab:c#\(SignInSamples.state)",
-        "http://127.0.0.1/callback?\(answer)#_=_",
+        "http://127.0.0.1/callback?\(answer)#_=_", "io.authrefresh:https://me.example/relay?\(answer)",
+        "IO.AuthRefresh:https://me.example/relay#\(answer)",
     ])
     func `an address, its parameters, or code and state give the code`(text: String) throws {
         #expect(try verdict(text) == .code(AuthorizationCode(Secret("4/0Ab:c"))))

@@ -42,6 +42,8 @@ import Testing
         (.noPortal, .misconfigured),
         (.noSuchBrowser(name: "surf", hint: "h"), .misconfigured),
         (.noPrivateWindow(.noDisplay), .usage),
+        (.noContext(cause: .noPrivateWindow(.noDisplay)), .misconfigured),
+        (.callbackIsError(code: "access_denied"), .notPermitted),
         (.noPrivateWindow(.unknownDefault(name: "surf")), .usage),
         (.noPrivateWindow(.noneInstalled(names: ["Firefox"])), .usage),
         (.noPrivateWindow(.noPlaceForProfile), .usage),

@@ -62,6 +62,13 @@ import Testing
         (SignInFailedError.name, #"{"account":"a","kind":"misconfigured","reason":"r","hint":"h"}"#, .misconfigured),
         (OtherSubjectError.name, #"{"account":"a","hint":"h"}"#, .badData),
         (NoSuchSignInError.name, "{}", .badData),
+        (WebSessionNotStartedError.name, #"{"callback":"c","kind":"busy","reason":"r","hint":"h"}"#, .tryAgainLater),
+        (
+            WebSessionNotStartedError.name, #"{"callback":"c","kind":"misconfigured","reason":"r","hint":"h"}"#,
+            .misconfigured
+        ),
+        (WebSessionEndedError.name, #"{"callback":"c","reason":"timedOut"}"#, .tryAgainLater),
+        (WebSessionEndedError.name, #"{"callback":"c","reason":"stopping"}"#, .tryAgainLater),
         (StoreUnavailableError.name, #"{"reason":"r","hint":"h"}"#, .tryAgainLater),
         (StoreLockedError.name, #"{"reason":"r","hint":"h"}"#, .tryAgainLater),
         (KeyNotReplacedError.name, #"{"reason":"r","hint":"h"}"#, .misconfigured),

@@ -69,6 +69,8 @@ struct LimitsPageTests {
             "diagnosesMax": text(CallerLimits.diagnosesMax),
             "timeLimit": text(Waiter.timeLimit),
             "signInsMax": text(CallerLimits.signInsMax),
+            "webSessionsMax": text(CallerLimits.webSessionsMax),
+            "webSessionsOfProcessMax": text(CallerLimits.webSessionsOfProcessMax),
         ]
         for child in Mirror(reflecting: RedirectLimits()).children {
             expected[try #require(child.label)] = text(child.value)

@@ -145,6 +145,7 @@ struct SignInRoomTests {
             switch step {
             case .prepare: "prepare"
             case .exchange: "exchange"
+            case .identify: "identify"
             case .poll: "poll"
             case .submit: "submit"
             case .addAccount: "add"

@@ -1,6 +1,6 @@
 // The page of index.html, and the service worker that takes the forms of servers that answer by one (Apple): a host of static
-// files takes no forms, and so never sees what is in them. What comes is written into the page, to be pasted into
-// `authctl login --flow paste`; it is in no address that a browser would send to the host, or remember.
+// files takes no forms, and so never sees what is in them. What comes is written into the page, which hands it to `authctl callback` of
+// this machine, or shows it to be pasted; it is in no address that a browser would send to the host, or remember.
 "use strict";
 
 if (typeof document === "undefined") {
@@ -22,16 +22,21 @@ async function readBack(request) {
     return new Response(page.replace("<main>", () => `<main data-answer="${answer}">`), { headers });
 }
 
+// The desktop hands addresses of this scheme to `authctl callback`, once authctl has it do so. A person has to click: a browser that knows
+// nobody for it may show an error in place of the page.
+const HAND_ON = "io.authrefresh:";
+
 async function show() {
     const here = location.origin + location.pathname;
     const brought = document.querySelector("main").dataset.answer ?? location.search.slice(1);
-    const answer = new URLSearchParams(brought);
-    if (answer.has("code") || answer.has("error")) {
-        const address = `${here}?${brought}`;
+    // Some servers put all of it behind the "#", which no browser sends to a host.
+    const address = here + (brought && `?${brought}`) + location.hash;
+    if (address !== here) {
         // A bookmark of the page needs no answer.
         history.replaceState(null, "", here);
-        tell("Back from the sign-in", "Copy this address, and paste it where authctl asks for it:");
+        tell("Back from the sign-in", "Hand this address to authctl, if it waits on this machine. Else copy it, and paste it where authctl asks for it:");
         document.getElementById("address").textContent = address;
+        document.getElementById("open").href = HAND_ON + address;
         document.getElementById("answer").hidden = false;
         document.getElementById("copy").addEventListener("click", () => navigator.clipboard.writeText(address));
         return;

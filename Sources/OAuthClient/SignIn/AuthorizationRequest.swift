@@ -7,8 +7,11 @@ internal import TextEncodings
 package struct AuthorizationRequest: Sendable {
     package var client: RequestingClient
     package var redirectURI: String
+    package var responseType = ResponseType.code
     /// Comes back with the answer and binds it to this request (RFC 9700 §2.1).
     package var state: Secret
+    /// Whether somebody listens at `redirectURI`, as opposed to a person who copies the address.
+    package var isListening = false
     /// Comes back in the id_token; nil sends none.
     package var nonce: Secret?
     /// What the code is bound to (RFC 7636 §4.1); only its hash is sent.
@@ -91,11 +94,12 @@ struct AuthorizationParameters {
 
     private var required: [(name: String, value: String)] {
         var fields = [
-            (name: "response_type", value: "code"), ("client_id", request.client.registration.clientID),
+            (name: "response_type", value: request.responseType.rawValue),
+            ("client_id", request.client.registration.clientID),
             ("redirect_uri", request.redirectURI), ("state", request.state.reveal()),
         ]
-        if let mode = signIn.responseMode { fields.append(("response_mode", mode.rawValue)) }
-        if signIn.sendsCodeChallenge {
+        if let mode = responseMode { fields.append(("response_mode", mode.rawValue)) }
+        if signIn.sendsCodeChallenge, request.responseType.hasCode {
             fields += [("code_challenge", Self.challenge(of: request.codeVerifier)), ("code_challenge_method", "S256")]
         }
         // RFC 9449 §10: the code is good for the holder of the key alone.
@@ -107,6 +111,14 @@ struct AuthorizationParameters {
             fields.append((signIn.scopeParameter ?? "scope", scopes.joined(separator: separator)))
         }
         return fields
+    }
+
+    /// An ID token comes behind the "#" of the address unless something else is said (OAuth 2.0 Multiple Response Type Encoding
+    /// Practices §3), and browsers send that to no listener.
+    private var responseMode: ResponseMode? {
+        guard request.responseType.hasIDToken else { return signIn.responseMode }
+        return signIn.responseMode
+            ?? (request.redirectURI.hasPrefix("http://") && request.isListening ? .formPost : nil)
     }
 
     private var asked: [(name: String, value: String)] {
@@ -130,6 +142,13 @@ struct AuthorizationParameters {
 }
 
 extension OAuthClient {
+    /// What is sent for a `nonce` whose hash the ID token is to have: its SHA-256 in lower-case hexadecimal digits.
+    package static func hashedNonce(_ nonce: Secret) -> Secret {
+        let digest = unsafe nonce.withBytes { unsafe SHA256.hash(data: $0) }
+        let digits = Array("0123456789abcdef".utf8)
+        return Secret(digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+
     /// `text` as it is sent in `authorization_details`, without white space; nil if it is no JSON array of objects that each have a
     /// `type` (RFC 9396 §2).
     package static func authorizationDetails(_ text: String) -> String? {

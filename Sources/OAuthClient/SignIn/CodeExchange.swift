@@ -11,6 +11,10 @@ package struct CodeExchange: Sendable {
     package var codeVerifier: Secret
     /// As the authorization request had it.
     package var nonce: Secret?
+    /// Whether there has to be an ID token, whatever the scopes say.
+    package var demandsIDToken = false
+    /// The ID token that came with the code; nil if only a code was asked for. The code is not sent unless it can be believed.
+    package var frontIDToken: Secret?
     /// As the authorization request had it.
     package var maxAge: Duration?
     /// As the authorization request had them; nil for the account's or the profile's.
@@ -41,6 +45,23 @@ package struct CodeExchange: Sendable {
             + client.registration.targetFields
         guard client.profile?.signIn.sendsCodeChallenge ?? true else { return fields }
         return fields + [("code_verifier", codeVerifier.reveal())]
+    }
+}
+
+/// What it takes to believe an ID token that came by way of the browser, without a code.
+package struct IdentityCheck: Sendable {
+    package var client: RequestingClient
+    package var idToken: Secret
+    /// As the authorization request had it.
+    package var nonce: Secret?
+    /// As the authorization request had it.
+    package var maxAge: Duration?
+
+    package init(client: RequestingClient, idToken: Secret, nonce: Secret?, maxAge: Duration?) {
+        self.client = client
+        self.idToken = idToken
+        self.nonce = nonce
+        self.maxAge = maxAge
     }
 }
 
@@ -109,10 +130,17 @@ extension OAuthClient {
                 nonce: request.nonce,
                 code: request.code,
                 maxAge: request.maxAge,
-                scopes: client.scopes(request.scopes, offeredBy: metadata)
+                scopes: client.scopes(request.scopes, offeredBy: metadata),
+                isDemanded: request.demandsIDToken && request.frontIDToken == nil
             )
-            let check = IDTokenCheck(client, binding, metadata, cache: keySets)
+            var check = IDTokenCheck(client, binding, metadata, cache: keySets)
             try await check.prepare()
+            if let token = request.frontIDToken {
+                check.frontChannel = CheckedIDToken(
+                    token,
+                    try await check.claims(ofFrontChannel: token, now: configuration.now())
+                )
+            }
             let probed = await BasicEncodingProbe(transport: transport, cache: cache, configuration: configuration)
                 .run(atTokenEndpointOf: metadata, as: client, redirectURI: request.redirectURI)
             let grant = GrantRequest(
@@ -132,6 +160,25 @@ extension OAuthClient {
             )
         } catch {
             return GrantOutcome(result: .failure(error))
+        }
+    }
+
+    /// Checks the ID token that is all that an authorization request asked for (OpenID Connect Core §3.2.2.11).
+    @concurrent package func identify(_ request: IdentityCheck) async -> Result<CheckedIDToken, RefreshFailure> {
+        do throws(RefreshFailure) {
+            let metadata = try await metadata(for: request.client)
+            let binding = IDTokenCheck.Binding(
+                nonce: request.nonce,
+                maxAge: request.maxAge,
+                scopes: [],
+                isDemanded: true
+            )
+            let check = IDTokenCheck(request.client, binding, metadata, cache: keySets)
+            try await check.prepare()
+            let claims = try await check.claims(ofFrontChannel: request.idToken, now: configuration.now())
+            return .success(CheckedIDToken(request.idToken, claims))
+        } catch {
+            return .failure(error)
         }
     }
 
@@ -196,8 +243,17 @@ extension OAuthClient {
             return outcome(.failure(client.failure(conclusion, hiding: request.secrets, now: now)))
         }
         do throws(RefreshFailure) {
-            let claims = try await check.claims(of: tokens, now: now, skew: date.map { $0 - now } ?? .zero)
+            var claims = try await check.claims(of: tokens, now: now, skew: date.map { $0 - now } ?? .zero)
             if claims == nil { tokens.idToken = nil }
+            if let front = check.frontChannel {
+                if let claims, claims.subject != front.claims.subject || claims.issuer != front.claims.issuer {
+                    throw client.misconfigured(
+                        "the id_token that came with the code names another person than the one that came for it",
+                        finding: .badIDToken
+                    )
+                }
+                if claims == nil { (claims, tokens.idToken) = (front.claims, front.token) }
+            }
             tokens = try client.usable(tokens)
             if tokens.refreshToken == nil { tokens = await introspected(tokens, of: client, metadata) }
             var kept = KeptFields.read(request.keptFields + (client.profile?.tokenFields ?? []), in: body.fields)

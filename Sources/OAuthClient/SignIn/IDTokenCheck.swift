@@ -1,6 +1,6 @@
-internal import JOSE
+package import JOSE
 import NIOHTTP1
-internal import RefreshCore
+package import RefreshCore
 
 /// The check of the id_token that comes with a grant (OpenID Connect Core §3.1.3.7): what is wanted, and the keys for it.
 struct IDTokenCheck: Sendable {
@@ -10,11 +10,15 @@ struct IDTokenCheck: Sendable {
         var code: Secret?
         var maxAge: Duration?
         var scopes: [String]
+        /// Whether the caller wants an ID token whatever the scopes say: for a nonce of its own, or by the response type.
+        var isDemanded = false
     }
 
     let client: RequestingClient
     let binding: Binding
     let cache: KeySetCache
+    /// What came with the code and was believed; nil if only a code did.
+    var frontChannel: CheckedIDToken?
     /// Where the server's keys are; nil if that is not known.
     private let source: KeySetCache.Key?
 
@@ -33,7 +37,8 @@ struct IDTokenCheck: Sendable {
     private var isSignedBySecret: Bool { algorithm?.isSymmetric ?? false }
 
     private var demand: IDTokenDemand {
-        client.profile?.signIn.idToken ?? (binding.scopes.contains("openid") ? .required : .optional)
+        guard !binding.isDemanded else { return .required }
+        return client.profile?.signIn.idToken ?? (binding.scopes.contains("openid") ? .required : .optional)
     }
 
     /// Has the keys at hand where they will be needed: what cannot be checked later must be known before a code is spent.
@@ -63,7 +68,8 @@ struct IDTokenCheck: Sendable {
     ) async throws(RefreshFailure) -> IDToken? {
         guard demand != .ignored else { return nil }
         guard let token = tokens.idToken else {
-            guard demand == .optional || client.profile?.signIn.idToken == nil && !isOwed(with: tokens) else {
+            let mayLack = demand == .optional || client.profile?.signIn.idToken == nil && !isOwed(with: tokens)
+            guard frontChannel != nil || mayLack && !binding.isDemanded else {
                 throw client.misconfigured("the answer has no id_token, which was asked for", finding: .badIDToken)
             }
             return nil
@@ -71,12 +77,23 @@ struct IDTokenCheck: Sendable {
         guard source != nil || isSignedBySecret else { return nil }
         let isWanted = demand == .required
         do throws(RefreshFailure) {
-            return try await validated(token, of: tokens, now: now, skew: skew)
+            return try await validated(token, by: validation(of: tokens), now: now, skew: skew)
         } catch {
             // Nobody asked for it and the keys are out of reach: it says nothing.
             guard error.failureClass.isMisconfiguration || isWanted else { return nil }
             throw error
         }
+    }
+
+    /// The claims of an ID token that came by way of the browser: with `code`, whose hash it has to have (OpenID Connect Core
+    /// §3.3.2.11), or alone.
+    ///
+    /// - Throws: `misconfigured` for a token that must not be believed.
+    func claims(ofFrontChannel token: Secret, now: Timestamp) async throws(RefreshFailure) -> IDToken {
+        var validation = validation
+        validation.requiresCodeHash = binding.code != nil
+        // The times of a token say how far the server's clock is off; no answer of the server has yet.
+        return try await validated(token, by: validation, now: now, skew: .zero)
     }
 
     /// Whether a server that was asked for openid has to answer with an id_token.
@@ -89,11 +106,10 @@ struct IDTokenCheck: Sendable {
 
     private func validated(
         _ token: Secret,
-        of tokens: TokenResponse,
+        by validation: IDTokenValidation,
         now: Timestamp,
         skew: Duration
     ) async throws(RefreshFailure) -> IDToken {
-        let validation = validation(of: tokens)
         let attempt = { (keys: JWKSet) -> Result<IDToken, JOSEError> in
             Result { () throws(JOSEError) in try validation.validate(token, keys: keys, now: now, skew: skew) }
         }
@@ -126,6 +142,12 @@ struct IDTokenCheck: Sendable {
     }
 
     private func validation(of tokens: TokenResponse) -> IDTokenValidation {
+        var validation = validation
+        validation.accessToken = tokens.accessToken.secret
+        return validation
+    }
+
+    private var validation: IDTokenValidation {
         var validation = IDTokenValidation(issuer: client.issuer, clientID: client.registration.clientID)
         validation.issuerTemplate = client.profile?.issuerTemplate
         validation.issuerAliases = client.profile?.issuerAliases ?? []
@@ -133,11 +155,23 @@ struct IDTokenCheck: Sendable {
         validation.registeredAlgorithm = algorithm
         validation.clientSecret = client.registration.clientSecret
         validation.nonce = binding.nonce
-        validation.accessToken = tokens.accessToken.secret
         validation.code = binding.code
         validation.maxAge = binding.maxAge
         return validation
     }
+}
+
+/// An ID token that was validated, and what it says.
+package struct CheckedIDToken: Sendable {
+    package let token: Secret
+    package let claims: IDToken
+
+    init(_ token: Secret, _ claims: IDToken) {
+        (self.token, self.claims) = (token, claims)
+    }
+
+    /// Who signed in.
+    package var person: SignedInPerson { SignedInPerson(claims) }
 }
 
 extension OAuthClient {

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 
 /// Looks at the arguments before the parser does.
 enum ArgumentCheck {
@@ -75,6 +76,18 @@ enum ProgramArguments {
                 unsafe place.initializeElement(at: filled, to: String(cString: argument))
                 filled += 1
             }
+        }
+    }
+
+    /// Takes the arguments from where every user of this machine can read them (proc(5)), for as long as this program waits.
+    ///
+    /// A desktop entry has no other way to hand an address on, and those who called us have shown it already, for a moment.
+    static func wipe() {
+        // What is looked up in them later.
+        _ = StandardError.isJSON
+        for index in 1..<Int(CommandLine.argc) {
+            guard let argument = unsafe CommandLine.unsafeArgv[index] else { return }
+            unsafe memset(argument, Int32(UInt8(ascii: "x")), strlen(argument))
         }
     }
 }

@@ -30,9 +30,8 @@ struct AuthctlCommand: ParsableCommand {
         version: Version.text,
         subcommands: [
             StatusCommand.self, TokenCommand.self, RefreshCommand.self, WatchCommand.self, AccountCommand.self,
-            LoginCommand.self, ChallengeCommand.self, CallbackCommand.self, LogoutCommand.self, ProviderCommand.self,
-            StoreCommand.self,
-            DoctorCommand.self, AgentCommand.self, InterfaceCommand.self,
+            LoginCommand.self, ChallengeCommand.self, CallbackCommand.self, WebSessionCommand.self, LogoutCommand.self,
+            ProviderCommand.self, StoreCommand.self, DoctorCommand.self, AgentCommand.self, InterfaceCommand.self,
         ]
     )
 }

@@ -29,6 +29,10 @@ struct LoginCommand: ParsableCommand {
             --prompt adds to what the provider profile asks for: with Google, 'select_account' is sent as 'consent select_account'. \
             If the server gives no refresh token, the account keeps the one that it has.
 
+            --nonce and --nonce-sha256 are for a back end that wants to know who signed in: it hands out the nonce, and finds it, or its \
+            SHA-256, in the ID token. authctl token --id-token prints that. With --response-type id_token the ID token is all that \
+            the server is asked for: it is printed, and the account stays as it is, for without a code there is nothing to refresh.
+
             --new-account adds an account for another person: with the settings, the client and the secrets of the one that is named, \
             and a grant of its own. The server is asked to have the person choose who signs in. The account is added when the \
             sign-in has completed; before that there is nothing to remove.
@@ -62,36 +66,7 @@ struct LoginCommand: ParsableCommand {
     @Option(help: "How to sign in. Without: what fits. With 'device' the other device may be signed in already.")
     var flow: SignInFlow?
 
-    @Flag(name: .customLong("private"), help: "Open a private window, or nothing. The server asks who you are there.")
-    var isPrivate = false
-
-    @Flag(help: "Open a private window with a profile of its own, in which nobody is signed in.")
-    var temporaryProfile = false
-
-    @Flag(help: "Open nothing; show the address. Where you open it decides whether you are signed in already.")
-    var noOpen = false
-
-    @Option(
-        help: ArgumentHelp(
-            "The browser to open: a program in PATH, or its path. You may be signed in there already.",
-            valueName: "program"
-        )
-    )
-    var browser: String?
-
-    @Flag(
-        help:
-            "Open the page by the desktop's portal only, in the browser that it chooses; you may be signed in there already."
-    )
-    var portal = false
-
-    @Option(
-        help: ArgumentHelp(
-            "The window that the portal's dialog belongs to: x11:XID, wayland:HANDLE.",
-            valueName: "handle"
-        )
-    )
-    var parentWindow: String?
+    @OptionGroup var window: WindowOptions
 
     @Option(help: ArgumentHelp("Ask for this: login, consent, select_account, create.", valueName: "prompt"))
     var prompt: String?
@@ -124,6 +99,24 @@ struct LoginCommand: ParsableCommand {
     )
     var newAccount: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "What the server answers with: code, 'code id_token' or id_token. Without: code.",
+            valueName: "type"
+        ),
+        completion: .list(["code", "code id_token", "id_token"])
+    )
+    var responseType: String?
+
+    @Option(help: ArgumentHelp("The nonce that the ID token is to have.", valueName: "text"))
+    var nonce: String?
+
+    @Option(
+        name: .customLong("nonce-sha256"),
+        help: ArgumentHelp("The same; its SHA-256 is sent, in hexadecimal digits.", valueName: "text")
+    )
+    var hashedNonce: String?
+
     @Flag(help: "Take the grant even if another person signs in than before.")
     var replace = false
 
@@ -135,38 +128,31 @@ struct LoginCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        guard !noOpen || !(isPrivate || temporaryProfile) else {
-            throw ValidationError("'--no-open' opens no private window")
-        }
         guard newAccount == nil || policy == nil && !replace else {
             throw ValidationError("'--new-account' goes with neither '--policy' nor '--replace'")
         }
-        guard parentWindow == nil || portal else { throw ValidationError("'--parent-window' goes with '--portal'") }
-        guard !portal || !(noOpen || isPrivate || temporaryProfile || browser != nil || flow == .device) else {
+        guard !window.portal || flow != .device else {
             throw ValidationError("'--portal' chooses the window: it takes no other option that does")
         }
-        guard !noOpen || browser == nil else { throw ValidationError("'--no-open' opens no browser") }
+        guard nonce == nil || hashedNonce == nil else {
+            throw ValidationError("'--nonce' and '--nonce-sha256' exclude each other")
+        }
     }
 
     func run() throws(AuthctlError) {
-        let window: SignInPlan.Window =
-            portal
-            ? .portal(parentWindow: parentWindow)
-            : noOpen ? .none : isPrivate || temporaryProfile ? .privateWindow(hasOwnProfile: temporaryProfile) : .usual
         let plan = try SignInPlan(
             parameters,
             flow: flow,
-            window: window,
-            browser: browser,
+            window: window.kind,
+            browser: window.browser,
             takesPaste: flow == .paste || StandardInput.isTerminal && !output.json,
             in: .real
         )
         var session = try SignInSession(plan, connection: connection, output: output)
         let status = try session.run()
-        // The session has said that the account is as it was, however that is.
-        guard !session.leftAccountUnchanged else { return }
+        if let ending = session.ending, try showUnchanged(ending) { return }
         if let name = status.person?.best { StandardError.note("signed in as \(PlainText.line(name))") }
-        if let other = session.samePersonAs {
+        if let other = session.ending?.samePersonAs {
             let remove = "authctl account remove \(status.account)"
             StandardError.warn(
                 "'\(PlainText.line(other))' is the same person's account at the same client. To have one only: \(remove)"
@@ -183,6 +169,25 @@ struct LoginCommand: ParsableCommand {
         if let missing = status.refreshTokenMissing {
             try tellOfMissingRefreshToken(of: status.account, mayHelp: missing == "askConsent")
         }
+    }
+
+    /// Says what came of a sign-in that was to leave the account as it was.
+    ///
+    /// - Returns: false if this was none.
+    private func showUnchanged(_ ending: StartSignIn.Reply) throws(AuthctlError) -> Bool {
+        if ending.event == "policy-completed" {
+            let name = PlainText.line(policy ?? "")
+            if !output.json {
+                try StandardOutput.show("\(account): the policy '\(name)' is done; the account is as it was\n")
+            }
+            return true
+        }
+        guard let idToken = ending.idToken else { return false }
+        guard AcquiredToken.isPrintable(idToken.token) else { throw .connection(.unreadableReply) }
+        let name = PlainText.line(idToken.subject)
+        StandardError.note("'\(name)' signed in; the account is as it was: without a code there is nothing to refresh")
+        if !output.json { try StandardOutput.write("\(idToken.token)\n") }
+        return true
     }
 
     /// Says at once what would show only when the access token has expired, and offers what may help.
@@ -215,6 +220,9 @@ struct LoginCommand: ParsableCommand {
             maxAgeSec: maxAge?.seconds,
             scopes: scope.isEmpty ? nil : scope.flatMap(TokenRequest.scopeTokens),
             claims: claims,
+            responseType: responseType,
+            nonce: nonce ?? hashedNonce,
+            hashesNonce: hashedNonce == nil ? nil : true,
             policy: policy,
             newAccount: newAccount
         )

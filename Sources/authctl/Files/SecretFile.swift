@@ -83,6 +83,7 @@ enum SecretPurpose: String, Sendable {
     case initialAccessToken = "initial access token"
     case document = "document"
     case redirect = "redirected address"
+    case page = "page's address"
     case headers = "answer's headers"
 }
 

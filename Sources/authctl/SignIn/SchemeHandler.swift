@@ -38,6 +38,19 @@ enum SchemeHandler {
         return .registered(previous: present.isEmpty ? nil : String(present))
     }
 
+    /// The same, with a word to the person about what it came to.
+    static func registerAndTell(for redirectURI: String) {
+        switch register(for: redirectURI, in: .real) {
+        case .already: break
+        case .registered(let previous):
+            let instead = previous.map { ", instead of '\($0)'" } ?? ""
+            StandardError.note(
+                "addresses like '\(PlainText.line(redirectURI))' are handed to 'authctl callback' from now on\(instead)"
+            )
+        case .refused(let reason): StandardError.warn("\(reason); hand the address on with: authctl callback URL")
+        }
+    }
+
     private static let reserved: Set<String> = [
         "about", "blob", "data", "file", "ftp", "http", "https", "javascript", "mailto",
     ]

@@ -3,138 +3,39 @@ internal import Terminal
 
 /// What one `authctl login` is to do, as far as it is known before the daemon is asked.
 struct SignInPlan {
-    /// What is opened, and whether the user asked for more than a usual window.
-    enum Window: Sendable {
-        case usual
-        case privateWindow(hasOwnProfile: Bool)
-        /// By the desktop's portal, or not at all.
-        case portal(parentWindow: String?)
-        /// The user opens it.
-        case none
-    }
-
     let parameters: StartSignIn.Parameters
     /// The account that is signed in; it may be yet to be added.
     var account: String { parameters.newAccount ?? parameters.account }
     /// What is tried in turn until the server takes one of them; nil: what the daemon chooses.
     let flows: [SignInFlow?]
-    let place: SignInPlace
-    /// Nil: nothing is opened, or the daemon has not said yet which one the account names.
-    private(set) var browser: Browser?
+    let window: WindowChoice
     /// Whether standard input is read.
     let takesPaste: Bool
-    /// What is opened if the portal, which is asked first, does not answer; nil: nothing.
-    private(set) var fallback: Browser?
-    private let window: Window
-    /// Whether the user named the browser, so that the account's does not count.
-    private let namesBrowser: Bool
-    private let surroundings: Surroundings
 
     /// - Parameters:
     ///   - parameters: without the flow.
     ///   - flow: nil: chosen by where the user is.
-    ///   - browser: the one that the user names; nil leaves it to the account, and to `chooseBrowser` later.
-    /// - Throws: `noPrivateWindow`, `noSuchBrowser`.
+    ///   - browser: the one that the user names; nil leaves it to the account.
+    /// - Throws: `noPrivateWindow`, `noPortal`, `noSuchBrowser`.
     init(
         _ parameters: StartSignIn.Parameters,
         flow: SignInFlow?,
-        window: Window,
-        browser name: String?,
+        window kind: WindowChoice.Kind,
+        browser: String?,
         takesPaste: Bool,
         in surroundings: Surroundings
     ) throws(AuthctlError) {
-        var surroundings = surroundings
-        if let name {
-            let hint = "name a program in PATH, or its path; --no-open shows the address"
-            surroundings = try surroundings.preferring(browser: name, hint: hint)
-        }
-        place = SignInPlace(surroundings)
-        self.takesPaste = takesPaste
-        self.window = window
-        self.surroundings = surroundings
-        namesBrowser = name != nil
-        self.parameters = parameters
-        let isByPortal = if case .portal = window { true } else { false }
-        flows = flow.map { [$0] } ?? (isByPortal ? SignInPlace.desktop : place).flows
-        if case .privateWindow = window, place != .desktop { throw .noPrivateWindow(.noDisplay) }
-        if namesBrowser { browser = try chosen(in: surroundings) }
-    }
-
-    /// Chooses the browser, once the daemon has said which one the account or its configuration names.
-    ///
-    /// - Parameter configured: nil: neither names one.
-    /// - Throws: `noPrivateWindow`, `noSuchBrowser`.
-    mutating func chooseBrowser(configured: String?) throws(AuthctlError) {
-        guard !namesBrowser, opensBrowser else { return }
-        guard let configured, !isByPortalOnly else {
-            browser = try chosen(in: surroundings)
-            guard case .usual = window, let portal = Browser.portal(in: surroundings),
-                Browser.named(in: surroundings) == nil
-            else { return }
-            (fallback, browser) = (browser, portal)
-            return
-        }
-        let account = PlainText.line(parameters.account)
-        let hint = "--browser names another; to change it: authctl account edit \(account) --login-browser PROGRAM"
-        browser = try chosen(in: surroundings.preferring(browser: configured, hint: hint))
-    }
-
-    /// Whether nothing but the portal may open the page.
-    var isByPortalOnly: Bool { if case .portal = window { true } else { false } }
-
-    /// Takes what is opened in the portal's place.
-    mutating func takeFallback() -> Browser? {
-        guard let fallback else { return nil }
-        (browser, self.fallback) = (fallback, nil)
-        return fallback
-    }
-
-    private var opensBrowser: Bool {
-        switch window {
         // Whoever asks for a code wants to type it elsewhere.
-        case .usual: place == .desktop && flows != [.device]
-        case .privateWindow, .portal: true
-        case .none: false
-        }
+        window = try WindowChoice(kind, browser: browser, isForDesktop: flow != .device, in: surroundings)
+        self.takesPaste = takesPaste
+        self.parameters = parameters
+        flows = flow.map { [$0] } ?? (window.isByPortalOnly ? SignInPlace.desktop : window.place).flows
     }
 
-    private func chosen(in surroundings: Surroundings) throws(AuthctlError) -> Browser? {
-        guard opensBrowser else { return nil }
-        switch window {
-        case .usual: return Browser.usual(in: surroundings)
-        case .privateWindow(let hasOwnProfile):
-            return try Self.privateWindow(hasOwnProfile: hasOwnProfile, surroundings)
-        case .portal(let parentWindow):
-            guard let portal = Browser.portal(in: surroundings, parentWindow: parentWindow) else { throw .noPortal }
-            return portal
-        case .none: return nil
-        }
-    }
-
-    private static func privateWindow(
-        hasOwnProfile: Bool,
-        _ surroundings: Surroundings
-    ) throws(AuthctlError) -> Browser {
-        do throws(PrivateWindowRefusal) {
-            let known = try KnownBrowser.forPrivateWindow(in: surroundings)
-            let profile = hasOwnProfile ? try TemporaryProfile.make(in: surroundings) : nil
-            return known.privateWindow(profile: profile)
-        } catch {
-            throw .noPrivateWindow(error)
-        }
-    }
-}
-
-extension Surroundings {
-    /// The same with `browser` in place of the one that `BROWSER` names.
-    ///
-    /// - Throws: `noSuchBrowser` with `hint` if it is not there, or needs the terminal.
-    fileprivate func preferring(browser: String, hint: String) throws(AuthctlError) -> Surroundings {
-        var named = self
-        let environment = environment
-        named.environment = { $0 == "BROWSER" ? browser : environment($0) }
-        guard Browser.named(in: named) != nil else { throw .noSuchBrowser(name: browser, hint: hint) }
-        return named
+    /// What helps if the browser that the account names is not there.
+    var browserHint: String {
+        let account = PlainText.line(parameters.account)
+        return "--browser names another; to change it: authctl account edit \(account) --login-browser PROGRAM"
     }
 }
 

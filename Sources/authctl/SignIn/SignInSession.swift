@@ -10,38 +10,28 @@ struct SignInSession: ~Copyable {
     private static let longestWait: Int64 = 3_600_000_000
     /// Seconds for the daemon to confirm a cancellation; whoever types Ctrl-C wants the prompt back.
     private static let cancelPatience: Int32 = 3
-    /// µs for a browser to close its window.
-    private static let closingPatience: Int64 = 3_000_000
 
-    private var plan: SignInPlan
+    private let plan: SignInPlan
     private let connection: ConnectionOptions
     private let output: OutputOptions
     private var daemon: DaemonConnection
     private let signals: CaughtSignals
-    private var input: PasteInput?
+    private var paste: PastePrompt
     private var attempt: String?
-    private var browser: DetachedProgram?
-    /// What the browser was started with.
-    private var way: WebLink?
-    /// What the browser was started with leads on from there; nil once it did.
-    private var detour: SecretLink?
+    /// What the daemon said last, once it is over.
+    private(set) var ending: StartSignIn.Reply?
+    private var page: PageOpening
     /// What the person is told if nothing has come back; nil once they were, or if nothing can.
     private var reminder: SignInReminder?
-    /// Whether the cursor stands behind a prompt.
-    private var isPrompting = false
-    private var prompt: String?
-    /// Whether what was done at the server was no sign-in of the account.
-    private(set) var leftAccountUnchanged = false
-    /// Another account of the person for whom one was added; nil: there is none.
-    private(set) var samePersonAs: String?
 
     init(_ plan: SignInPlan, connection: ConnectionOptions, output: OutputOptions) throws(AuthctlError) {
         self.plan = plan
         self.connection = connection
         self.output = output
+        page = PageOpening(plan.window)
         daemon = try connection.connect()
         signals = CaughtSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCHLD])
-        input = plan.takesPaste ? PasteInput.standardInput() : nil
+        paste = PastePrompt(takesPaste: plan.takesPaste)
     }
 
     /// Leads the person through it, and closes the window that was opened for it alone; where the account stands then.
@@ -50,23 +40,12 @@ struct SignInSession: ~Copyable {
     mutating func run() throws(AuthctlError) -> AccountStatus {
         do throws(AuthctlError) {
             let status = try lead()
-            closeWindow()
+            page.close(waitingBy: signals)
             return status
         } catch {
-            closeWindow()
+            page.close(waitingBy: signals)
             throw error
         }
-    }
-
-    private mutating func closeWindow() {
-        guard let profile = plan.browser?.ownProfile else { return }
-        if let browser, browser.takeEnd() == nil {
-            kill(browser.pid, SIGTERM)
-            // What a browser writes while it ends would be left behind.
-            _ = signals.wait(for: [], microseconds: Self.closingPatience)
-        }
-        browser = nil
-        TemporaryProfile.remove(profile, .real)
     }
 
     private mutating func lead() throws(AuthctlError) -> AccountStatus {
@@ -104,18 +83,18 @@ struct SignInSession: ~Copyable {
                 while let (reply, continues) = try daemon.availableReply(StartSignIn.Reply.self) {
                     if let status = try take(reply, isLast: !continues) { return status }
                 }
-                let descriptors = [daemon.pollDescriptor] + (input?.descriptors ?? []) + (detour?.descriptors ?? [])
+                let descriptors = [daemon.pollDescriptor] + paste.descriptors + page.descriptors
                 let ready = signals.wait(for: descriptors, microseconds: reminder?.remaining ?? Self.longestWait)
                 if let due = reminder.takeIfDue() {
-                    tell(due)
-                    showPrompt()
+                    paste.tell(due)
+                    paste.show()
                 }
-                if detour?.serve() ?? false { detour = nil }
+                page.serve()
                 if ready.contains(STDIN_FILENO), let status = try takeInput() { return status }
                 if let status = try takeSignals() { return status }
             }
         } catch {
-            endPrompt()
+            paste.end()
             throw error
         }
     }
@@ -132,24 +111,15 @@ struct SignInSession: ~Copyable {
             let policy = reply.policy.map { " (the policy '\(PlainText.line($0))')" } ?? ""
             try goOn(reply, "to the page on which the password is reset\(policy)")
         case "sign-in-again": try goOn(reply, "to the sign-in again; the password is reset")
-        case "policy-completed":
-            leftAccountUnchanged = true
-            let name = PlainText.line(plan.parameters.policy ?? "")
-            endPrompt()
-            if !output.json {
-                try StandardOutput.show(
-                    "\(plan.account): the policy '\(name)' is done; the account is as it was\n"
-                )
-            }
         case "callback-received" where plan.parameters.policy == nil:
             reminder = nil
-            tell("\(plan.account): the answer is here; fetching the tokens\n")
+            paste.tell("\(plan.account): the answer is here; fetching the tokens\n")
         default: break
         }
         guard isLast else { return nil }
-        endPrompt()
+        paste.end()
         guard let status = reply.status else { throw .connection(.unreadableReply) }
-        samePersonAs = reply.samePersonAs
+        ending = reply
         if reply.refreshTokenKept ?? false {
             StandardError.note("the server gave no refresh token; the one from before is kept, and refreshed as before")
         }
@@ -161,25 +131,26 @@ struct SignInSession: ~Copyable {
         guard let link = reply.url.flatMap(WebLink.init) else { throw .connection(.unreadableReply) }
         try chooseBrowser(configured: reply.browser)
         let flow = SignInFlow(rawValue: reply.flow)
-        if flow == .scheme, let uri = reply.redirectUri { registerScheme(for: uri) }
+        if flow == .scheme, let uri = reply.redirectUri { SchemeHandler.registerAndTell(for: uri) }
+        if flow == .paste, reply.redirectUri?.hasPrefix("https:") ?? false {
+            HandedOnAddress.register(on: page.choice.place)
+        }
         let text = SignInText(
             account: plan.account,
             flow: flow,
             link: link,
             userCode: reply.userCode,
-            place: plan.place,
-            browser: plan.browser,
-            takesPaste: input != nil
+            place: plan.window.place,
+            browser: page.choice.browser,
+            takesPaste: paste.takesPaste
         )
         let complete = reply.verificationUriComplete.flatMap(WebLink.init)
-        tell(text.opening)
+        paste.tell(text.opening)
         if flow != .device { reminder = SignInReminder(redirectURI: reply.redirectUri) }
-        if flow == .device, plan.browser == nil { showQRCode((complete ?? link).text) }
+        if flow == .device, page.choice.browser == nil { showQRCode((complete ?? link).text) }
         open(complete ?? link)
-        prompt = text.prompt
-        guard prompt != nil else { return StandardError.show(SignInText.waiting) }
-        input?.open()
-        showPrompt()
+        guard let prompt = text.prompt else { return StandardError.show(SignInText.waiting) }
+        paste.open(prompt)
     }
 
     /// The person is sent to the server again: by the browser that brought the answer, or by an address that is opened here.
@@ -187,33 +158,23 @@ struct SignInSession: ~Copyable {
         let account = plan.account
         reminder = SignInReminder(redirectURI: reply.redirectUri)
         guard let url = reply.url else {
-            tell("\(account): the browser goes \(place)\n")
-            return showPrompt()
+            paste.tell("\(account): the browser goes \(place)\n")
+            return paste.show()
         }
         guard let link = WebLink(url) else { throw .connection(.unreadableReply) }
-        let how = plan.browser.map { "opening \(link.host) in \($0.name), to go" } ?? "open this address to go"
-        tell("\(account): \(how) \(place)\n\n  \(link.text)\n\n")
+        let how = page.choice.browser.map { "opening \(link.host) in \($0.name), to go" } ?? "open this address to go"
+        paste.tell("\(account): \(how) \(place)\n\n  \(link.text)\n\n")
         open(link)
-        showPrompt()
+        paste.show()
     }
 
     /// A sign-in whose browser is missing is ended.
     private mutating func chooseBrowser(configured: String?) throws(AuthctlError) {
         do throws(AuthctlError) {
-            try plan.chooseBrowser(configured: configured)
+            try page.chooseBrowser(configured: configured, hint: plan.browserHint)
         } catch {
             askToCancel()
             throw error
-        }
-    }
-
-    private func registerScheme(for uri: String) {
-        switch SchemeHandler.register(for: uri, in: .real) {
-        case .already: break
-        case .registered(let previous):
-            let instead = previous.map { ", instead of '\($0)'" } ?? ""
-            StandardError.note("addresses like '\(uri)' are handed to 'authctl callback' from now on\(instead)")
-        case .refused(let reason): StandardError.warn("\(reason); hand the address on with: authctl callback URL")
         }
     }
 
@@ -227,61 +188,36 @@ struct SignInSession: ~Copyable {
     }
 
     private mutating func open(_ link: WebLink) {
-        guard let wanted = plan.browser else { return }
-        // With the address itself, every user of this machine could read the sign-in's `state` among the browser's arguments, and answer
-        // in its place, or sign somebody else in.
-        guard let detour = SecretLink.leading(to: link) else {
-            return StandardError.warn("no port on loopback can be had: open the address yourself")
-        }
-        way = detour.link
-        browser = Self.start(wanted, at: detour.link)
-        guard browser != nil else {
-            return StandardError.warn("\(wanted.name) cannot be started: open the address yourself")
-        }
-        self.detour = consume detour
+        if let reason = page.open(link) { return StandardError.warn("\(reason): open the address yourself") }
+        guard page.isOpened else { return }
         // Only for others to see; the sign-in goes on without.
         _ = try? handOn(ContinueSignIn.Parameters(attempt: attempt, opened: true))
     }
 
-    private static func start(_ browser: Browser, at link: WebLink) -> DetachedProgram? {
-        DetachedProgram(browser.command(for: link), input: browser.isPortal ? link.text : nil)
-    }
-
-    /// Where the portal refused, the person opens the page; where it did not answer, the usual browser does.
-    ///
-    /// - Returns: whether there is no more to be said of it.
-    /// - Throws: `noPortal` if only the portal was to open the page.
-    private mutating func take(portalEnd end: CommandOutput.End) throws(AuthctlError) -> Bool {
-        guard end != .exited(ExitStatus.cancelled.rawValue) else {
-            warn("the desktop's dialog was closed: open the address yourself")
-            return true
-        }
-        // A window of the portal alone that cannot be had.
-        if plan.isByPortalOnly {
+    /// - Throws: `noPortal` if only the portal was to open the page: the sign-in is ended.
+    private mutating func takeBrowserNews() throws(AuthctlError) -> PageOpening.News? {
+        do throws(AuthctlError) {
+            return try page.takeEnd()
+        } catch {
             askToCancel()
-            throw .noPortal
+            throw error
         }
-        guard let fallback = plan.takeFallback(), let way else { return false }
-        browser = Self.start(fallback, at: way)
-        return browser != nil
     }
 
     // MARK: What the person does
 
     private mutating func takeInput() throws(AuthctlError) -> AccountStatus? {
-        switch input?.take() {
+        switch paste.take() {
         case .more, nil: return nil
         case .line(let text):
-            // The end of a file, after the address that it holds, is no wish to cancel.
-            if !StandardInput.isTerminal { input?.close() }
-            tell("")
+            paste.tell("")
             try handOnPasted(text)
-        case .unusable: warn("this is no address")
+        case .unusable: paste.warn("this is no address")
         case .ended:
             guard !StandardInput.isTerminal else { return try cancel() }
             // A file without an address is no wish to cancel: somebody may bring it by another program.
-            input?.close()
-            tell("Nothing came on standard input. Hand the address on with: authctl callback URL\n")
+            paste.close()
+            paste.tell("Nothing came on standard input. Hand the address on with: authctl callback URL\n")
         }
         return nil
     }
@@ -292,7 +228,7 @@ struct SignInSession: ~Copyable {
         } catch {
             // The daemon's word on what was pasted; the sign-in's own end comes by the other connection.
             guard case .refused(let refusal) = error else { throw error }
-            warn(refusal.report.message)
+            paste.warn(refusal.report.message)
         }
     }
 
@@ -307,21 +243,12 @@ struct SignInSession: ~Copyable {
             switch number {
             case SIGINT: return try cancel()
             case SIGCHLD:
-                guard let end = browser?.takeEnd() else { continue }
-                browser = nil
-                if plan.browser?.isPortal ?? false, end != .exited(0), try take(portalEnd: end) { continue }
-                // The window was the sign-in's own, and is closed.
-                if end == .exited(0), plan.browser?.ownProfile != nil { return try cancel() }
-                if end != .exited(0) { warn("the browser was not opened: open the address yourself") }
-            case SIGTSTP:
-                let wasOpen = input?.isOpen ?? false
-                input?.close()
-                CaughtSignals.passOn(number)
-                if wasOpen { input?.open() }
-                showPrompt()
-            default:
-                input?.close()
-                CaughtSignals.passOn(number)
+                switch try takeBrowserNews() {
+                case .windowClosed: return try cancel()
+                case .notOpened(let reason): paste.warn("\(reason): open the address yourself")
+                case nil: continue
+                }
+            default: paste.pass(number)
             }
         }
         return nil
@@ -331,8 +258,7 @@ struct SignInSession: ~Copyable {
     ///
     /// - Throws: `refused` with the daemon's word for it; `cancelled` if it says none.
     private mutating func cancel() throws(AuthctlError) -> AccountStatus? {
-        input?.close()
-        endPrompt()
+        paste.close()
         askToCancel()
         do throws(AuthctlError) {
             while true {
@@ -359,31 +285,6 @@ struct SignInSession: ~Copyable {
             for: CancelSignIn.Reply.self,
             patience: Self.cancelPatience
         )
-    }
-
-    // MARK: What is shown
-
-    /// Shows lines for people; those who read JSON have had the reply.
-    private mutating func tell(_ text: String) {
-        endPrompt()
-        StandardError.show(text)
-    }
-
-    private mutating func warn(_ message: String) {
-        endPrompt()
-        StandardError.warn(message)
-        showPrompt()
-    }
-
-    private mutating func showPrompt() {
-        guard let prompt, input?.isOpen ?? false else { return }
-        StandardError.show(prompt)
-        isPrompting = true
-    }
-
-    private mutating func endPrompt() {
-        if isPrompting { StandardError.show("\n") }
-        isPrompting = false
     }
 }
 
@@ -472,7 +373,9 @@ extension SignInReminder? {
 
 /// What the person is told who is to sign in; nothing of it is secret.
 struct SignInText {
+    /// What the lines are about.
     let account: String
+    var action = "sign in at"
     let flow: SignInFlow?
     let link: WebLink
     let userCode: String?
@@ -505,9 +408,9 @@ struct SignInText {
         if let browser { return "opening \(link.host) in \(browser.name)\(browserEnding)" }
         let why = place.reason.map { " (\($0))" } ?? ""
         return switch flow {
-        case .browser, .scheme, nil: "sign in at \(link.host): open this address in a browser of this machine\(why)"
-        case .device: "sign in at \(link.host): open this address on any device, and type the code\(why)"
-        case .paste: "sign in at \(link.host): open this address in any browser\(why)"
+        case .browser, .scheme, nil: "\(action) \(link.host): open this address in a browser of this machine\(why)"
+        case .device: "\(action) \(link.host): open this address on any device, and type the code\(why)"
+        case .paste: "\(action) \(link.host): open this address in any browser\(why)"
         }
     }
 

@@ -6,6 +6,8 @@ internal import Varlink
 /// Answers the calls of `io.authrefresh`: hands each to those of its duty, and once more when it is known who calls.
 struct AuthRefreshService: Sendable {
     let coordinator: RefreshCoordinator
+    /// On the coordinator's queue.
+    let webSessions: WebSessions
     /// What is wrong with the configuration as it stands in the files now; nil if nothing is. May block.
     let configurationError: @Sendable () -> ConfigurationError?
 
@@ -63,9 +65,10 @@ struct AuthRefreshService: Sendable {
         case .reportRejected: try tokens.reportRejected(call, responder, from: caller, on: coordinator)
         case .refresh: try tokens.refresh(call, responder, from: caller, on: coordinator)
         case .subscribe: try SubscribeCalls(coordinator: self.coordinator).subscribe(call, responder, on: coordinator)
-        case .startSignIn: try signIns.startSignIn(call, responder, on: coordinator)
-        case .continueSignIn: responder.reply(try signIns.continueSignIn(call, on: coordinator))
+        case .startSignIn: try signIns.startSignIn(call, responder, from: caller, on: coordinator)
+        case .continueSignIn: responder.reply(try continueSignIn(call, on: coordinator))
         case .cancelSignIn: responder.reply(try signIns.cancelSignIn(call, on: coordinator))
+        case .startWebSession: try WebSessionCalls(room: webSessions).start(call, responder, on: coordinator)
         case .backupStore: try store.backup(call, responder, on: coordinator)
         case .rekeyStore: try store.rekey(call, responder, on: coordinator)
         case .checkStore: try store.check(call, responder, on: coordinator)
@@ -73,6 +76,14 @@ struct AuthRefreshService: Sendable {
         case .listProviders: responder.reply(try providers.providers(call, on: coordinator))
         case .discoverProvider: try providers.discover(call, responder, on: coordinator)
         }
+    }
+
+    private func continueSignIn(
+        _ call: VarlinkCall,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) -> ContinueSignIn.Reply {
+        if let taken = try WebSessionCalls(room: webSessions).continueSession(call, on: coordinator) { return taken }
+        return try signIns.continueSignIn(call, on: coordinator)
     }
 
     private var accounts: AccountCalls { AccountCalls(coordinator: coordinator) }

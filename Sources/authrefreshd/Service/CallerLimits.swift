@@ -67,6 +67,11 @@ enum CallerLimits {
     /// Sign-ins under way at once: each has two listening sockets and waits for one person, who can do one thing at a time.
     static let signInsMax = 32
 
+    /// Web sessions under way at once: each has two listening sockets, and waits for one person.
+    static let webSessionsMax = 16
+    /// Those of one process, so that one program's sessions leave room for the others'.
+    static let webSessionsOfProcessMax = 4
+
     /// Registrations, sign-outs and proofs of imported grants under way at once: each may wait for a server for a minute. `authctl logout
     /// --all` does one after the other. Renewals of client secrets and questions about a token's life take places here, too.
     static let serverCallsMax = 32

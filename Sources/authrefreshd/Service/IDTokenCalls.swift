@@ -151,10 +151,17 @@ private struct HeldIDToken: Sendable {
     }
 
     func onTheWire(at snapshot: AccountSnapshot) -> AcquireToken.IDToken {
-        AcquireToken.IDToken(
+        AcquireToken.IDToken(token, claims, clockSkew: snapshot.clockSkew)
+    }
+}
+
+extension AcquireToken.IDToken {
+    /// - Parameter clockSkew: the server's clock minus ours; nil if it is not known.
+    init(_ token: Secret, _ claims: IDToken, clockSkew: Duration?) {
+        self.init(
             token: token.reveal(),
             // By our clock, as all times on the wire.
-            expiresAtUSec: (snapshot.at.wall + remaining(at: snapshot)).microseconds,
+            expiresAtUSec: (claims.expiresAt - (clockSkew ?? .zero)).microseconds,
             subject: claims.subject,
             audiences: claims.audiences,
             nonce: claims.nonce

@@ -14,16 +14,23 @@ struct SignInCalls: DutyCalls {
     func startSignIn(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
+        from caller: Caller,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: StartSignIn.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
         var request = try SignInRequest(asked)
-        let snapshot = try account(asked.account, on: coordinator)
+        let wantsIDToken = !request.responseType.hasCode
+        let found =
+            wantsIDToken
+            ? try account(asked.account, for: caller, on: coordinator) : try account(asked.account, on: coordinator)
+        guard let snapshot = found else { return }
         guard snapshot.account.registration.serviceGrant == nil else {
             throw VarlinkError.needsNoPerson(snapshot.account.name)
         }
         let new = try asked.newAccount.map { name throws(VarlinkError) in try newName(name, on: coordinator) }
+        // Without a code there is no grant that an account could be added with.
+        guard new == nil || !wantsIDToken else { throw .invalidParameter("responseType") }
         if new != nil { request.source = snapshot.account.id }
         let target = SignInTarget(account: new ?? snapshot.account.name, source: new.map { _ in snapshot.account.name })
         let profile = coordinator.settings.profile(for: snapshot.account)
@@ -35,7 +42,9 @@ struct SignInCalls: DutyCalls {
         let follower: RunningSignIn.Follower = { report in
             switch report {
             case .news(let reply): responder.reply(reply, continues: true)
-            case .completed(let reply): responder.reply(reply)
+            case .completed(var reply):
+                if !wantsIDToken { reply.idToken = nil }
+                responder.reply(reply)
             case .ended(let end): responder.fail(end.noted(from: profile, isByDevice: isByDevice).error(of: target))
             }
         }

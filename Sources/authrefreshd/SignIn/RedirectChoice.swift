@@ -80,6 +80,11 @@ enum RedirectChoice: Hashable {
         return uri.hasSuffix(path) ? uri.dropLast(path.count) + IssuerRedirect.path(of: other) : nil
     }
 
+    /// Whether the daemon listens there.
+    var isListenedAt: Bool {
+        if case .loopback = self { true } else { false }
+    }
+
     /// The port that has to be listened on; nil for any.
     var port: Int? {
         switch self {

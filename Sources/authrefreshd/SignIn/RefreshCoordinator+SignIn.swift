@@ -38,8 +38,12 @@ extension RefreshCoordinator {
 
     /// Tells a sign-in that its tokens are stored.
     func signInStored(of account: AccountID, at now: Moment) {
-        let record = try? records.record(of: account)
-        take(signIns.stored(account, as: record.map { snapshot(of: $0, at: now) }, at: now))
+        take(signIns.stored(account, as: knownSnapshot(of: account, at: now), at: now))
+    }
+
+    /// Where an account stands; nil if that cannot be read.
+    private func knownSnapshot(of account: AccountID, at now: Moment) -> AccountSnapshot? {
+        (try? records.record(of: account)).map { snapshot(of: $0, at: now) }
     }
 
     /// Does what the sign-ins ask for.
@@ -52,6 +56,9 @@ extension RefreshCoordinator {
             case .exchange(let id, let code):
                 guard let asking = requestingClient(ofSignIn: id) else { continue }
                 Task { take(await signIns.exchange(code, of: id, as: asking)) }
+            case .identify(let id, let idToken):
+                guard let asking = requestingClient(ofSignIn: id) else { continue }
+                Task { take(await signIns.identify(idToken, of: id, as: asking)) }
             case .poll(let id):
                 guard let asking = requestingClient(ofSignIn: id) else { continue }
                 Task { take(await signIns.poll(id, as: asking)) }

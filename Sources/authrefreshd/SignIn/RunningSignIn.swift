@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import JOSE
 internal import OAuthClient
 internal import RedirectListener
 internal import RefreshCore
@@ -60,6 +61,8 @@ struct RunningSignIn {
     private(set) var samePersonAs: AccountName?
     /// What the sign-in has shown of the person, once the tokens are there.
     var proof: StepUp.Proof?
+    /// The ID token that was all that was asked for, once it is checked.
+    var idToken: CheckedIDToken?
 
     /// What the person is shown.
     struct Invitation {
@@ -88,6 +91,9 @@ struct RunningSignIn {
         if flow == .device, request.namesAuthentication {
             let reason = "a code on another device cannot ask for a stronger or newer sign-in"
             throw SignInFailure(.misconfigured, reason)
+        }
+        if flow == .device, request.demandsIDToken {
+            throw SignInFailure(.misconfigured, "a code on another device takes neither a nonce nor a response type")
         }
         if flow == .device, request.policy != nil {
             throw SignInFailure(.misconfigured, "a code on another device cannot run another policy")
@@ -125,7 +131,10 @@ struct RunningSignIn {
     }
 
     /// Whether it is to bring the account a grant.
-    var isForGrant: Bool { attempt.plan.leg == .grant }
+    var isForGrant: Bool { attempt.plan.leg == .grant && request.responseType.hasCode }
+
+    /// What the server is asked for now; a code in the policies that bring no grant.
+    private var responseType: ResponseType { attempt.leg == .grant ? request.responseType : .code }
 
     /// The policy that the person goes through in place of the account's own; nil: that one.
     var policy: String? {
@@ -172,6 +181,17 @@ struct RunningSignIn {
     }
 }
 
+extension RunningSignIn {
+    /// What is told last if `end` is a success that leaves the account as it was; nil if it is none.
+    func completionWithoutGrant(_ end: SignInEnd, at now: Moment) -> StartSignIn.Reply? {
+        if end == .policyCompleted { return reply(.policyCompleted, at: now) }
+        guard end == .completed, let idToken else { return nil }
+        var reply = reply(.completed, at: now)
+        reply.idToken = AcquireToken.IDToken(idToken.token, idToken.claims, clockSkew: nil)
+        return reply
+    }
+}
+
 /// What a sign-in asks of the authorization server, and makes of its answers.
 extension RunningSignIn {
     func authorizationRequest(_ redirectURI: String, as asking: RequestingClient) -> AuthorizationRequest {
@@ -190,6 +210,8 @@ extension RunningSignIn {
         authorization.acrValues = request.acrValues
         authorization.maxAge = request.maxAge
         authorization.claims = request.claims
+        authorization.responseType = responseType
+        authorization.isListening = redirect?.isListenedAt ?? false
         return authorization
     }
 
@@ -222,6 +244,7 @@ extension RunningSignIn {
             path: redirect?.issuerPath,
             // A code that is not exchanged is looked at by nobody: only the state tells whose it is.
             isCodeBound: url.checksCodeChallenge && attempt.leg == .grant,
+            responseType: responseType,
             codeParameters: ["code"] + profile.codeParameters,
             keptParameters: profile.callbackFields
         )
@@ -231,7 +254,7 @@ extension RunningSignIn {
     }
 
     func codeExchange(_ code: AuthorizationCode, as asking: RequestingClient) -> CodeExchange {
-        CodeExchange(
+        var exchange = CodeExchange(
             client: asking,
             code: code.secret,
             redirectURI: redirectURI ?? "",
@@ -240,6 +263,13 @@ extension RunningSignIn {
             maxAge: request.maxAge,
             scopes: request.scopes
         )
+        exchange.demandsIDToken = request.demandsIDToken
+        exchange.frontIDToken = code.idToken
+        return exchange
+    }
+
+    func identityCheck(of idToken: Secret, as asking: RequestingClient) -> IdentityCheck {
+        IdentityCheck(client: asking, idToken: idToken, nonce: nonce(for: asking), maxAge: request.maxAge)
     }
 
     /// What came beside a code before, and may not come again: Apple tells the person's name at the first sign-in only.
@@ -287,6 +317,7 @@ extension RunningSignIn {
     /// The nonce comes back in the ID token (OpenID Connect Core §3.1.2.1), so it is sent where there will be one: if the scopes contain
     /// `openid`, or if the profile demands one. Apple issues ID tokens without that scope.
     private func nonce(for asking: RequestingClient) -> Secret? {
+        guard !request.demandsIDToken else { return request.nonce ?? secrets.nonce }
         let scopes = asking.scopes(request.scopes)
         // Where no scopes are named, those that the server offers are asked for, "openid" among them.
         let isOwed = asking.profile?.signIn.idToken == .required || scopes.contains("openid")

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import OAuthClient
 internal import RefreshCore
 internal import SignIn
 internal import Varlink
@@ -18,6 +19,9 @@ struct SignInRequest: Equatable, Sendable {
     var scopes: [String]?
     /// A JSON object.
     var claims: String?
+    var responseType = ResponseType.code
+    /// What is sent; nil: the daemon's own.
+    var nonce: Secret?
     /// The policy that is run in place of the account's own; nil: that one. No tokens are asked for then.
     var policy: String?
     /// The account that a new one is made like; nil: the account is there.
@@ -43,6 +47,15 @@ extension SignInRequest {
         let words = try Self.words(asked.scopes, "scopes")
         scopes = words.isEmpty ? nil : words
         claims = try Self.line(asked.claims, "claims")
+        if let name = asked.responseType {
+            guard let known = ResponseType(rawValue: name) else { throw .invalidParameter("responseType") }
+            responseType = known
+        }
+        if let text = try Self.line(asked.nonce, "nonce").map({ Secret($0) }) {
+            nonce = asked.hashesNonce ?? false ? OAuthClient.hashedNonce(text) : text
+        } else if asked.hashesNonce ?? false {
+            throw .invalidParameter("nonce")
+        }
         policy = try Self.line(asked.policy, "policy")
     }
 
@@ -79,6 +92,9 @@ extension SignInRequest {
 
     /// Whether it says how the person is to be authenticated, for which a device's code has no words (RFC 8628 §3.1).
     var namesAuthentication: Bool { !acrValues.isEmpty || maxAge != nil || claims != nil }
+
+    /// Whether somebody wants an ID token, whatever the scopes say.
+    var demandsIDToken: Bool { nonce != nil || responseType.hasIDToken }
 
     /// Asks for what `stepUp` wants, as far as the caller has not said it otherwise.
     mutating func satisfy(_ stepUp: StepUp) {

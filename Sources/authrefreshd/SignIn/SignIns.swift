@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import JOSE
 internal import OAuthClient
 internal import RedirectListener
 internal import RefreshCore
@@ -13,6 +14,8 @@ final class SignIns {
         case prepare(String)
         /// Begin `exchange`.
         case exchange(String, AuthorizationCode)
+        /// Begin `identify`.
+        case identify(String, Secret)
         /// Begin `poll`.
         case poll(String)
         /// Have the tokens decided on and stored; `stored` is told then.
@@ -252,6 +255,7 @@ final class SignIns {
                 running[account]?.secrets = SignInSecrets()
                 return [.prepare(signIn.id), .wake]
             case .exchange(let code): return [.exchange(signIn.id, code)]
+            case .check(let idToken): return [.identify(signIn.id, idToken)]
             case .poll: return [.poll(signIn.id)]
             case .store where signIn.addsAccount: return [.addAccount(signIn.id)]
             case .store: return signIn.grant.map { [.submit($0)] } ?? []
@@ -304,8 +308,7 @@ final class SignIns {
         signIn.listener?.close()
         let page = RedirectPage(end, signIn.target)
         for show in signIn.pages + signIn.travellers { show(page) }
-        if end == .policyCompleted {
-            let reply = signIn.reply(.policyCompleted, at: now)
+        if let reply = signIn.completionWithoutGrant(end, at: now) {
             return [.reportUnchanged(reply, of: account, to: followers), .ended(account)]
         }
         guard end == .completed else {
@@ -397,6 +400,18 @@ final class SignIns {
         let sentAt = timebase.now()
         let outcome = await client.exchange(signIn.codeExchange(code, as: asking))
         return obtained(outcome, of: signIn, keeping: code.keptFields, sentAt: sentAt)
+    }
+
+    /// Checks the ID token that is all that was asked for.
+    func identify(_ idToken: Secret, of id: String, as asking: RequestingClient) async -> [Step] {
+        guard let signIn = named(id) else { return [] }
+        switch await client.identify(signIn.identityCheck(of: idToken, as: asking)) {
+        case .failure(let failure): return tell(.exchangeFailed(failure), toAttempt: id)
+        case .success(let checked):
+            change(id) { $0.idToken = checked }
+            let name = checked.person.names?.best
+            return tell(.identityArrived(subject: checked.claims.subject, name: name), toAttempt: id)
+        }
     }
 
     /// Asks once whether the person has approved on the other device.

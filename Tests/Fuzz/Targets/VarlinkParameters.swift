@@ -45,6 +45,7 @@ enum VarlinkParameters {
         case .startSignIn: reread(call, StartSignIn.Parameters.self)
         case .continueSignIn: reread(call, ContinueSignIn.Parameters.self)
         case .cancelSignIn: reread(call, CancelSignIn.Parameters.self)
+        case .startWebSession: reread(call, StartWebSession.Parameters.self)
         case .signOut: reread(call, SignOut.Parameters.self)
         case .backupStore: reread(call, BackupStore.Parameters.self)
         case .discoverProvider: reread(call, DiscoverProvider.Parameters.self)

@@ -45,8 +45,8 @@ def flags():
 class Chromium:
     """One chromedriver and its browser; `quit` ends both. The profile stays, to be looked at."""
 
-    def __init__(self, folder, environment=None, headless=True, preferences=None, running=None):
-        """`running`: the DevTools port of a browser that somebody else has started, and ends."""
+    def __init__(self, folder, environment=None, headless=True, preferences=None, running=None, trusting=False):
+        """`running`: the DevTools port of a browser that somebody else has started, and ends. `trusting`: any certificate."""
         self.profile = Path(folder) / "chromium"
         self.profile.mkdir(parents=True, exist_ok=running is not None)
         self.driver = subprocess.Popen(
@@ -67,7 +67,7 @@ class Chromium:
                 "args": [f"--user-data-dir={self.profile}", *flags(), *(["--headless=new"] if headless else [])],
                 "prefs": preferences or {},
             }
-            self.begin({"debuggerAddress": f"127.0.0.1:{running}"} if running else options)
+            self.begin({"debuggerAddress": f"127.0.0.1:{running}"} if running else options, trusting)
         except Exception:
             self.quit()
             raise
@@ -78,8 +78,8 @@ class Chromium:
                 return int(match[1])
         raise Failure("chromedriver did not start")
 
-    def begin(self, options):
-        wanted = {"browserName": "chrome", "goog:chromeOptions": options}
+    def begin(self, options, trusting):
+        wanted = {"browserName": "chrome", "goog:chromeOptions": options, "acceptInsecureCerts": trusting}
         answer = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
         self.session = f"/session/{answer['sessionId']}"
         # The driver waits for what a page is still to show; nobody here has to look again and again.

@@ -25,8 +25,11 @@ class Servers:
         # Where a page of the user's own is served, for a server that answers by a form.
         self.relay_port = free_port()
         self.relay = f"http://127.0.0.1:{self.relay_port}/back/"
+        # The same on a host of the user's own, with TLS.
+        self.page_port = free_port()
+        self.page = f"https://localhost:{self.page_port}/back/"
         lifetime = {"AT_TTL": str(LIFETIME)}
-        redirects = {GLEWLWYD: f"{self.loopback} {self.relay}", DJANGO: "http://127.0.0.1/"}
+        redirects = {GLEWLWYD: f"{self.loopback} {self.relay} {self.page}", DJANGO: "http://127.0.0.1/"}
         self.running = {
             name: ForeignServer(name, installed, folder, {**lifetime, "REDIRECTS": f"{redirect} {SCHEME_REDIRECT}"})
             for name, redirect in redirects.items()

@@ -1,16 +1,18 @@
 """The ways to sign in: each to its end, and refreshed afterwards."""
 
 import base64
+import hashlib
 import json
 import os
 import re
 import shutil
+import ssl
 import subprocess
 import textwrap
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from foreign import ask
 from servers import ENCODED_SECRET, SCHEME_REDIRECT, SECRET
@@ -181,7 +183,8 @@ def form_post(case):
 class StaticHost(ThreadingHTTPServer):
     """A host that serves files and takes nothing; `requests` has the first line of each request."""
 
-    def __init__(self, port, folder):
+    def __init__(self, port, folder, certificate=None):
+        """`certificate`: a PEM file with its key, for https."""
         self.requests = requests = []
 
         class Handler(SimpleHTTPRequestHandler):
@@ -195,7 +198,15 @@ class StaticHost(ThreadingHTTPServer):
                 """The list is the log."""
 
         super().__init__(("127.0.0.1", port), Handler)
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            # In the thread of each connection: browsers connect in advance, and may not like the certificate.
+            self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
         threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, *_):
+        """A connection that comes to nothing is the browser's affair."""
 
     def close(self):
         self.shutdown()
@@ -233,8 +244,8 @@ def relay(case):
     case.refreshes()
 
 
-def scheme(case):
-    """Back by a URI scheme: Chromium hands the address to xdg-open, and that to what the desktop entry names."""
+def desktop(case):
+    """The environment of a desktop that has `authctl-callback.desktop` among its applications."""
     prefix = case.folder / "prefix"
     (prefix / "bin").mkdir(parents=True)
     (prefix / "bin/authctl").symlink_to(case.daemon.binaries / "authctl")
@@ -243,21 +254,112 @@ def scheme(case):
     subprocess.run(
         ["bash", "-c", script, REPOSITORY, prefix], env={**os.environ, **data}, check=True, stdout=subprocess.DEVNULL
     )
-    case.profile("by-scheme", f"redirect_uri: {SCHEME_REDIRECT}")
     display = Display()
     case.ends.callback(display.close)
-    desktop = {**data, "DISPLAY": display.name}
-    case.daemon.start()
-    case.add_glewlwyd("--provider", "by-scheme")
-    # As somebody who has ticked "always open these links" of this site.
-    site = "/".join(case.glewlwyd.issuer.split("/")[:3])
-    scheme = SCHEME_REDIRECT.split(":")[0]
+    return {**data, "DISPLAY": display.name}
+
+
+def browse_opening(case, address, scheme, desktop, **options):
+    """A Chromium of somebody who has ticked "always open these links" of this address's site."""
+    site = "/".join(address.split("/")[:3])
     case.browse(
         environment={**case.daemon.environment, **desktop},
         headless=False,
         preferences={"protocol_handler": {"allowed_origin_protocol_pairs": {site: {scheme: True}}}},
+        **options,
     )
-    login = case.login("--flow", "scheme", **desktop)
+
+
+def page(case):
+    """Back to a page of the user's own on https, which hands its address to xdg-open and so to authctl: nothing is pasted."""
+    host = StaticHost(case.servers.page_port, case.folder / "host", certificate(case))
+    case.ends.callback(host.close)
+    shutil.copytree(REPOSITORY / "etc/relay", case.folder / "host/back")
+    case.profile("by-page", f"redirect_uri: {case.servers.page}")
+    surroundings = desktop(case)
+    case.daemon.start()
+    case.add_glewlwyd("--provider", "by-page")
+    browse_opening(case, case.servers.page, "io.authrefresh", surroundings, trusting=True)
+    login = case.login(**surroundings)
+    case.open()
+    pages = case.pages(case.glewlwyd)
+    pages.log_in()
+    pages.allow()
+    case.expect_page("Back from the sign-in", "Hand this address to authctl", "paste it")
+    case.check("the address says nothing any more", case.chromium.url() == case.servers.page, case.chromium.url())
+    case.chromium.click("#open")
+    case.check("authctl login ends with 0", login.end() == 0, login.text)
+    case.token_is_taken(case.glewlwyd, f"authrefreshd:{SECRET}")
+
+
+def web_session(case):
+    """The same page for a program of the user's own, which gets the whole address by `authctl web-session`."""
+    host = StaticHost(case.servers.page_port, case.folder / "host", certificate(case))
+    case.ends.callback(host.close)
+    shutil.copytree(REPOSITORY / "etc/relay", case.folder / "host/back")
+    surroundings = desktop(case)
+    case.daemon.start()
+    browse_opening(case, case.servers.page, "io.authrefresh", surroundings, trusting=True)
+    answer = f"{case.servers.page}?token=sesame#more"
+    session = case.run("web-session", answer, "--callback", case.servers.page, **surroundings)
+    case.open()
+    case.expect_page("Back from the sign-in", answer)
+    case.chromium.click("#open")
+    case.check("authctl web-session ends with 0", session.end() == 0, session.text)
+    case.check("and prints the whole address", session.lines[-1] == answer, session.text)
+
+
+def web_session_loopback(case):
+    """A sign-in that a program does for itself: it gets the server's answer, and nothing is known of an account."""
+    case.start()
+    verifier = base64.urlsafe_b64encode(os.urandom(32)).rstrip(b"=")
+    challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier).digest()).rstrip(b"=").decode()
+    query = {
+        "response_type": "code",
+        "client_id": "authrefreshd",
+        "redirect_uri": case.servers.loopback,
+        "scope": "openid api",
+        "state": "of-its-own",
+        "nonce": "too",
+        "code_challenge": challenge,
+        "code_challenge_method": "S256",
+    }
+    case.servers.forget_consent("authrefreshd")
+    address = f"{case.glewlwyd.metadata['authorization_endpoint']}?{urlencode(query)}"
+    session = case.run("web-session", address, "--callback", case.servers.loopback)
+    case.open()
+    pages = case.pages(case.glewlwyd)
+    pages.log_in()
+    pages.allow()
+    case.expect_page("Done here", "handed the answer")
+    case.check("authctl web-session ends with 0", session.end() == 0, session.text)
+    answer = session.lines[-1]
+    told = parse_qs(urlsplit(answer).query)
+    case.check("the address is at the callback", answer.startswith(f"{case.servers.loopback}?"), answer)
+    case.check("and has the code, and the program's state", "code" in told and told["state"] == ["of-its-own"], answer)
+
+
+def certificate(case):
+    """A certificate for localhost, with its key in the same file, that nobody has signed."""
+    path = case.folder / "page.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", path, "-out", f"{path}.crt"],
+        check=True, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(Path(f"{path}.crt").read_text(encoding="utf-8"))
+    return path
+
+
+def scheme(case):
+    """Back by a URI scheme: Chromium hands the address to xdg-open, and that to what the desktop entry names."""
+    case.profile("by-scheme", f"redirect_uri: {SCHEME_REDIRECT}")
+    surroundings = desktop(case)
+    case.daemon.start()
+    case.add_glewlwyd("--provider", "by-scheme")
+    browse_opening(case, case.glewlwyd.issuer, SCHEME_REDIRECT.split(":")[0], surroundings)
+    login = case.login("--flow", "scheme", **surroundings)
     case.open()
     login.expect("are handed to 'authctl callback' from now on")
     pages = case.pages(case.glewlwyd)

@@ -351,3 +351,61 @@ struct CodeExchangeTests {
         )
     }
 }
+
+/// ID tokens that come by way of the browser (OpenID Connect Core §3.2.2.11, §3.3.2.10).
+struct FrontChannelTests {
+    private static let code = "code-1"
+
+    /// Half of the code's hash, as `c_hash` has it.
+    private static var codeHash: JSONValue {
+        .string(Base64URL.encode(SHA256.hash(data: Data(code.utf8)).prefix(16)))
+    }
+
+    /// What comes of an exchange whose code came with an ID token of these claims, at a server that answers with `later` ones.
+    private func exchange(
+        _ claims: [String: JSONValue],
+        later: [String: JSONValue] = [:]
+    ) async throws -> (outcome: GrantOutcome, lines: [String]) {
+        let signer = TestSigner()
+        let script = signInServer(signer) { request, _ in
+            guard request.line == "POST /token" else { return nil }
+            let token = try signer.token(TestSigner.claims(request.origin, later))
+            return LoopbackServer.json(
+                200,
+                #"{"access_token":"a1","token_type":"Bearer","refresh_token":"r1","id_token":"\#(token)"}"#
+            )
+        }
+        return try await withServer(script) { server in
+            try await withClient { client in
+                var request = try codeExchange(at: server.origin)
+                request.frontIDToken = Secret(try signer.token(TestSigner.claims(server.origin, claims)))
+                return (await client.exchange(request), server.requests.map(\.line))
+            }
+        }
+    }
+
+    @Test func `a code is exchanged whose ID token has its hash`() async throws {
+        let seen = try await exchange(["c_hash": Self.codeHash])
+        #expect(try seen.outcome.result.get().subject == "alice")
+    }
+
+    @Test(
+        arguments: [
+            [:], ["c_hash": .string("AAAAAAAAAAAAAAAAAAAAAA")], ["c_hash": codeHash, "nonce": .string("nonce-2")],
+            ["c_hash": codeHash, "aud": .string("another")], ["c_hash": codeHash, "exp": .number(1)],
+        ] as [[String: JSONValue]]
+    )
+    func `a code is not sent if the ID token that came with it cannot be believed`(claims: [String: JSONValue])
+        async throws
+    {
+        let seen = try await exchange(claims)
+        #expect(seen.outcome.failure?.failureClass.isMisconfiguration == true)
+        #expect(!seen.lines.contains("POST /token"))
+    }
+
+    @Test func `a grant is revoked whose two ID tokens name two people`() async throws {
+        let seen = try await exchange(["c_hash": Self.codeHash, "sub": .string("mallory")])
+        #expect(seen.outcome.failure?.detail.summary.contains("names another person") == true)
+        #expect(seen.lines.last == "POST /revoke")
+    }
+}

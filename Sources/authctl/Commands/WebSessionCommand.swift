@@ -1,0 +1,111 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+internal import Terminal
+
+/// `authctl web-session`.
+struct WebSessionCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "web-session",
+        abstract: "Open a page in a browser, and print the address that it comes back to.",
+        discussion: """
+            For programs that have a person sign in, or decide something, on pages of the web, and need no account here. The page is \
+            opened; when the browser is sent back to the callback, the whole address is printed on one line, whatever is in it.
+
+            --callback: 'http://127.0.0.1/done', 'http://localhost/done' or 'http://[::1]/done', on whose port the daemon listens \
+            meanwhile; 'com.example.app:/done', which the desktop is told once to hand to 'authctl callback'; \
+            or 'https://app.example/done', a page of your own, which hands its address on by a link to 'io.authrefresh:' and the address. \
+            Each callback has one session at a time. An address can be pasted at any time instead.
+
+            Without a port any free one is used. '{callback}' in URL is replaced by the callback with its port, percent-encoded; with \
+            --json the first line has it, too.
+
+            Nothing of the address is checked but that it is at the callback: scheme, host, port and path. Any program and page on this \
+            machine can send a browser there. 'state', PKCE (RFC 7636) and what the server answers are yours to compare. What stands behind a \
+            '#' never reaches a loopback callback; browsers keep it to themselves.
+
+            URL may hold secrets, and other users can read what programs are started with: '-' reads it from standard input. \
+            An URL that is an argument is wiped from there at once.
+
+            The browser and its window are chosen as by 'authctl login', without an account.
+
+            Exit status: 0 done, 77 the address has an 'error' (RFC 6749 4.1.2.1), and is printed all the same, or you are not \
+            permitted; 75 timed out, or the callback is in use; 78 the window or browser that was asked for cannot be had, or the port \
+            cannot; 130 cancelled by Ctrl-C, or by closing a window of --temporary-profile.
+
+            Examples:
+
+              authctl web-session - --callback com.example.app:/done < url.txt
+              page='https://as.example/authorize?client_id=me&redirect_uri={callback}'
+              authctl web-session "$page" --callback http://127.0.0.1/done
+            """
+    )
+
+    @Argument(help: "The page's address, or '-'.")
+    var url: String
+
+    @Option(help: ArgumentHelp("Where the browser comes back to.", valueName: "uri"))
+    var callback: String
+
+    @Option(help: ArgumentHelp("How long to wait: 90s, 5m, at most 1h. Without: 10m.", valueName: "time"))
+    var timeout: LengthOfTime?
+
+    @OptionGroup var window: WindowOptions
+
+    @OptionGroup var output: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+        if let timeout, !(1...3600).contains(timeout.seconds) {
+            throw ValidationError("'--timeout' is from 1s to 1h")
+        }
+    }
+
+    func run() throws(AuthctlError) {
+        ProgramArguments.wipe()
+        let address = try address
+        // Before anything is begun: the callback's port is all that is missing of it.
+        _ = try WebSession.link(to: address, callback: callback)
+        var session = try WebSession(
+            address,
+            StartWebSession.Parameters(callback: callback, timeoutSec: timeout?.seconds),
+            window: try choice,
+            connection: connection,
+            output: output
+        )
+        let answer = try session.run()
+        if !output.json { try StandardOutput.write(answer + "\n") }
+        if let code = CallbackError.code(in: answer) { throw .callbackIsError(code: code) }
+    }
+
+    private var address: SecretText {
+        get throws(AuthctlError) {
+            guard url == "-" else { return SecretText(url) }
+            return try SecretFile(name: url, purpose: .page).readLine(prompt: "address of the page: ")
+        }
+    }
+
+    private var choice: WindowChoice {
+        get throws(AuthctlError) {
+            do throws(AuthctlError) {
+                return try WindowChoice(window.kind, browser: window.browser, in: .real)
+            } catch {
+                throw error.asNoContext
+            }
+        }
+    }
+}
+
+/// The one thing that a script would have to look for itself.
+enum CallbackError {
+    /// Characters of it that are shown.
+    private static let longest = 100
+
+    /// The value of `error` in the query or the fragment of an address; nil if there is none (RFC 6749 §4.1.2.1, §4.2.2.1).
+    static func code(in url: String) -> String? {
+        let answer = url.drop { $0 != "?" && $0 != "#" }
+        let values = answer.split { "?#&".contains($0) }.filter { $0.hasPrefix("error=") }
+            .map { $0.dropFirst("error=".count) }
+        return values.first { !$0.isEmpty }.map { String($0.prefix(longest)) }
+    }
+}

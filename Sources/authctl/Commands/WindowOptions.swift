@@ -1,0 +1,52 @@
+internal import ArgumentParser
+
+/// The options of every command that opens a page for the person: in which browser, and in what kind of window.
+struct WindowOptions: ParsableArguments {
+    @Flag(name: .customLong("private"), help: "Open a private window, or nothing. The server asks who you are there.")
+    var isPrivate = false
+
+    @Flag(help: "Open a private window with a profile of its own, in which nobody is signed in.")
+    var temporaryProfile = false
+
+    @Flag(help: "Open nothing; show the address. Where you open it decides whether you are signed in already.")
+    var noOpen = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The browser to open: a program in PATH, or its path. You may be signed in there already.",
+            valueName: "program"
+        )
+    )
+    var browser: String?
+
+    @Flag(
+        help:
+            "Open the page by the desktop's portal only, in the browser that it chooses; you may be signed in there already."
+    )
+    var portal = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The window that the portal's dialog belongs to: x11:XID, wayland:HANDLE.",
+            valueName: "handle"
+        )
+    )
+    var parentWindow: String?
+
+    func validate() throws {
+        guard !noOpen || !(isPrivate || temporaryProfile) else {
+            throw ValidationError("'--no-open' opens no private window")
+        }
+        guard parentWindow == nil || portal else { throw ValidationError("'--parent-window' goes with '--portal'") }
+        guard !portal || !(noOpen || isPrivate || temporaryProfile || browser != nil) else {
+            throw ValidationError("'--portal' chooses the window: it takes no other option that does")
+        }
+        guard !noOpen || browser == nil else { throw ValidationError("'--no-open' opens no browser") }
+    }
+
+    var kind: WindowChoice.Kind {
+        if portal { return .portal(parentWindow: parentWindow) }
+        if noOpen { return .none }
+        return isPrivate || temporaryProfile ? .privateWindow(hasOwnProfile: temporaryProfile) : .usual
+    }
+}

@@ -1,0 +1,107 @@
+internal import Glibc
+
+/// A page that is opened for the person: the browser's process, and the way by which the address gets there.
+///
+/// With the address itself, every user of this machine could read what is secret in it among the browser's arguments: a sign-in's `state`, and
+/// so answer in its place, or sign somebody else in.
+struct PageOpening: ~Copyable {
+    /// What became of the browser, as far as anybody has to be told.
+    enum News: Equatable {
+        /// The window was the session's own, and was closed.
+        case windowClosed
+        /// The person has closed the desktop's dialog, or nothing could be started: they open the page themselves.
+        case notOpened(reason: String)
+    }
+
+    /// µs for a browser to close its window.
+    private static let closingPatience: Int64 = 3_000_000
+
+    private(set) var choice: WindowChoice
+    private var browser: DetachedProgram?
+    /// What the browser was started with.
+    private var way: WebLink?
+    /// What the browser was started with leads on from there; nil once it did.
+    private var detour: SecretLink?
+
+    init(_ choice: WindowChoice) {
+        self.choice = choice
+    }
+
+    /// What poll(2) is to watch for `serve`.
+    var descriptors: [Int32] {
+        switch detour {
+        case .some(let detour): detour.descriptors
+        case nil: []
+        }
+    }
+
+    /// Chooses the browser; to be called before `open`.
+    ///
+    /// - Throws: as `WindowChoice.chooseBrowser`.
+    mutating func chooseBrowser(configured: String? = nil, hint: String = "") throws(AuthctlError) {
+        try choice.chooseBrowser(configured: configured, hint: hint)
+    }
+
+    /// Starts the browser.
+    ///
+    /// - Returns: why it could not be started; nil if it was, or if none is to be.
+    mutating func open(_ link: WebLink) -> String? {
+        guard let wanted = choice.browser else { return nil }
+        guard let detour = SecretLink.leading(to: link) else { return "no port on loopback can be had" }
+        way = detour.link
+        browser = Self.start(wanted, at: detour.link)
+        guard browser != nil else { return "\(wanted.name) cannot be started" }
+        self.detour = consume detour
+        return nil
+    }
+
+    /// Whether a browser was started, or is the portal's to start.
+    var isOpened: Bool { way != nil && browser != nil }
+
+    /// Leads the browser on if it has come; does not wait.
+    mutating func serve() {
+        if detour?.serve() ?? false { detour = nil }
+    }
+
+    private static func start(_ browser: Browser, at link: WebLink) -> DetachedProgram? {
+        DetachedProgram(browser.command(for: link), input: browser.isPortal ? link.text : nil)
+    }
+
+    /// Takes the end of the browser's process; to be called after SIGCHLD.
+    ///
+    /// - Returns: nil if there is nothing to be said of it.
+    /// - Throws: `noPortal` if only the portal was to open the page, and did not.
+    mutating func takeEnd() throws(AuthctlError) -> News? {
+        guard let end = browser?.takeEnd() else { return nil }
+        browser = nil
+        if choice.browser?.isPortal ?? false, end != .exited(0) { return try take(portalEnd: end) }
+        guard end == .exited(0) else { return .notOpened(reason: "the browser was not opened") }
+        // Another one's process only hands the address on, and ends at once.
+        return choice.browser?.ownProfile == nil ? nil : .windowClosed
+    }
+
+    /// Where the portal refused, the person opens the page; where it did not answer, the usual browser does.
+    private mutating func take(portalEnd end: CommandOutput.End) throws(AuthctlError) -> News? {
+        guard end != .exited(ExitStatus.cancelled.rawValue) else {
+            return .notOpened(reason: "the desktop's dialog was closed")
+        }
+        // A window of the portal alone that cannot be had.
+        guard !choice.isByPortalOnly else { throw .noPortal }
+        if let fallback = choice.takeFallback(), let way { browser = Self.start(fallback, at: way) }
+        return browser == nil ? .notOpened(reason: "the browser was not opened") : nil
+    }
+
+    /// Closes the window that was opened for this alone, and removes its profile.
+    ///
+    /// - Parameter signals: what the browser's end is waited for by.
+    mutating func close(waitingBy signals: borrowing CaughtSignals) {
+        guard let profile = choice.browser?.ownProfile else { return }
+        if let browser, browser.takeEnd() == nil {
+            kill(browser.pid, SIGTERM)
+            // What a browser writes while it ends would be left behind.
+            _ = signals.wait(for: [], microseconds: Self.closingPatience)
+        }
+        browser = nil
+        TemporaryProfile.remove(profile, .real)
+    }
+}

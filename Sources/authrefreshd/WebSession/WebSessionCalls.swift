@@ -1,0 +1,112 @@
+internal import AuthRefreshInterface
+internal import Dispatch
+internal import RedirectListener
+internal import RefreshCore
+internal import SignIn
+internal import Varlink
+
+/// The methods about web sessions. No secret of the daemon's is in them, so they are for every process of the user, as `StartSignIn` is.
+struct WebSessionCalls: Sendable {
+    private static let usualTimeoutSec: Int64 = 600
+
+    let room: WebSessions
+
+    func start(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) {
+        let asked = try call.decodeParameters(as: StartWebSession.Parameters.self)
+        guard call.wantsMore else { throw VarlinkError.expectedMore }
+        let seconds = asked.timeoutSec ?? Self.usualTimeoutSec
+        guard (1...3600).contains(seconds) else { throw .invalidParameter("timeoutSec") }
+        let callback = try read(asked.callback)
+        let (process, timeout) = (responder.peer.pid, Duration.seconds(seconds))
+        let browser = coordinator.settings.loginBrowser
+        let begun = room.assumeIsolated { room in
+            room.start(callback, timeout: timeout, of: process) { report in
+                switch report {
+                case .started(var reply):
+                    reply.browser = browser
+                    responder.reply(reply, continues: true)
+                case .completed(let reply): responder.reply(reply)
+                case .refused(let refusal): responder.fail(VarlinkError(refusal, of: callback))
+                case .ended(let end, let callback):
+                    responder.fail(VarlinkError(WebSessionEndedError(callback: callback.text, reason: end.rawValue)))
+                }
+            }
+        }
+        switch begun {
+        case .failure(let refusal): throw VarlinkError(refusal, of: callback)
+        case .success(let id):
+            responder.onDisconnect { [room] in
+                room.executor.queue.async { room.assumeIsolated { $0.forget(id) } }
+            }
+        }
+    }
+
+    /// Hands what came back to the web session that it belongs to.
+    ///
+    /// - Returns: nil if it is a sign-in's, or nobody's.
+    /// - Throws: `InvalidSettings` if it is not the callback of the session that is named.
+    func continueSession(
+        _ call: VarlinkCall,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) -> ContinueSignIn.Reply? {
+        let asked = try call.decodeParameters(as: ContinueSignIn.Parameters.self)
+        guard let redirect = asked.redirect else { return nil }
+        // A state that a sign-in waits for is that sign-in's, wherever it came to.
+        if asked.attempt == nil, let state = (try? PastedRedirect.read(redirect))?.state,
+            coordinator.signIns.expecting(state) != nil
+        {
+            return nil
+        }
+        switch room.assumeIsolated({ $0.bring(redirect, to: asked.attempt) }) {
+        case .taken: return ContinueSignIn.Reply(account: "")
+        case .nobodys: return nil
+        case .refused:
+            let reason = "it is not at the callback that this session waits for"
+            let hint = "copy the whole address that the browser was sent to"
+            throw VarlinkError(InvalidSettingsError(field: "redirect", reason: reason, hint: hint))
+        }
+    }
+
+    private func read(_ callback: String) throws(VarlinkError) -> CallbackAddress {
+        do throws(CallbackAddress.Flaw) {
+            return try CallbackAddress(callback)
+        } catch {
+            throw VarlinkError(InvalidSettingsError(field: "callback", reason: error.reason, hint: error.hint))
+        }
+    }
+}
+
+extension VarlinkError {
+    /// Why there is no web session.
+    fileprivate init(_ refusal: WebSessionRefusal, of callback: CallbackAddress) {
+        let told: (kind: String, reason: String, hint: String)
+        switch refusal {
+        case .tooMany(let limit):
+            let isOwn = limit == .webSessionsOfProcess
+            let maximum = isOwn ? CallerLimits.webSessionsOfProcessMax : CallerLimits.webSessionsMax
+            self.init(LimitExceededError(limit, maximum: maximum))
+            return
+        case .underWay:
+            told = ("busy", "another web session waits for this callback", "end that one first, or use another path")
+        case .notListening(let error):
+            let hint = "end the program that has the port (ss -ltnp), or leave the port out"
+            switch error {
+            case .portTaken: told = ("busy", error.description, hint)
+            case .cannotListen: told = ("misconfigured", error.description, "use another port, or leave it out")
+            }
+        case .stopping: told = ("unavailable", "the daemon is stopping", "try again when it runs")
+        }
+        self.init(
+            WebSessionNotStartedError(
+                callback: callback.text,
+                kind: told.kind,
+                reason: told.reason,
+                hint: told.hint
+            )
+        )
+    }
+}

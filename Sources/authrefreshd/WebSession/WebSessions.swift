@@ -1,0 +1,291 @@
+internal import AuthRefreshInterface
+internal import Dispatch
+internal import RedirectListener
+internal import RefreshCore
+internal import SignIn
+
+/// The web sessions that are under way: each waits for one callback, for the program that asked.
+///
+/// They have nothing to do with accounts. What comes back is the caller's to judge; the one thing that is looked at is its address. A session
+/// ends with its callback, with its time, or with its caller.
+actor WebSessions {
+    /// What the caller of a session is told.
+    enum Report: Sendable {
+        case started(StartWebSession.Reply)
+        /// The last.
+        case completed(StartWebSession.Reply)
+        /// The last: it could not begin.
+        case refused(WebSessionRefusal)
+        /// The last, without a callback.
+        case ended(WebSessionEnd, CallbackAddress)
+    }
+
+    /// What became of an address that was brought by hand, or by the desktop.
+    enum Taking: Sendable {
+        case taken
+        /// The session that was named has another callback, and goes on.
+        case refused
+        /// No session has this callback.
+        case nobodys
+    }
+
+    typealias Follower = @Sendable (Report) -> Void
+
+    private struct Session {
+        let process: Int32
+        let startedAt: Moment
+        let timeout: Duration
+        let follower: Follower
+        /// With the port, once that is known.
+        var callback: CallbackAddress
+        var isStarted = false
+        var listener: RedirectListener?
+
+        func remaining(at now: Moment) -> Duration {
+            max(timeout - now.elapsed(since: startedAt), .zero)
+        }
+    }
+
+    /// As many as a browser's request may have that delivers one.
+    private static let urlBytesMax = RedirectLimits().redirectBytesMax
+
+    nonisolated let executor: DispatchQueueExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    private let timebase: Timebase
+    /// By their names on the wire.
+    private var running: [String: Session] = [:]
+    private var alarm: SessionAlarm?
+    private var isStopping = false
+
+    /// - Parameter executor: the coordinator's, so that calls need not wait twice.
+    init(executor: DispatchQueueExecutor, timebase: Timebase) {
+        self.executor = executor
+        self.timebase = timebase
+    }
+
+    // MARK: Those who ask
+
+    /// Begins a session.
+    ///
+    /// - Parameters:
+    ///   - process: who asks; each has a limit of its own.
+    ///   - follower: told `started` and the end, on this queue, after this returns.
+    /// - Returns: the session's name.
+    func start(
+        _ callback: CallbackAddress,
+        timeout: Duration,
+        of process: Int32,
+        follower: @escaping Follower
+    ) -> Result<String, WebSessionRefusal> {
+        advance()
+        guard !isStopping else { return .failure(.stopping) }
+        let own = running.values.count { $0.process == process }
+        guard own < CallerLimits.webSessionsOfProcessMax else { return .failure(.tooMany(.webSessionsOfProcess)) }
+        guard running.count < CallerLimits.webSessionsMax else { return .failure(.tooMany(.webSessions)) }
+        guard !running.values.contains(where: { $0.callback.isSame(as: callback) }) else { return .failure(.underWay) }
+        // 128 random bits, as a sign-in has them.
+        let id = RandomText.text(characters: 22)
+        running[id] = Session(
+            process: process,
+            startedAt: timebase.now(),
+            timeout: timeout,
+            follower: follower,
+            callback: callback
+        )
+        arm()
+        Task { await open(id) }
+        return .success(id)
+    }
+
+    /// Ends a session whose caller has gone.
+    func forget(_ id: String) {
+        guard let session = running.removeValue(forKey: id) else { return }
+        session.listener?.close()
+        arm()
+    }
+
+    /// Ends them all, because the daemon stops.
+    func stop() {
+        isStopping = true
+        for id in running.keys.sorted() { end(id, .stopping) }
+    }
+
+    // MARK: What comes back
+
+    /// Takes an address that a person brought, or the desktop.
+    ///
+    /// - Parameter id: the session that it is for; nil: the one with this callback.
+    func bring(_ text: String, to id: String?) -> Taking {
+        advance()
+        let url = CallbackURL.text(brought: text)
+        let fits = { (session: Session) in
+            session.isStarted && url.utf8.count <= Self.urlBytesMax && session.callback.isPlace(of: url)
+        }
+        if let id {
+            guard let session = running[id] else { return .nobodys }
+            guard fits(session) else { return .refused }
+            complete(id, with: url)
+            return .taken
+        }
+        guard let found = running.first(where: { fits($0.value) }) else { return .nobodys }
+        complete(found.key, with: url)
+        return .taken
+    }
+
+    /// Takes what a browser delivered to the listener of the session `id`; nothing at all is an answer, too.
+    private func delivered(
+        _ form: RedirectListener.Delivery,
+        to id: String,
+        show: @escaping @Sendable (RedirectPage) -> Void
+    ) {
+        advance()
+        guard let session = running[id], session.isStarted else { return show(.webSessionOver) }
+        complete(id, with: CallbackURL.text(of: session.callback, query: form))
+        show(.webSessionDone)
+    }
+
+    /// Ends those whose time has come.
+    func advance() {
+        let now = timebase.now()
+        for (id, session) in running where session.remaining(at: now) == .zero { end(id, .timedOut) }
+        arm()
+    }
+
+    // MARK: Steps
+
+    /// Listens if the callback is on this machine, and tells the caller where.
+    private func open(_ id: String) async {
+        guard let callback = running[id]?.callback else { return }
+        guard callback.kind == .loopback else { return started(id, at: callback, listener: nil) }
+        do throws(RedirectListenerError) {
+            let listener = try await RedirectListener.open(
+                port: callback.port,
+                path: callback.path,
+                deliver: delivery(to: id)
+            )
+            var callback = callback
+            callback.port = listener.port
+            started(id, at: callback, listener: listener)
+        } catch {
+            guard let session = running.removeValue(forKey: id) else { return }
+            session.follower(.refused(.notListening(error)))
+            arm()
+        }
+    }
+
+    private func started(_ id: String, at callback: CallbackAddress, listener: RedirectListener?) {
+        // Its caller has gone meanwhile.
+        guard var session = running[id] else {
+            listener?.close()
+            return
+        }
+        (session.callback, session.listener, session.isStarted) = (callback, listener, true)
+        running[id] = session
+        session.follower(.started(reply("started", of: id, session)))
+    }
+
+    /// Brings here what browsers deliver to the listener of the session `id`.
+    private func delivery(to id: String) -> RedirectListener.Deliver {
+        { [weak self, queue = executor.queue] form, show in
+            queue.async { [weak self] in
+                guard let self else { return show(.webSessionOver) }
+                self.assumeIsolated { $0.delivered(form, to: id, show: show) }
+            }
+        }
+    }
+
+    private func complete(_ id: String, with url: String) {
+        guard let session = running.removeValue(forKey: id) else { return }
+        session.listener?.close()
+        var reply = reply("completed", of: id, session)
+        reply.url = url
+        session.follower(.completed(reply))
+        arm()
+    }
+
+    private func end(_ id: String, _ end: WebSessionEnd) {
+        guard let session = running.removeValue(forKey: id) else { return }
+        session.listener?.close()
+        session.follower(.ended(end, session.callback))
+    }
+
+    private func reply(_ event: String, of id: String, _ session: Session) -> StartWebSession.Reply {
+        let now = timebase.now()
+        return StartWebSession.Reply(
+            event: event,
+            attempt: id,
+            atUSec: now.wall.microseconds,
+            expiresAtUSec: (now.wall + session.remaining(at: now)).microseconds,
+            callback: session.callback.text
+        )
+    }
+
+    /// Has `advance` called when the first of them has waited long enough.
+    private func arm() {
+        let now = timebase.now()
+        let rest = running.values.map { $0.remaining(at: now) }.min()
+        guard rest != nil || alarm != nil else { return }
+        let alarm =
+            alarm
+            ?? SessionAlarm(queue: executor.queue) { [weak self] in
+                self?.assumeIsolated { $0.advance() }
+            }
+        alarm.set(after: rest)
+        self.alarm = alarm
+    }
+}
+
+/// Why a web session was not begun.
+enum WebSessionRefusal: Error, Hashable, Sendable {
+    /// Another session has the same callback.
+    case underWay
+    case notListening(RedirectListenerError)
+    case tooMany(Limit)
+    case stopping
+}
+
+/// How a web session ends without a callback.
+enum WebSessionEnd: String, Hashable, Sendable {
+    case timedOut
+    case stopping
+}
+
+/// A timer of its own for sessions: they are few, and no account waits for one.
+///
+/// It does not count while the machine sleeps. Whatever comes in asks the clock first, so that nothing is taken late.
+private final class SessionAlarm {
+    private let source: any DispatchSourceTimer
+
+    init(queue: DispatchQueue, onTime: @escaping @Sendable () -> Void) {
+        source = DispatchSource.makeTimerSource(queue: queue)
+        source.setEventHandler(handler: onTime)
+        source.schedule(deadline: .distantFuture)
+        source.activate()
+    }
+
+    deinit { source.cancel() }
+
+    /// - Parameter time: nil: not at all.
+    func set(after time: Duration?) {
+        let deadline = time.map { DispatchTime.now() + .microseconds(Int($0.microseconds)) }
+        source.schedule(deadline: deadline ?? .distantFuture)
+    }
+}
+
+/// What the browser shows.
+extension RedirectPage {
+    static let webSessionDone = RedirectPage(
+        .success,
+        title: "Done here",
+        text: "The program that opened this page has been handed the answer. What it makes of it, it says itself.",
+        advice: "You can close this window."
+    )
+
+    static let webSessionOver = RedirectPage(
+        .notice,
+        title: "Nobody waits for this answer",
+        text: "The program that opened this page has ended, or had an answer before. Nothing was handed on.",
+        advice: "You can close this window, and begin anew in that program."
+    )
+}

@@ -1,0 +1,281 @@
+import AuthRefreshInterface
+import RedirectListener
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// The web sessions by themselves, with real ports of this machine and a clock that a test moves.
+struct WebSessionTests {
+    private typealias Reports = EventLog<WebSessions.Report>
+
+    private let clock = CoordinatorClock()
+    private let room: WebSessions
+
+    init() throws {
+        let executor = DispatchQueueExecutor(label: "test")
+        room = WebSessions(executor: executor, timebase: try clock.timebase())
+    }
+
+    /// Begins a session, and waits until it takes its callback.
+    private func start(
+        _ callback: String,
+        timeout: Duration = .seconds(600),
+        of process: Int32 = 1
+    ) async throws -> (id: String, callback: String, reports: Reports) {
+        let reports = Reports()
+        let id = try await begin(callback, timeout: timeout, of: process, reports).get()
+        let first = try await reports.first("the beginning") { _ in true }
+        guard case .started(let reply) = first else { throw TestFault.unreadable("\(first)") }
+        #expect(reply.attempt == id)
+        return (id, reply.callback, reports)
+    }
+
+    private func begin(
+        _ callback: String,
+        timeout: Duration = .seconds(600),
+        of process: Int32 = 1,
+        _ reports: Reports = Reports()
+    ) async throws -> Result<String, WebSessionRefusal> {
+        let address = try CallbackAddress(callback)
+        return await room.start(address, timeout: timeout, of: process) { reports.append($0) }
+    }
+
+    private func refusal(_ callback: String, of process: Int32 = 1) async throws -> WebSessionRefusal? {
+        if case .failure(let refusal) = try await begin(callback, of: process) { return refusal }
+        return nil
+    }
+
+    /// The address that the session ends with; nil if it ends with none.
+    private func end(_ reports: Reports) async throws -> String? {
+        let end = try await reports.first("the end") { if case .started = $0 { false } else { true } }
+        if case .completed(let reply) = end { return reply.url }
+        return nil
+    }
+
+    // MARK: Addresses
+
+    @Test(
+        arguments: [
+            ("http://127.0.0.1/done", .loopback, "http://127.0.0.1/done"),
+            ("HTTP://LocalHost:8400", .loopback, "HTTP://LocalHost:8400"),
+            ("http://[::1]:8400/Done", .loopback, "http://[::1]:8400/Done"),
+            ("com.example.app:/done", .scheme, "com.example.app:/done"),
+            ("MyApp://auth", .scheme, "MyApp://auth"),
+            ("https://App.example/back/", .page, "https://App.example/back/"),
+        ] as [(String, CallbackAddress.Kind, String)]
+    )
+    func `a callback is told by its scheme and host`(text: String, kind: CallbackAddress.Kind, told: String) throws {
+        let address = try CallbackAddress(text)
+        #expect(address.kind == kind)
+        #expect(address.text == told)
+    }
+
+    @Test(
+        arguments: [
+            "", "done", "/done", "http://app.example/done", "http://127.0.0.1.evil.example/", "https:///done",
+            "https:done",
+            "http://127.0.0.1:0/", "http://127.0.0.1:65536/", "http://127.0.0.1:+80/", "http://me@127.0.0.1/",
+            "http://127.0.0.1/done?x=1", "com.example.app:/done#x", "com.example.app:", "javascript:alert(1)",
+            "data:text/html,x", "file:///etc/passwd", "MAILTO:me@example.org", "1app:/done", "com.example.app:/a b",
+            "com.example.app:/é", "com.example.app:/" + String(repeating: "a", count: 2048),
+        ]
+    )
+    func `what nobody can be sent back to is refused`(text: String) {
+        #expect(throws: CallbackAddress.Flaw.self) { try CallbackAddress(text) }
+    }
+
+    @Test(
+        arguments: [
+            ("com.example.app:/done", "com.example.app:/done?token=1", true),
+            ("com.example.app:/done", "COM.Example.App:/done#token=1", true),
+            ("com.example.app:/done", "com.example.app:/Done?token=1", false),
+            ("com.example.app:/done", "com.example.app:/done/?token=1", false),
+            ("com.example.app:/done", "com.example.app:/donex", false),
+            ("com.example.app:/done", "com.example.app2:/done", false),
+            ("com.example.app:/done", "com.example.app://done", false),
+            ("myapp://auth", "myapp://auth?token=1", true),
+            ("myapp://auth", "myapp://auth/#token=1", true),
+            ("myapp://auth", "myapp://author?token=1", false),
+            ("https://app.example/back", "https://APP.example:443/back?x", true),
+            ("https://app.example/back", "https://app.example:444/back?x", false),
+            ("https://app.example/back", "http://app.example/back?x", false),
+            ("https://app.example/back", "https://app.example/back?u=https://evil.example/", true),
+            ("https://app.example/back", "https://app.example@evil.example/back?x", false),
+            ("https://app.example/back", "https://app.example\\@evil.example/back?x", false),
+            ("http://127.0.0.1:8400/done", "http://127.0.0.1:8400/done", true),
+            ("http://127.0.0.1:8400/done", "http://localhost:8400/done", false),
+            ("http://127.0.0.1:80/done", "http://127.0.0.1/done?x", true),
+        ]
+    )
+    func `an address is at the callback by scheme, host, port and path, whatever came along`(
+        callback: String,
+        url: String,
+        isThere: Bool
+    ) throws {
+        #expect(try CallbackAddress(callback).isPlace(of: url) == isThere)
+    }
+
+    // MARK: Callbacks
+
+    @Test(arguments: ["token=abc&x=1&x=2", "", "code=c&state=s", "error=access_denied"])
+    func `whatever a browser is sent back with is the caller's, once`(query: String) async throws {
+        let session = try await start("http://127.0.0.1/done")
+        let address = session.callback + (query.isEmpty ? "" : "?\(query)")
+        let page = try await RawWeb.get(address)
+        #expect(page.status == 200 && page.body.contains("Done here"))
+        #expect(!page.body.contains("abc"))
+        #expect(try await end(session.reports) == address)
+        #expect(session.reports.count == 2)
+        // Nobody listens any more.
+        let late = try? await RawWeb.get(address)
+        #expect(late?.status == nil)
+    }
+
+    @Test func `a form is handed on as a query of visible characters`() async throws {
+        let session = try await start("http://localhost/done")
+        _ = try await RawWeb.post(session.callback, "user=J\u{F6}\r\n&id_token=a.b.c#d")
+        #expect(try await end(session.reports) == session.callback + "?user=J%C3%B6%0D%0A&id_token=a.b.c%23d")
+    }
+
+    @Test func `a callback of another path, or by another name of this machine, is not taken`() async throws {
+        let session = try await start("http://127.0.0.1/done")
+        let port = try #require(session.callback.firstMatch(of: /:(\d+)\//)?.1)
+        for path in ["/", "/Done", "/done/", "/done/x", "//done", "/%64one"] {
+            #expect(try await RawWeb.get("http://127.0.0.1:\(port)\(path)?token=forged").status == 404, "\(path)")
+        }
+        for host in ["evil.example:\(port)", "127.0.0.1.evil.example:\(port)", "127.0.0.1"] {
+            let forged = "GET /done?token=forged HTTP/1.1\r\nHost: \(host)\r\n\r\n"
+            #expect(try await RawWeb.send(forged, to: session.callback).status == 421, "\(host)")
+        }
+        let fetched = try await RawWeb.get(session.callback + "?token=forged", headers: ["Sec-Fetch-Dest: image"])
+        #expect(fetched.status == 403)
+        for brought in ["http://127.0.0.1:\(port)/?token=forged", "com.example.app:/done?token=forged", "token=forged"]
+        {
+            #expect(await room.bring(brought, to: session.id) == .refused)
+            #expect(await room.bring(brought, to: nil) == .nobodys)
+        }
+        #expect(session.reports.count == 1)
+        _ = try await RawWeb.get(session.callback + "?token=true")
+        #expect(try await end(session.reports) == session.callback + "?token=true")
+    }
+
+    @Test func `what the desktop hands on goes to the session with that callback, and to no other`() async throws {
+        let one = try await start("com.example.one:/done")
+        let other = try await start("com.example.other://auth")
+        #expect(await room.bring("com.example.third:/done?x=1", to: nil) == .nobodys)
+        #expect(await room.bring("com.example.other://auth?token=t#rest", to: one.id) == .refused)
+        #expect(await room.bring("com.example.other://auth?token=t#rest", to: nil) == .taken)
+        #expect(try await end(other.reports) == "com.example.other://auth?token=t#rest")
+        #expect(one.reports.count == 1)
+        #expect(await room.bring("com.example.other://auth?token=t", to: nil) == .nobodys)
+        #expect(await room.bring(" com.example.one:/do\n ne#access_token=t ", to: one.id) == .taken)
+        #expect(try await end(one.reports) == "com.example.one:/done#access_token=t")
+    }
+
+    @Test func `a page of the caller's own hands its address on, behind a scheme of ours`() async throws {
+        let session = try await start("https://app.example/back")
+        let address = "https://app.example/back?code=c#rest"
+        #expect(await room.bring("io.authrefresh:https://evil.example/back?code=c", to: nil) == .nobodys)
+        #expect(await room.bring("io.authrefresh:\(address)", to: nil) == .taken)
+        #expect(try await end(session.reports) == address)
+    }
+
+    @Test func `what is longer than a browser brings is not taken`() async throws {
+        let session = try await start("com.example.app:/done")
+        let long = "com.example.app:/done?x=" + String(repeating: "a", count: RedirectLimits().redirectBytesMax)
+        #expect(await room.bring(long, to: session.id) == .refused)
+        #expect(session.reports.count == 1)
+    }
+
+    // MARK: One of each
+
+    @Test(arguments: ["com.example.app:/done", "https://app.example/back"])
+    func `a second session with the same callback is refused while one is under way`(callback: String) async throws {
+        let first = try await start(callback)
+        #expect(try await refusal(callback) == .underWay)
+        #expect(
+            try await refusal(
+                callback.uppercased().replacing("/DONE", with: "/done").replacing("/BACK", with: "/back"),
+                of: 2
+            ) == .underWay
+        )
+        await room.forget(first.id)
+        #expect(try await refusal(callback) == nil)
+    }
+
+    @Test func `a port that one session has no other gets, whatever its path, and none needs a port of its own`()
+        async throws
+    {
+        let first = try await start("http://127.0.0.1/done")
+        let port = try #require(Int(first.callback.firstMatch(of: /:(\d+)\//)?.1 ?? ""))
+        #expect(try await refusal(first.callback) == .underWay)
+        let reports = Reports()
+        _ = try await begin("http://localhost:\(port)/other", reports).get()
+        guard
+            case .refused(.notListening(.portTaken(port))) = try await reports.first("a refusal", where: { _ in true })
+        else {
+            Issue.record("\(reports.all)")
+            return
+        }
+        let second = try await start("http://127.0.0.1/done")
+        #expect(second.callback != first.callback)
+    }
+
+    // MARK: Ends
+
+    @Test func `a session that nobody comes back to is over after its time`() async throws {
+        let long = try await start("com.example.long:/done")
+        let short = try await start("http://127.0.0.1/done", timeout: .seconds(60))
+        clock.pass(.seconds(60))
+        await room.advance()
+        guard case .ended(.timedOut, _) = short.reports.all.last else {
+            Issue.record("\(short.reports.all)")
+            return
+        }
+        #expect(long.reports.count == 1)
+        _ = try await start(short.callback)
+        // Nothing is taken late, though no timer has fired yet.
+        clock.pass(.seconds(540))
+        #expect(await room.bring("com.example.long:/done?token=late", to: nil) == .nobodys)
+        #expect(try await end(long.reports) == nil)
+    }
+
+    @Test func `the timer ends a session by itself`() async throws {
+        let session = try await start("com.example.app:/done", timeout: .milliseconds(50))
+        #expect(try await end(session.reports) == nil)
+    }
+
+    @Test func `the end of the caller frees the port and the callback`() async throws {
+        let session = try await start("http://127.0.0.1/done")
+        await room.forget(session.id)
+        let again = try await start(session.callback)
+        #expect(again.callback == session.callback)
+        #expect(session.reports.count == 1)
+    }
+
+    @Test func `a daemon that stops ends them all, and begins none`() async throws {
+        let session = try await start("com.example.app:/done")
+        await room.stop()
+        guard case .ended(.stopping, _) = session.reports.all.last else {
+            Issue.record("\(session.reports.all)")
+            return
+        }
+        #expect(try await refusal("com.example.app:/done") == .stopping)
+    }
+
+    @Test func `web sessions have the limits webSessions and webSessionsOfProcess, and one that ends makes room`()
+        async throws
+    {
+        let own = CallerLimits.webSessionsOfProcessMax
+        var ids: [String] = []
+        for number in 0..<CallerLimits.webSessionsMax {
+            let process = Int32(number / own)
+            if number == own { #expect(try await refusal("app.one:/more", of: 0) == .tooMany(.webSessionsOfProcess)) }
+            ids.append(try await start("app.n\(number):/done", of: process).id)
+        }
+        #expect(try await refusal("app.one:/more", of: 99) == .tooMany(.webSessions))
+        await room.forget(ids[0])
+        #expect(try await refusal("app.one:/more", of: 99) == nil)
+    }
+}
