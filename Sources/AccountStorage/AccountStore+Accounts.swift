@@ -57,6 +57,25 @@ extension AccountStore {
         }
     }
 
+    /// The accounts that a person is signed in to at `issuer`, in the order of their adding; those that are damaged are left out.
+    ///
+    /// - Parameter subject: as the issuer names the person.
+    package func accounts(
+        ofPerson subject: String,
+        at issuer: Issuer,
+        limit: Int
+    ) throws(StoreError) -> [Account] {
+        let ids = try read { db in
+            let statement = try db.cachedStatement(sql: StoreStatement.ofPerson.sql)
+            return try Int64.fetchAll(statement, arguments: [subject, issuer.url, limit])
+        }
+        var accounts: [Account] = []
+        for id in ids {
+            if case .intact(let record)? = try entry(AccountID(id)) { accounts.append(record.account) }
+        }
+        return accounts
+    }
+
     /// One page of all accounts, ordered by the bytes of their names: those after `name`, or the first ones.
     package func entries(after name: String?, limit: Int) throws(StoreError) -> [AccountEntry] {
         try read { db in try entries(.recordsAfterName, [name ?? "", limit], in: db) }

@@ -16,6 +16,7 @@ package enum StartSignIn {
         package var nonce: String?
         package var hashesNonce: Bool?
         package var policy: String?
+        package var newAccount: String?
 
         package init(
             account: String,
@@ -31,7 +32,8 @@ package enum StartSignIn {
             responseType: String? = nil,
             nonce: String? = nil,
             hashesNonce: Bool? = nil,
-            policy: String? = nil
+            policy: String? = nil,
+            newAccount: String? = nil
         ) {
             self.account = account
             self.flow = flow
@@ -47,6 +49,7 @@ package enum StartSignIn {
             self.nonce = nonce
             self.hashesNonce = hashesNonce
             self.policy = policy
+            self.newAccount = newAccount
         }
     }
 
@@ -67,6 +70,7 @@ package enum StartSignIn {
         package var status: AccountStatus?
         package var refreshTokenKept: Bool?
         package var idToken: AcquireToken.IDToken?
+        package var samePersonAs: String?
 
         package init(event: String, attempt: String, flow: String, atUSec: Int64, expiresAtUSec: Int64) {
             self.event = event

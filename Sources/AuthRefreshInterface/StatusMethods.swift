@@ -189,12 +189,20 @@ package struct Person: Codable, Hashable, Sendable {
     package var email: String?
     package var name: String?
     package var tenant: String?
+    package var subject: String?
 
-    package init(username: String? = nil, email: String? = nil, name: String? = nil, tenant: String? = nil) {
+    package init(
+        username: String? = nil,
+        email: String? = nil,
+        name: String? = nil,
+        tenant: String? = nil,
+        subject: String? = nil
+    ) {
         self.username = username
         self.email = email
         self.name = name
         self.tenant = tenant
+        self.subject = subject
     }
 
     /// The name that says best who it is; nil if there is none.

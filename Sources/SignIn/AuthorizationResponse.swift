@@ -57,7 +57,9 @@ package struct AuthorizationResponse: Equatable, Sendable {
         if isBareCode {
             // Without a state, only PKCE tells whether the code was issued for our own request (RFC 9700 §2.1.1). A server that
             // ignores the challenge would take an attacker's code.
-            guard expected.isCodeBound, !expected.requiresIssuer, expected.responseType == .code else { return .refused(.needsWholeAddress) }
+            guard expected.isCodeBound, !expected.requiresIssuer, expected.responseType == .code else {
+                return .refused(.needsWholeAddress)
+            }
         } else {
             guard let state, state == expected.state else { return .refused(.wrongState) }
         }

@@ -307,7 +307,8 @@ package enum SignInPhase: Equatable, Sendable {
         }
     }
 
-    var isStoring: Bool {
+    /// Whether the tokens are there, and not on disk yet.
+    package var isStoring: Bool {
         if case .storing = self { true } else { false }
     }
 }

@@ -268,7 +268,7 @@ extension Refusal {
         case "challenge": "the challenge"
         case "refreshToken": "the refresh token"
         case "url": "the URL"
-        case "name", "newName": "the account's name"
+        case "name", "newName", "newAccount": "the account's name"
         default: "the setting '\(field)'"
         }
     }

@@ -12,6 +12,23 @@ struct AccountStoreTests {
         store = try folder.open()
     }
 
+    @Test func `a person's accounts at an issuer are found, and nobody else's`() throws {
+        for (name, subject, issuer) in [
+            ("a", "alice", Sample.issuerURL), ("b", "bob", Sample.issuerURL), ("c", "alice", Sample.loopbackURL),
+            ("d", "alice", Sample.issuerURL),
+        ] {
+            var account = try Sample.account(name, issuer: issuer)
+            account.grantFacts.subject = subject
+            _ = try store.add(account)
+        }
+        let find = { (subject: String, limit: Int) in
+            try store.accounts(ofPerson: subject, at: Issuer(url: Sample.issuerURL), limit: limit).map(\.name.text)
+        }
+        #expect(try find("alice", 10) == ["a", "d"])
+        #expect(try find("alice", 1) == ["a"])
+        #expect(try find("Alice", 10) == [])
+    }
+
     @Test func `every field of an account survives a reopening`() throws {
         let new = NewAccount(
             Account(

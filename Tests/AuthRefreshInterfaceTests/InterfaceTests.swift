@@ -24,7 +24,8 @@ import Testing
     @Test func `types agree with their wire types`() throws {
         #expect(
             description.members(.type).map(\.name) == [
-                "FailureReport", "TokenSetStatus", "IdToken", "AccountStatus", "Person", "AccountSettings", "ManagedRegistration",
+                "FailureReport", "TokenSetStatus", "IdToken", "AccountStatus", "Person", "AccountSettings",
+                "ManagedRegistration",
                 "ProviderVariable", "EndOfGrant", "ProviderNote", "PurposeScopes",
                 "ProviderProfile", "SignOutStep",
                 "StoreFinding", "Finding",

@@ -87,7 +87,7 @@ struct MissingSettingTests {
         let end = SignInEnd.failed(SignInFailure(.misconfigured, "no", detail: detail))
         let noted = end.noted(from: profile, isByDevice: isByDevice)
         let name = try #require(AccountName("work"))
-        let refusal = String(decoding: noted.error(of: name).parameters, as: UTF8.self)
+        let refusal = String(decoding: noted.error(of: SignInTarget(account: name)).parameters, as: UTF8.self)
         #expect(refusal.contains("(") == (note != nil), "\(refusal)")
         if let note { #expect(refusal.contains("(\(note))"), "\(refusal)") }
         // Waiting helps, and nothing that had to be known.

@@ -148,6 +148,7 @@ struct SignInRoomTests {
             case .identify: "identify"
             case .poll: "poll"
             case .submit: "submit"
+            case .addAccount: "add"
             case .announce(.signInStarted, of: _, at: _): "announce start"
             case .announce(.signInFailed, of: _, at: _): "announce failure"
             case .announce: "announce"

@@ -34,6 +34,12 @@ enum Schema {
                     """
             )
         }
+        // No other table or column: an earlier version goes on with such a store.
+        migrator.registerMigration("accounts by person") { db in
+            try db.execute(
+                sql: "CREATE INDEX account_person ON account (subject, issuer_id) WHERE subject IS NOT NULL"
+            )
+        }
         return migrator
     }
 

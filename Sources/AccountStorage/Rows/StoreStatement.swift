@@ -20,7 +20,7 @@ enum StoreStatement: CaseIterable {
         resealToken
     case tokenSet, tokenSets, firstTokenSet, eraseTokenSet, eraseTokenSets, eraseOldTokenSets
     case asideAmong, tokenSetsAmong
-    case derivedBySubject, derivedByActor, lackingSource, renameSubject, renameActor
+    case ofPerson, derivedBySubject, derivedByActor, lackingSource, renameSubject, renameActor
 
     var sql: String {
         switch self {
@@ -118,6 +118,11 @@ enum StoreStatement: CaseIterable {
         case .eraseOldTokenSets:
             "DELETE FROM token_set WHERE account_id = ? AND access_wall_usec + access_lifetime_usec < ?"
         case .asideAmong: "SELECT account_id FROM set_aside WHERE account_id > ? AND account_id <= ?"
+        case .ofPerson:
+            """
+            SELECT id FROM account
+            WHERE subject = ? AND issuer_id = (SELECT id FROM issuer WHERE url = ?) ORDER BY id LIMIT ?
+            """
         case .derivedBySubject: "SELECT id FROM account WHERE subject_id = ? LIMIT ?"
         case .derivedByActor: "SELECT id FROM account WHERE actor_id = ? LIMIT ?"
         case .lackingSource: "SELECT id FROM account WHERE subject_id > 0 AND interaction_reason = ?"

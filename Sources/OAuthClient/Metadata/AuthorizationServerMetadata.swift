@@ -22,6 +22,8 @@ package struct AuthorizationServerMetadata: Hashable, Sendable {
     package var scopes: [String]?
     /// `code_challenge_methods_supported`; nil does not mean that the server knows no PKCE.
     package var codeChallengeMethods: [String]?
+    /// `prompt_values_supported` (OpenID Connect Initiating User Registration §3.1); nil if the server does not say.
+    package var promptValues: [String]?
     /// `id_token_signing_alg_values_supported`.
     package var idTokenSigningAlgorithms: [String]?
     /// `request_object_signing_alg_values_supported` (RFC 9101).
@@ -113,6 +115,7 @@ extension AuthorizationServerMetadata {
         grantTypes = reading.names("grant_types_supported")
         scopes = reading.names("scopes_supported")
         codeChallengeMethods = reading.names("code_challenge_methods_supported")
+        promptValues = reading.names("prompt_values_supported")
         idTokenSigningAlgorithms = reading.names("id_token_signing_alg_values_supported")
         requestObjectSigningAlgorithms = reading.names("request_object_signing_alg_values_supported")
         dpopSigningAlgorithms = reading.names("dpop_signing_alg_values_supported")

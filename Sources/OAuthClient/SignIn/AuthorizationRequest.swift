@@ -19,6 +19,8 @@ package struct AuthorizationRequest: Sendable {
     /// Nil asks for the account's, else for the profile's.
     package var scopes: [String]?
     package var prompt: String?
+    /// Whether the person is to choose who signs in, if the server does not say that it cannot have them choose.
+    package var choosesPerson = false
     package var loginHint: String?
     /// The best first (OpenID Connect Core §3.1.2.1).
     package var acrValues: [String] = []
@@ -115,7 +117,8 @@ struct AuthorizationParameters {
     /// Practices §3), and browsers send that to no listener.
     private var responseMode: ResponseMode? {
         guard request.responseType.hasIDToken else { return signIn.responseMode }
-        return signIn.responseMode ?? (request.redirectURI.hasPrefix("http://") && request.isListening ? .formPost : nil)
+        return signIn.responseMode
+            ?? (request.redirectURI.hasPrefix("http://") && request.isListening ? .formPost : nil)
     }
 
     private var asked: [(name: String, value: String)] {
@@ -212,6 +215,8 @@ extension OAuthClient {
                 throw client.misconfigured("the server has no authorization endpoint: it signs nobody in by a browser")
             }
             request.scopes = client.scopes(request.scopes, offeredBy: metadata)
+            let offersChoice = metadata.promptValues?.contains(Self.choice) ?? true
+            if request.choosesPerson, request.prompt == nil, offersChoice { request.prompt = Self.choice }
             var parameters = AuthorizationParameters(request: request).all
             let name = (name: "client_id", value: client.registration.clientID)
             // OpenID Connect Core §6.1 wants to see these two in the address as well, and so do some servers of a pushed request. Others
@@ -238,6 +243,9 @@ extension OAuthClient {
             return .failure(error)
         }
     }
+
+    /// The prompt by which people choose who signs in (OpenID Connect Core §3.1.2.1).
+    private static let choice = "select_account"
 
     /// Whether the server checks code challenges (RFC 7636 §4.6), by what it publishes or by what its profile says.
     ///

@@ -26,8 +26,17 @@ struct AccountListCommand: ParsableCommand {
 
               authctl account list
               authctl account list --json | jq -r '.accounts[].name'
+              authctl account list --person jane@example.org
             """
     )
+
+    @Option(
+        help: ArgumentHelp(
+            "Only the accounts of this person: a user name, an e-mail address, a name, the server's identifier, or a home (tenant).",
+            valueName: "name"
+        )
+    )
+    var person: String?
 
     @OptionGroup var output: OutputOptions
 
@@ -35,16 +44,17 @@ struct AccountListCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
-        let all = try daemon.allSettings(accounts: [])
+        var all = try daemon.allSettings(accounts: [])
+        if let person { all = all.only(of: person) }
         let isEmpty = all.accounts.isEmpty && all.damaged == nil
         try output.print(all, or: isEmpty ? "no accounts\n" : Self.text(all))
-        if isEmpty { StandardError.note("'authctl account add --help' tells how to add one") }
+        if isEmpty, person == nil { StandardError.note("'authctl account add --help' tells how to add one") }
     }
 
     private static func text(_ all: ListAccounts.Reply) -> String {
         let damaged = all.damaged ?? []
         // A column only where a server has told a name.
-        let people = all.people.map { people in { people[$0]?.best ?? "-" } }
+        let people = all.people.map { people in { people[$0]?.best ?? people[$0]?.subject ?? "-" } }
         var table = TextTable(
             header: ["ACCOUNT", "ISSUER", "CLIENT ID", "SCOPE"] + (people == nil ? [] : ["SIGNED IN AS"]),
             cuttable: [3, 2, 1, 0]
@@ -63,6 +73,19 @@ struct AccountListCommand: ParsableCommand {
         table.rows.sort { $0[0].text.utf8.lexicographicallyPrecedes($1[0].text.utf8) }
         let notes = damaged.compactMap { StatusNote($0, .now)?.render(.standardOutput) }.map { "\n" + $0 }
         return table.render(.standardOutput) + notes.joined()
+    }
+}
+
+extension ListAccounts.Reply {
+    /// The accounts that a person is signed in to. Names are compared as people write them, identifiers byte for byte.
+    fileprivate func only(of person: String) -> ListAccounts.Reply {
+        let wanted = person.lowercased()
+        let people = (people ?? [:]).filter { _, known in
+            known.subject == person
+                || [known.username, known.email, known.name, known.tenant].contains { $0?.lowercased() == wanted }
+        }
+        let accounts = accounts.filter { people[$0.name] != nil }
+        return ListAccounts.Reply(accounts: accounts, people: people.isEmpty ? nil : people)
     }
 }
 

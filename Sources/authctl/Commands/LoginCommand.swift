@@ -33,6 +33,10 @@ struct LoginCommand: ParsableCommand {
             SHA-256, in the ID token. authctl token --id-token prints that. With --response-type id_token the ID token is all that \
             the server is asked for: it is printed, and the account stays as it is, for without a code there is nothing to refresh.
 
+            --new-account adds an account for another person: with the settings, the client and the secrets of the one that is named, \
+            and a grant of its own. The server is asked to have the person choose who signs in. The account is added when the \
+            sign-in has completed; before that there is nothing to remove.
+
             --policy runs another policy of a provider that has several (Azure AD B2C): to edit the profile, for example. The account and its \
             grant stay as they are, because a grant of another policy would be good for that policy only. A person who has \
             forgotten the password is sent to the policy in which it is reset, if the account names one (account edit \
@@ -52,6 +56,7 @@ struct LoginCommand: ParsableCommand {
               authctl login work --flow device
               authctl login work --prompt select_account --replace
               authctl login work --policy B2C_1_edit_profile
+              authctl login work --new-account shared-mailbox
             """
     )
 
@@ -88,6 +93,14 @@ struct LoginCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Sign another person in: to a new account of this name, with the settings of the one above.",
+            valueName: "name"
+        )
+    )
+    var newAccount: String?
+
+    @Option(
+        help: ArgumentHelp(
             "What the server answers with: code, 'code id_token' or id_token. Without: code.",
             valueName: "type"
         ),
@@ -115,6 +128,9 @@ struct LoginCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
+        guard newAccount == nil || policy == nil && !replace else {
+            throw ValidationError("'--new-account' goes with neither '--policy' nor '--replace'")
+        }
         guard !window.portal || flow != .device else {
             throw ValidationError("'--portal' chooses the window: it takes no other option that does")
         }
@@ -136,6 +152,12 @@ struct LoginCommand: ParsableCommand {
         let status = try session.run()
         if let ending = session.ending, try showUnchanged(ending) { return }
         if let name = status.person?.best { StandardError.note("signed in as \(PlainText.line(name))") }
+        if let other = session.ending?.samePersonAs {
+            let remove = "authctl account remove \(status.account)"
+            StandardError.warn(
+                "'\(PlainText.line(other))' is the same person's account at the same client. To have one only: \(remove)"
+            )
+        }
         if let declined = status.declinedScopes {
             let words = declined.map(PlainText.line).joined(separator: " ")
             let again = "authctl login \(status.account) --prompt consent"
@@ -144,7 +166,9 @@ struct LoginCommand: ParsableCommand {
         if !output.json { try StandardOutput.show(RefreshOutcome.line(for: status)) }
         // A stronger sign-in was demanded than the server made of this one.
         guard status.knownState != .interactionRequired else { throw .notFresh(status) }
-        if let missing = status.refreshTokenMissing { try tellOfMissingRefreshToken(mayHelp: missing == "askConsent") }
+        if let missing = status.refreshTokenMissing {
+            try tellOfMissingRefreshToken(of: status.account, mayHelp: missing == "askConsent")
+        }
     }
 
     /// Says what came of a sign-in that was to leave the account as it was.
@@ -167,7 +191,7 @@ struct LoginCommand: ParsableCommand {
     }
 
     /// Says at once what would show only when the access token has expired, and offers what may help.
-    private func tellOfMissingRefreshToken(mayHelp: Bool) throws(AuthctlError) {
+    private func tellOfMissingRefreshToken(of account: String, mayHelp: Bool) throws(AuthctlError) {
         StandardError.warn(
             "the server gave no refresh token: somebody has to sign in each time the access token expires"
         )
@@ -179,6 +203,8 @@ struct LoginCommand: ParsableCommand {
             return StandardError.note("this may bring one: authctl login \(PlainText.line(account)) --prompt consent")
         }
         var again = self
+        // It has been added by now.
+        (again.account, again.newAccount) = (account, nil)
         again.prompt = [prompt, "consent"].compactMap(\.self).joined(separator: " ")
         try again.run()
     }
@@ -197,7 +223,8 @@ struct LoginCommand: ParsableCommand {
             responseType: responseType,
             nonce: nonce ?? hashedNonce,
             hashesNonce: hashedNonce == nil ? nil : true,
-            policy: policy
+            policy: policy,
+            newAccount: newAccount
         )
     }
 }

@@ -4,6 +4,8 @@ internal import Terminal
 /// What one `authctl login` is to do, as far as it is known before the daemon is asked.
 struct SignInPlan {
     let parameters: StartSignIn.Parameters
+    /// The account that is signed in; it may be yet to be added.
+    var account: String { parameters.newAccount ?? parameters.account }
     /// What is tried in turn until the server takes one of them; nil: what the daemon chooses.
     let flows: [SignInFlow?]
     let window: WindowChoice

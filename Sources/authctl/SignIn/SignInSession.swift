@@ -113,7 +113,7 @@ struct SignInSession: ~Copyable {
         case "sign-in-again": try goOn(reply, "to the sign-in again; the password is reset")
         case "callback-received" where plan.parameters.policy == nil:
             reminder = nil
-            paste.tell("\(plan.parameters.account): the answer is here; fetching the tokens\n")
+            paste.tell("\(plan.account): the answer is here; fetching the tokens\n")
         default: break
         }
         guard isLast else { return nil }
@@ -136,7 +136,7 @@ struct SignInSession: ~Copyable {
             HandedOnAddress.register(on: page.choice.place)
         }
         let text = SignInText(
-            account: plan.parameters.account,
+            account: plan.account,
             flow: flow,
             link: link,
             userCode: reply.userCode,
@@ -155,7 +155,7 @@ struct SignInSession: ~Copyable {
 
     /// The person is sent to the server again: by the browser that brought the answer, or by an address that is opened here.
     private mutating func goOn(_ reply: StartSignIn.Reply, _ place: String) throws(AuthctlError) {
-        let account = plan.parameters.account
+        let account = plan.account
         reminder = SignInReminder(redirectURI: reply.redirectUri)
         guard let url = reply.url else {
             paste.tell("\(account): the browser goes \(place)\n")
@@ -277,7 +277,7 @@ struct SignInSession: ~Copyable {
     }
 
     private func askToCancel() {
-        let whose = attempt == nil ? plan.parameters.account : nil
+        let whose = attempt == nil ? plan.account : nil
         guard var daemon = try? connection.connect() else { return }
         _ = try? daemon.ask(
             .cancelSignIn,

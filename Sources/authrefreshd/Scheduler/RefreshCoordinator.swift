@@ -172,6 +172,7 @@ actor RefreshCoordinator {
         }
         for waiter in callers.takeExpired(at: now) { waiter.answer(.timedOut) }
         take(signIns.advance(at: now))
+        if trouble == nil { take(signIns.unadded) }
         scheduler.forgetIdleGates(at: now)
         // All answers are stored.
         if !scheduler.requests.areYoung, !scheduler.hasArrivals { host.allowSleep() }

@@ -126,16 +126,38 @@ final class Scheduler {
         policy: RefreshPolicy,
         at now: Moment
     ) throws(StoreError) -> (Record, [AccountChange]) {
+        let event = grant.map { _ in Event.grantImported(refreshTokenLifetime: nil) }
+        let tokens = grant.map { StoredTokens(refreshToken: $0) }
+        return try add(new, after: event, with: tokens, policy: policy, at: now)
+    }
+
+    /// Adds an account with what a sign-in has brought for it, in one commit.
+    func add(
+        _ new: NewAccount,
+        having arrival: Arrival,
+        policy: RefreshPolicy,
+        at now: Moment
+    ) throws(StoreError) -> (Record, [AccountChange]) {
+        var new = new
+        new.grantFacts = arrival.grantFacts
+        if let learned = arrival.learnedEncoding { new.basicCredentialEncoding = learned }
+        return try add(new, after: arrival.event, with: arrival.tokens, policy: policy, at: now)
+    }
+
+    private func add(
+        _ new: NewAccount,
+        after event: Event?,
+        with tokens: StoredTokens?,
+        policy: RefreshPolicy,
+        at now: Moment
+    ) throws(StoreError) -> (Record, [AccountChange]) {
         let state = new.registration.serviceGrant == nil ? RefreshState() : .service(at: now)
         var machine = RefreshMachine(state: state, policy: policy)
-        var effects: [Effect] = []
-        if grant != nil {
-            effects = machine.handle(.grantImported(refreshTokenLifetime: nil), at: now, jitter: timebase.jitter())
-        }
+        let effects = event.map { machine.handle($0, at: now, jitter: timebase.jitter()) } ?? []
         var new = new
         new.createdAt = now.wall
         new.state = machine.state
-        new.tokens = grant.map { StoredTokens(refreshToken: $0) }
+        new.tokens = tokens
         let changes = effects.compactMap { if case .publish(let change) = $0 { change } else { nil } }
         return (try store.add(new), changes)
     }

@@ -57,7 +57,7 @@ struct AccountCalls: DutyCalls {
             case .whole(let snapshot):
                 let settings = AccountSettings(snapshot.account)
                 reply.accounts.append(settings)
-                if let person = snapshot.wirePerson {
+                if let person = snapshot.listedPerson {
                     reply.people = (reply.people ?? [:]).merging([settings.name: person]) { $1 }
                 }
                 return WireJSON.encode(settings).count

@@ -1,3 +1,4 @@
+internal import AccountStorage
 internal import AuthRefreshInterface
 internal import Dispatch
 internal import OAuthClient
@@ -24,44 +25,61 @@ struct SignInCalls: DutyCalls {
             wantsIDToken
             ? try account(asked.account, for: caller, on: coordinator) : try account(asked.account, on: coordinator)
         guard let snapshot = found else { return }
-        let name = snapshot.account.name
-        guard snapshot.account.registration.serviceGrant == nil else { throw VarlinkError.needsNoPerson(name) }
+        guard snapshot.account.registration.serviceGrant == nil else {
+            throw VarlinkError.needsNoPerson(snapshot.account.name)
+        }
+        let new = try asked.newAccount.map { name throws(VarlinkError) in try newName(name, on: coordinator) }
+        // Without a code there is no grant that an account could be added with.
+        guard new == nil || !wantsIDToken else { throw .invalidParameter("responseType") }
+        if new != nil { request.source = snapshot.account.id }
+        let target = SignInTarget(account: new ?? snapshot.account.name, source: new.map { _ in snapshot.account.name })
         let profile = coordinator.settings.profile(for: snapshot.account)
         request.policy = try request.policy.flatMap { name throws(VarlinkError) in
             try policy(name, besidesThatOf: snapshot.account, profile)
         }
-        do throws(SignInRefusal) {
-            let isByDevice = request.flow == .device
-            let number = try coordinator.startSignIn(request, of: snapshot) { report in
-                switch report {
-                case .news(let reply): responder.reply(reply, continues: true)
-                case .completed(var reply):
-                    if !wantsIDToken { reply.idToken = nil }
-                    responder.reply(reply)
-                case .ended(let end):
-                    responder.fail(end.noted(from: profile, isByDevice: isByDevice).error(of: name))
-                }
+        guard new == nil || request.policy == nil else { throw .invalidParameter("policy") }
+        let isByDevice = request.flow == .device
+        let follower: RunningSignIn.Follower = { report in
+            switch report {
+            case .news(let reply): responder.reply(reply, continues: true)
+            case .completed(var reply):
+                if !wantsIDToken { reply.idToken = nil }
+                responder.reply(reply)
+            case .ended(let end): responder.fail(end.noted(from: profile, isByDevice: isByDevice).error(of: target))
             }
+        }
+        do throws(SignInRefusal) {
+            let (number, account) =
+                if let new {
+                    try coordinator.startSignIn(request, adding: new, like: snapshot, follower: follower)
+                } else {
+                    (try coordinator.startSignIn(request, of: snapshot, follower: follower), snapshot.account.id)
+                }
             responder.onDisconnect { [coordinator] in
                 coordinator.queue.async {
-                    coordinator.assumeIsolated { $0.signIns.forgetFollower(number, of: snapshot.account.id) }
+                    coordinator.assumeIsolated { $0.signIns.forgetFollower(number, of: account) }
                 }
             }
         } catch {
-            switch error {
-            case .failed(let failure): throw VarlinkError(failure, of: name)
-            case .otherUnderWay:
-                let reason = "a sign-in of this account is under way, which was begun with other options"
-                let failure = SignInFailure(
-                    .unavailable,
-                    reason,
-                    hint: "authctl login \(name) --restart, with the options"
-                )
-                throw VarlinkError(failure, of: name)
-            case .tooMany:
-                throw VarlinkError(LimitExceededError(.signIns, maximum: CallerLimits.signInsMax))
-            }
+            throw error.error(of: target)
         }
+    }
+
+    /// A name that an account can be added under.
+    private func newName(_ text: String, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
+        -> AccountName
+    {
+        guard let name = AccountName(text) else {
+            throw VarlinkError(InvalidSettingsError(field: "newAccount", reason: "'\(text)' is no account name"))
+        }
+        guard try stored(coordinator.account(named: text)) == nil else {
+            throw VarlinkError(StoreError.nameTaken(name))
+        }
+        let maximum = coordinator.settings.maxAccounts
+        guard try stored(coordinator.overview()).accounts < maximum else {
+            throw VarlinkError(LimitExceededError(.accounts, maximum: maximum))
+        }
+        return name
     }
 
     /// The policy that is to be run; nil if it is the account's own.
@@ -77,7 +95,7 @@ struct SignInCalls: DutyCalls {
             InvalidSettingsError(
                 field: "policy",
                 reason: hasPolicies ? "'\(name)' can be no policy's name" : "the account's provider has no policies",
-                hint: hasPolicies ? "a name such as '\(profile?.policies.current ?? "B2C_1_edit")'" : nil
+                hint: profile?.policies.current.map { "a name such as '\($0)'" }
             )
         )
     }
@@ -115,7 +133,9 @@ struct SignInCalls: DutyCalls {
         if let id = asked.attempt {
             running = coordinator.signIns.named(id)
         } else if let name = asked.account {
-            running = coordinator.signIns[try account(name, on: coordinator).account.id]
+            let adding = AccountName(name).flatMap(coordinator.signIns.adding)
+            running =
+                if let adding { adding } else { coordinator.signIns[try account(name, on: coordinator).account.id] }
         } else {
             throw VarlinkError.invalidParameter("attempt")
         }
@@ -139,6 +159,20 @@ struct SignInCalls: DutyCalls {
                 }
             let hint = "copy the whole address that the browser was sent to"
             throw VarlinkError(InvalidSettingsError(field: "redirect", reason: reason, hint: hint))
+        }
+    }
+}
+
+extension SignInRefusal {
+    /// What the caller of `StartSignIn` is told.
+    fileprivate func error(of target: SignInTarget) -> VarlinkError {
+        switch self {
+        case .failed(let failure): return VarlinkError(failure, of: target)
+        case .otherUnderWay:
+            let reason = "a sign-in of this account is under way, which was begun with other options"
+            let hint = "\(target.command) --restart, with the options"
+            return VarlinkError(SignInFailure(.unavailable, reason, hint: hint), of: target)
+        case .tooMany: return VarlinkError(LimitExceededError(.signIns, maximum: CallerLimits.signInsMax))
         }
     }
 }
@@ -179,8 +213,8 @@ extension SignInEnd {
     }
 
     /// What the callers of `StartSignIn` are told of an end without tokens.
-    func error(of account: AccountName) -> VarlinkError {
-        let name = account.text
+    func error(of target: SignInTarget) -> VarlinkError {
+        let name = target.account.text
         switch self {
         case .completed, .policyCompleted: preconditionFailure("a completed sign-in is told by a reply")
         case .passwordForgotten(let isResettable):
@@ -188,10 +222,10 @@ extension SignInEnd {
                 isResettable
                 ? "the server asked a second time for the password to be reset"
                 : "the person has forgotten the password, and the account does not say in which policy it is reset"
-            let hint = isResettable ? nil : Self.passwordResetCommand(for: account) + ", with that policy's name"
+            let hint = isResettable ? nil : Self.passwordResetCommand(for: target.settled) + ", with that policy's name"
             return VarlinkError(
                 SignInFailure(isResettable ? .refused : .misconfigured, reason, hint: hint),
-                of: account
+                of: target
             )
         case .cancelled(let canceller):
             return VarlinkError(SignInCancelledError(account: name, by: canceller.rawValue))
@@ -201,11 +235,11 @@ extension SignInEnd {
                     account: name,
                     oauthError: refusal.error,
                     oauthErrorDescription: refusal.description,
-                    hint: "authctl login \(name)"
+                    hint: target.command
                 )
             )
         case .timedOut: return VarlinkError(SignInTimedOutError(account: name))
-        case .failed(let failure): return VarlinkError(failure, of: account)
+        case .failed(let failure): return VarlinkError(failure, of: target)
         case .otherSubject(let signedIn, let owner):
             let hint = "sign in as '\(owner)', or give the account to '\(signedIn)': authctl login \(name) --replace"
             return VarlinkError(OtherSubjectError(account: name, signedIn: signedIn, owner: owner, hint: hint))
@@ -214,16 +248,16 @@ extension SignInEnd {
 }
 
 extension VarlinkError {
-    init(_ failure: SignInFailure, of account: AccountName) {
-        let again = "authctl login \(account)"
+    init(_ failure: SignInFailure, of target: SignInTarget) {
+        let account = target.settled
         let hint =
             switch failure.kind {
-            case .refused, .unavailable: again
+            case .refused, .unavailable: target.command
             case .misconfigured: failure.detail?.remedy(for: account) ?? "authctl account edit \(account)"
             }
         self.init(
             SignInFailedError(
-                account: account.text,
+                account: target.account.text,
                 kind: failure.kind.rawValue,
                 reason: failure.reason,
                 failure: failure.detail.map(FailureReport.init),

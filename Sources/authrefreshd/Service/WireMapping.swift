@@ -45,6 +45,14 @@ extension AccountSnapshot {
         }
     }
 
+    /// The same with what identifies the person; nil if nothing is known.
+    var listedPerson: Person? {
+        guard let subject = account.grantFacts.subject else { return wirePerson }
+        var person = wirePerson ?? Person()
+        person.subject = subject
+        return person
+    }
+
     /// The command that helps; nil if none is needed.
     var hint: String? {
         switch shown {

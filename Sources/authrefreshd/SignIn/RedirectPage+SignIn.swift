@@ -5,7 +5,8 @@ internal import SignIn
 /// What the browser shows.
 extension RedirectPage {
     /// The end of a sign-in.
-    init(_ end: SignInEnd, _ account: AccountName) {
+    init(_ end: SignInEnd, _ target: SignInTarget) {
+        let account = target.account
         switch end {
         case .completed:
             self.init(
@@ -26,18 +27,18 @@ extension RedirectPage {
                 .failure,
                 title: "The password is not reset",
                 text: isResettable
-                    ? "The server asks again for another password. The account “\(account)” is unchanged."
+                    ? "The server asks again for another password. \(target.unchanged)"
                     : "The account “\(account)” does not say where at this server passwords are reset. It is unchanged.",
                 advice: isResettable ? "To try again, type:" : "Name the policy in which they are:",
-                command: isResettable ? "authctl login \(account)" : SignInEnd.passwordResetCommand(for: account)
+                command: isResettable ? target.command : SignInEnd.passwordResetCommand(for: target.settled)
             )
         case .denied(let refusal):
             self.init(
                 .failure,
                 title: "The sign-in was declined",
-                text: "The server says “\(refusal.words)”. The account “\(account)” is unchanged.",
+                text: "The server says “\(refusal.words)”. \(target.unchanged)",
                 advice: "To try again, type:",
-                command: "authctl login \(account)"
+                command: target.command
             )
         case .otherSubject(let signedIn, let owner):
             self.init(
@@ -54,22 +55,22 @@ extension RedirectPage {
                 title: "That took too long",
                 text: "Nobody waits any more for the answer of this sign-in of the account “\(account)”.",
                 advice: "To begin anew, type:",
-                command: "authctl login \(account)"
+                command: target.command
             )
         case .cancelled:
             self.init(
                 .notice,
                 title: "The sign-in was cancelled",
-                text: "It was ended on this machine before it was over. The account “\(account)” is unchanged.",
+                text: "It was ended on this machine before it was over. \(target.unchanged)",
                 advice: "You can close this window."
             )
         case .failed(let failure):
             self.init(
                 .failure,
                 title: "The sign-in did not succeed",
-                text: "The account “\(account)” is unchanged, because \(failure.sentence).",
+                text: "\(target.unchanged) The reason: \(failure.sentence).",
                 advice: failure.kind.advice,
-                command: "authctl login \(account)"
+                command: target.command
             )
         }
     }

@@ -63,6 +63,7 @@ extension RefreshCoordinator {
                 guard let asking = requestingClient(ofSignIn: id) else { continue }
                 Task { take(await signIns.poll(id, as: asking)) }
             case .submit(let arrival): submit(arrival)
+            case .addAccount(let id): addAccount(ofSignIn: id)
             case .announce(let announcement, let account, let now): announce(announcement, of: account, at: now)
             case .report(let report, let followers):
                 for follower in followers { follower(report) }

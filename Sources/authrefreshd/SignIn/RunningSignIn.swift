@@ -21,8 +21,8 @@ struct RunningSignIn {
 
     /// Names it on the wire: 128 random bits, and not the `state`, so that it may be seen.
     let id = RandomText.text(characters: 22)
-    /// As it was at the beginning; a change of what matters ends the sign-in.
-    let account: Account
+    /// As it was at the beginning; a change of what matters ends the sign-in. One that is yet to be added has a number below 0.
+    private(set) var account: Account
     let request: SignInRequest
     /// The same as the caller said it, without what is wanted by others.
     let asked: SignInRequest
@@ -55,6 +55,10 @@ struct RunningSignIn {
     private let callbackFields: [String]
     /// The policy in which people reset their password; nil if nobody has said which.
     private let passwordResetPolicy: String?
+    /// What people are told about.
+    let target: SignInTarget
+    /// Another account in which the same person is signed in at the same client; nil: none is known, or nobody looked.
+    private(set) var samePersonAs: AccountName?
     /// What the sign-in has shown of the person, once the tokens are there.
     var proof: StepUp.Proof?
     /// The ID token that was all that was asked for, once it is checked.
@@ -72,6 +76,7 @@ struct RunningSignIn {
     ///   - request: where it names no flow, the sign-in goes the profile's way.
     ///   - profile: how people sign in to `account`.
     ///   - policies: what its provider's profile says about policies.
+    ///   - source: the account that a new one is made like; nil: the account is there.
     /// - Throws: `SignInFailure` for what this client cannot be used for.
     init(
         _ request: SignInRequest,
@@ -79,6 +84,7 @@ struct RunningSignIn {
         of account: Account,
         by profile: SignInProfile,
         policies: SignInPolicies = SignInPolicies(),
+        likeThatOf source: AccountName? = nil,
         at now: Moment
     ) throws(SignInFailure) {
         let flow = request.flow ?? RedirectChoice.flow(for: profile)
@@ -94,6 +100,7 @@ struct RunningSignIn {
         }
         redirect = flow == .device ? nil : try RedirectChoice(for: flow, profile)
         self.account = account
+        target = SignInTarget(account: account.name, source: source)
         self.request = request
         self.asked = asked
         callbackFields = profile.callbackFields
@@ -111,6 +118,17 @@ struct RunningSignIn {
     }
 
     var flow: SignInFlow { attempt.plan.flow }
+
+    /// Whether the account is yet to be added.
+    var addsAccount: Bool { account.id < AccountID(0) }
+
+    /// Takes note that the account has been added.
+    ///
+    /// - Parameter other: another one in which the same person is signed in at the same client.
+    mutating func added(as account: Account, samePersonAs other: AccountName?) {
+        self.account = account
+        samePersonAs = other
+    }
 
     /// Whether it is to bring the account a grant.
     var isForGrant: Bool { attempt.plan.leg == .grant && request.responseType.hasCode }
@@ -156,6 +174,7 @@ struct RunningSignIn {
         var reply = reply(.completed, at: now)
         guard let snapshot else { return reply }
         reply.status = snapshot.wireStatus
+        reply.samePersonAs = samePersonAs?.text
         let isKept = grant?.tokens?.refreshToken == nil && snapshot.state.isRefreshable
         reply.refreshTokenKept = isKept ? true : nil
         return reply
@@ -185,6 +204,8 @@ extension RunningSignIn {
         )
         authorization.scopes = request.scopes
         authorization.prompt = prompt
+        // A new account is for another person than the one whom the server would sign in by itself.
+        authorization.choosesPerson = request.source != nil && request.loginHint == nil
         authorization.loginHint = request.loginHint
         authorization.acrValues = request.acrValues
         authorization.maxAge = request.maxAge

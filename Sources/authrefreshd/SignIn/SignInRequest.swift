@@ -24,6 +24,8 @@ struct SignInRequest: Equatable, Sendable {
     var nonce: Secret?
     /// The policy that is run in place of the account's own; nil: that one. No tokens are asked for then.
     var policy: String?
+    /// The account that a new one is made like; nil: the account is there.
+    var source: AccountID?
 }
 
 extension SignInRequest {
@@ -82,6 +84,8 @@ extension SignInRequest {
         var (mine, its) = (self, other)
         (mine.flow, its.flow) = (nil, nil)
         (mine.restarts, its.restarts) = (false, false)
+        guard mine.source == its.source else { return false }
+        (mine.source, its.source) = (nil, nil)
         // What another policy ends with is no sign-in.
         return mine == its || mine == SignInRequest() && its.policy == nil
     }

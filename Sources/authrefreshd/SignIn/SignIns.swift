@@ -20,6 +20,8 @@ final class SignIns {
         case poll(String)
         /// Have the tokens decided on and stored; `stored` is told then.
         case submit(Arrival)
+        /// Add the account of the sign-in that is called so with its tokens; `added` and `stored` are told then.
+        case addAccount(String)
         case announce(Announcement, of: AccountID, at: Moment)
         /// Tell those who follow: before subscribers when a sign-in begins, and after them when one fails.
         case report(RunningSignIn.Report, to: [RunningSignIn.Follower])
@@ -37,6 +39,7 @@ final class SignIns {
     private let timebase: Timebase
     private var running: [AccountID: RunningSignIn] = [:]
     private var lastFollower = 0
+    private var lastAdded: Int64 = 0
 
     init(client: OAuthClient, timebase: Timebase) {
         self.client = client
@@ -57,6 +60,31 @@ final class SignIns {
         running.values.first { $0.secrets.state == state }
     }
 
+    /// The sign-in that is to bring an account of this name; nil if none is.
+    func adding(_ name: AccountName) -> RunningSignIn? {
+        running.values.first { $0.addsAccount && $0.account.name == name }
+    }
+
+    /// A number for an account that is yet to be added under this name. No account has it.
+    func number(forAdding name: AccountName) -> AccountID {
+        if let known = adding(name)?.account.id { return known }
+        lastAdded -= 1
+        return AccountID(lastAdded)
+    }
+
+    /// The accounts that are yet to be added and whose tokens are there: the store could not take them.
+    var unadded: [Step] {
+        running.values.filter { $0.addsAccount && $0.attempt.phase.isStoring }.map { .addAccount($0.id) }
+    }
+
+    /// Notes that the account of the sign-in that is called so has been added with its tokens.
+    func added(_ id: String, as account: Account, samePersonAs other: AccountName?) {
+        guard var signIn = named(id) else { return }
+        running[signIn.account.id] = nil
+        signIn.added(as: account, samePersonAs: other)
+        running[account.id] = signIn
+    }
+
     /// How long until `advance` has something to do; nil if time changes nothing.
     func remaining(at now: Moment) -> Duration? {
         running.values.compactMap { $0.attempt.remaining(at: now) }.min()
@@ -75,6 +103,7 @@ final class SignIns {
     ///   - profile: how people sign in to `account`.
     ///   - policies: what its provider's profile says about policies.
     ///   - stepUp: what is wanted beyond the account's grant; nil if nothing is.
+    ///   - source: the account that a new one is made like; nil: `account` is there.
     ///   - lacksRefreshToken: whether the sign-in before brought no refresh token.
     ///   - follower: told everything from the beginning on; the end is the last.
     /// - Returns: the follower's number, to forget it by; and what to do.
@@ -85,6 +114,7 @@ final class SignIns {
         by profile: SignInProfile,
         policies: SignInPolicies = SignInPolicies(),
         stepUp: StepUp?,
+        likeThatOf source: AccountName? = nil,
         lacksRefreshToken: Bool = false,
         browser: String? = nil,
         isStopping: Bool,
@@ -103,7 +133,15 @@ final class SignIns {
         if let stepUp, request.policy == nil { request.satisfy(stepUp) }
         var signIn: RunningSignIn
         do throws(SignInFailure) {
-            signIn = try RunningSignIn(request, asked: asked, of: account, by: profile, policies: policies, at: now)
+            signIn = try RunningSignIn(
+                request,
+                asked: asked,
+                of: account,
+                by: profile,
+                policies: policies,
+                likeThatOf: source,
+                at: now
+            )
         } catch {
             throw .failed(error)
         }
@@ -219,6 +257,7 @@ final class SignIns {
             case .exchange(let code): return [.exchange(signIn.id, code)]
             case .check(let idToken): return [.identify(signIn.id, idToken)]
             case .poll: return [.poll(signIn.id)]
+            case .store where signIn.addsAccount: return [.addAccount(signIn.id)]
             case .store: return signIn.grant.map { [.submit($0)] } ?? []
             // Whoever brought the answer has been told.
             case .refuse: return []
@@ -267,7 +306,7 @@ final class SignIns {
         let (account, followers) = (signIn.account.id, signIn.followersInOrder)
         running[account] = nil
         signIn.listener?.close()
-        let page = RedirectPage(end, signIn.account.name)
+        let page = RedirectPage(end, signIn.target)
         for show in signIn.pages + signIn.travellers { show(page) }
         if let reply = signIn.completionWithoutGrant(end, at: now) {
             return [.reportUnchanged(reply, of: account, to: followers), .ended(account)]

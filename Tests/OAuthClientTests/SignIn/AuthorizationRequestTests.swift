@@ -87,6 +87,33 @@ struct AuthorizationRequestTests {
         #expect(try await url(registration: registration).parameters["resource"] == ["https://other.example/"])
     }
 
+    @Test(
+        arguments: [
+            (#""#, nil, ["select_account"]),
+            (#","prompt_values_supported":["login","select_account"]"#, nil, ["select_account"]),
+            (#","prompt_values_supported":["login","none"]"#, nil, nil), (#""#, "login", ["login"]),
+        ] as [(String, String?, [String]?)]
+    )
+    func `a person is asked who signs in unless the server cannot ask that`(
+        more: String,
+        prompt: String?,
+        sent: [String]?
+    ) async throws {
+        let answer: LoopbackServer.Script = { request, _ in
+            let origin = request.origin
+            let places = #""token_endpoint":"\(origin)/token","authorization_endpoint":"\(origin)/authorize""#
+            return [LoopbackServer.json(200, #"{"issuer":"\#(origin)",\#(places)\#(more)}"#)]
+        }
+        try await withServer(answer) { server in
+            try await withClient { client in
+                let request = try authorizationRequest(at: server.origin, profile: nil) {
+                    ($0.choosesPerson, $0.prompt) = (true, prompt)
+                }
+                #expect(try await client.authorizationURL(for: request).get().parameters["prompt"] == sent)
+            }
+        }
+    }
+
     @Test func `only a profile or metadata that names S256 says that the server checks the challenge`() async throws {
         #expect(try await !url().checksCodeChallenge)
         #expect(try await url(profile: { $0.signIn.pkce = .s256 }).checksCodeChallenge)
