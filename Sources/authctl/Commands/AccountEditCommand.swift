@@ -70,9 +70,10 @@ struct AccountEditCommand: ParsableCommand {
         }
         var daemon = try connection.connect()
         if let purpose {
-            let known = try options.provider ?? daemon.allSettings(accounts: [account]).accounts.first?.provider
+            var provider = options.provider
+            if provider == nil { provider = try daemon.allSettings(accounts: [account]).accounts.first?.provider }
             let others = parameters.settings.scopes ?? []
-            parameters.settings.scopes = try daemon.scopes(for: purpose, of: known, besides: others)
+            parameters.settings.scopes = try daemon.scopes(for: purpose, of: provider, besides: others)
         }
         let reply = try daemon.ask(.updateAccount, parameters, for: UpdateAccount.Reply.self)
         try output.print(reply, or: SettingsView(settings: reply.settings, status: nil, time: .now).text)
