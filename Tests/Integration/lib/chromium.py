@@ -184,6 +184,11 @@ class Chromium:
 
     # -- The end
 
+    def close_window(self):
+        """As a person does. A browser that somebody else has started ends with its last one, and the session with it."""
+        self.call("DELETE", "/window")
+        self.session = None
+
     def quit(self):
         if self.session:
             session, self.session = self.session, None

@@ -6,10 +6,13 @@ import select
 import shlex
 import shutil
 import signal
+import socket
+import time
+from contextlib import contextmanager, suppress
 
-from chromium import flags
-from harness import PATIENCE
-from servers import ENCODED_SECRET, SECRET
+from chromium import WebDriverError, flags
+from harness import PATIENCE, Failure
+from servers import ENCODED_SECRET, SECRET, free_port
 from signing import ACCOUNT, Display
 
 
@@ -50,6 +53,117 @@ def windows(case):
     case.expect_page("Signed in", ACCOUNT)
     case.check("the window of the new one signs in", third.end() == 0, third.text)
     case.token_is_taken(case.glewlwyd, f"authrefreshd:{SECRET}")
+
+
+def window_closed_chromium(case):
+    """A window with a profile of its own that the person closes."""
+    port = free_port()
+    window = open_window(case, "chromium", *flags(), f"--remote-debugging-port={port}")
+    case.browse(running=port)
+    case.chromium.find("#username")
+    case.chromium.close_window()
+    window.expect_cancelled()
+
+
+def window_dismissed(case):
+    """The same window after a sign-in: it closes by itself."""
+    port = free_port()
+    window = open_window(case, "chromium", *flags(), f"--remote-debugging-port={port}")
+    case.browse(running=port)
+    pages = case.pages(case.glewlwyd)
+    pages.log_in()
+    # The window may be gone before the click has been answered.
+    with suppress(WebDriverError):
+        pages.allow()
+    case.check("authctl login ends with 0", window.login.end() == 0, window.login.text)
+    case.chromium.session = None
+    window.expect_gone()
+    case.token_is_taken(case.glewlwyd, f"authrefreshd:{SECRET}")
+
+
+def window_closed_firefox(case):
+    """The same with Firefox, by its menu."""
+    port = free_port()
+    # The profile is the second of the words that authctl gives.
+    preferences = f"""printf '%s\\n' 'user_pref("marionette.port", {port});' > "$3/user.js"\n"""
+    window = open_window(case, "firefox-esr", "--marionette", before=preferences)
+    with marionette(port) as firefox:
+        firefox(1, "WebDriver:NewSession", {})
+        firefox(2, "Marionette:Quit", {"flags": ["eAttemptQuit"]})
+    window.expect_cancelled()
+
+
+@contextmanager
+def marionette(port):
+    """Asks a Firefox that listens at `port`, or soon will: a length, a colon and JSON, there and back."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection = socket.create_connection(("127.0.0.1", port))
+            break
+        except ConnectionRefusedError:
+            if time.monotonic() > deadline:
+                raise Failure("Firefox does not listen") from None
+            time.sleep(0.05)
+
+    def receive():
+        length = b""
+        while not length.endswith(b":"):
+            length += answers.read(1)
+        return json.loads(answers.read(int(length[:-1])))
+
+    def ask(number, command, parameters):
+        text = json.dumps([0, number, command, parameters])
+        connection.sendall(f"{len(text)}:{text}".encode())
+        _, _, error, _ = receive()
+        if error:
+            raise Failure(f"{command}: {error['message']}")
+
+    with connection, connection.makefile("rb") as answers:
+        # Who it is.
+        receive()
+        yield ask
+
+
+def open_window(case, name, *options, before=""):
+    """A sign-in in a window of its own, on a screen. `before`: what the shell does before it becomes the browser."""
+    display = Display()
+    case.ends.callback(display.close)
+    case.daemon.start()
+    case.add_glewlwyd()
+    called = case.folder / "called"
+    os.mkfifo(called)
+    program = case.folder / "bin" / name
+    program.parent.mkdir()
+    program.write_text(
+        f"#!/bin/sh\n{before}printf '%s\\n' $$ \"$@\" > '{called}'\n"
+        f'exec {shutil.which(name)} {shlex.join(options)} "$@" > /dev/null 2>&1\n'
+    )
+    program.chmod(0o700)
+    login = case.login("--temporary-profile", BROWSER=str(program), HOME=str(case.folder), DISPLAY=display.name)
+    pid, *arguments = called.read_text().splitlines()
+    return Window(case, login, int(pid), arguments)
+
+
+class Window:
+    """A browser that authctl has started for one sign-in."""
+
+    def __init__(self, case, login, pid, arguments):
+        self.case, self.login, self.pid = case, login, pid
+        self.descriptor = os.pidfd_open(pid)
+        case.ends.callback(os.close, self.descriptor)
+        marks = ("--user-data-dir=", str(case.folder))
+        self.profile = next(word.removeprefix(marks[0]) for word in arguments if word.startswith(marks))
+
+    def expect_cancelled(self):
+        login, case = self.login, self.case
+        case.check("a window that is closed cancels the sign-in", login.end() == 130, login.text)
+        self.expect_gone()
+        case.check("and nothing is under way", case.daemon.status(ACCOUNT)["state"] == "signed-out")
+
+    def expect_gone(self):
+        self.case.check("its browser has ended", bool(select.select([self.descriptor], [], [], PATIENCE)[0]))
+        self.case.check("its profile is gone", not os.path.exists(self.profile), self.profile)
 
 
 def interrupted(case):
