@@ -13,8 +13,8 @@ struct PageOpening: ~Copyable {
         case notOpened(reason: String)
     }
 
-    /// µs for a browser to close its window.
-    private static let closingPatience: Int64 = 3_000_000
+    /// How long a browser may take to close its window.
+    private static let closingPatience = Duration.seconds(3)
 
     private(set) var choice: WindowChoice
     private var browser: DetachedProgram?
@@ -98,10 +98,20 @@ struct PageOpening: ~Copyable {
         guard let profile = choice.browser?.ownProfile else { return }
         if let browser, browser.takeEnd() == nil {
             kill(browser.pid, SIGTERM)
-            // What a browser writes while it ends would be left behind.
-            _ = signals.wait(for: [], microseconds: Self.closingPatience)
+            let patience = ContinuousClock.now + Self.closingPatience
+            while browser.takeEnd() == nil, let rest = Self.rest(until: patience) {
+                _ = signals.wait(for: [], microseconds: rest)
+                _ = signals.take()
+            }
         }
         browser = nil
         TemporaryProfile.remove(profile, .real)
+    }
+
+    /// In µs; nil if nothing is left.
+    private static func rest(until end: ContinuousClock.Instant) -> Int64? {
+        let (seconds, attoseconds) = (end - .now).components
+        let rest = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+        return rest > 0 ? rest : nil
     }
 }

@@ -7,6 +7,8 @@ enum TemporaryProfile {
     private static let prefix = "authctl-browser-"
     /// In each folder: locked as long as the program lives that made it.
     private static let lock = "authctl.lock"
+    /// Behind the name of one that is to go.
+    private static let removed = ".removed"
 
     /// Makes one, and removes those whose sign-in was killed.
     static func make(in surroundings: Surroundings) throws(PrivateWindowRefusal) -> String {
@@ -23,8 +25,11 @@ enum TemporaryProfile {
     }
 
     static func remove(_ profile: String, _ surroundings: Surroundings) {
+        // A browser's processes do not all end with the first: under its former name none of them makes anything in it again.
+        let doomed = profile.hasSuffix(removed) ? profile : profile + removed
+        if profile != doomed, unsafe rename(profile, doomed) != 0 { return }
         // What cannot be removed now is removed by the next sign-in, or with the login session.
-        _ = surroundings.run(["rm", "-rf", "--", profile])
+        _ = surroundings.run(["rm", "-rf", "--", doomed])
     }
 
     private static func removeAbandoned(in folder: String, _ surroundings: Surroundings) {
@@ -35,6 +40,10 @@ enum TemporaryProfile {
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             guard name.hasPrefix(prefix) else { continue }
+            guard !name.hasSuffix(removed) else {
+                remove("\(folder)/\(name)", surroundings)
+                continue
+            }
             let descriptor = unsafe open("\(folder)/\(name)/\(lock)", O_RDWR | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { remove("\(folder)/\(name)", surroundings) }
