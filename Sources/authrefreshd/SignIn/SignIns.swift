@@ -306,9 +306,10 @@ final class SignIns {
         let (account, followers) = (signIn.account.id, signIn.followersInOrder)
         running[account] = nil
         signIn.listener?.close()
-        let page = RedirectPage(end, signIn.target)
+        let unchanged = signIn.completionWithoutGrant(end, at: now)
+        let page = RedirectPage(unchanged == nil ? end : .policyCompleted, signIn.target)
         for show in signIn.pages + signIn.travellers { show(page) }
-        if let reply = signIn.completionWithoutGrant(end, at: now) {
+        if let reply = unchanged {
             return [.reportUnchanged(reply, of: account, to: followers), .ended(account)]
         }
         guard end == .completed else {

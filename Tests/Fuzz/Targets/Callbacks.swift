@@ -93,6 +93,7 @@ enum Callbacks {
                 )
                 require((1...8192).contains(code.secret.count), "a code is no longer than the limit")
                 form.map { checkAccepted($0, code, requiresIssuer) }
+            case .idToken: require(false, "an ID token alone answers no request for a code")
             case .error, .untrusted: require(response.state == Secret(state), "only what has our state ends a sign-in")
             case .refused: break
             }

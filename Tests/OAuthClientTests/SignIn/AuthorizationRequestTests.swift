@@ -101,7 +101,7 @@ struct AuthorizationRequestTests {
     ) async throws {
         let answer: LoopbackServer.Script = { request, _ in
             let origin = request.origin
-            let places = #""token_endpoint":"\(origin)/token","authorization_endpoint":"\(origin)/authorize""#
+            let places = #""token_endpoint":"\#(origin)/token","authorization_endpoint":"\#(origin)/authorize""#
             return [LoopbackServer.json(200, #"{"issuer":"\#(origin)",\#(places)\#(more)}"#)]
         }
         try await withServer(answer) { server in
