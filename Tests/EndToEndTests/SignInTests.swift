@@ -217,6 +217,38 @@ struct SignInTests {
         }
     }
 
+    @Test func `what a server tells at the first sign-in only is kept until the account is removed`() async throws {
+        let user = #"{"name":"Jane"}"#
+        try await withSignInStage(profile: "callback_fields: [user]\n", scopes: ["openid"]) { stage, daemon, _ in
+            func signIn(with more: String = "") async throws -> String? {
+                let call = try stage.signIn(flow: "paste")
+                let started = try await call.started()
+                let location = try await Person().decide(at: try #require(started.url))
+                try await stage.bring(location + more, attempt: started.attempt)
+                try await call.completed()
+                return try await stage.status("work").keptFields?["user"]
+            }
+            let settings = try await stage.ask(
+                .listAccounts,
+                ListAccounts.Parameters(),
+                for: ListAccounts.Reply.self
+            ).accounts
+            #expect(try await signIn(with: "&user=%7B%22name%22%3A%22Jane%22%7D") == user)
+            #expect(try await signIn() == user)
+            #expect(try await stage.authctl("logout", "work").end == .exited(0))
+            #expect(try await stage.status("work").keptFields?["user"] == user)
+            #expect(try await signIn() == user)
+            #expect(try await daemon.terminate() == .exited(0))
+            let next = try await stage.start()
+            #expect(try await signIn() == user)
+            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            let again = AddAccount.Parameters(settings: try #require(settings.first))
+            _ = try await stage.ask(.addAccount, again, for: AddAccount.Reply.self)
+            #expect(try await signIn() == nil)
+            #expect(try await next.terminate() == .exited(0))
+        }
+    }
+
     @Test func `a sign-in by paste without a terminal is finished by authctl callback`() async throws {
         try await withSignInStage { stage, _, _ in
             async let login = stage.authctl("login", "work", "--flow", "paste")
