@@ -63,6 +63,7 @@ package enum StartSignIn {
         package var url: String?
         package var host: String?
         package var redirectUri: String?
+        package var joined: Bool?
         package var browser: String?
         package var policy: String?
         package var userCode: String?

@@ -12,6 +12,13 @@ final class Portal {
     private static let path = "/org/freedesktop/portal/desktop"
     private static let interface = "org.freedesktop.portal.OpenURI"
 
+    /// The errors by which a bus says that nobody opens addresses there: nobody has the name, or who has it knows no such method.
+    private static let absences = [
+        "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
+        "org.freedesktop.DBus.Error.UnknownObject", "org.freedesktop.DBus.Error.UnknownInterface",
+        "org.freedesktop.DBus.Error.UnknownMethod",
+    ]
+
     private let handle: BusHandle
     private let inbox = PortalInbox()
 
@@ -32,9 +39,7 @@ final class Portal {
     /// - Throws: `noPortal`, `portalCancelled`, `portalFailed`.
     func open(_ uri: String, parentWindow: String, activationToken: String?) throws(AgentError) {
         try subscribe()
-        guard let answer = call(uri, parentWindow, activationToken), let request = answer.path() else {
-            throw .noPortal
-        }
+        guard let request = try call(uri, parentWindow, activationToken).path() else { throw .portalFailed }
         switch try waitForResponse(to: request) {
         case 0, nil: return
         case 1: throw .portalCancelled
@@ -56,7 +61,11 @@ final class Portal {
         guard result >= 0 else { throw .noBus(.busUnavailable(errno: -result)) }
     }
 
-    private func call(_ uri: String, _ parentWindow: String, _ activationToken: String?) -> BusMessage? {
+    private func call(
+        _ uri: String,
+        _ parentWindow: String,
+        _ activationToken: String?
+    ) throws(AgentError) -> BusMessage {
         var raw: OpaquePointer?
         let made = unsafe sd_bus_message_new_method_call(
             handle.bus,
@@ -66,18 +75,23 @@ final class Portal {
             Self.interface,
             "OpenURI"
         )
-        guard made >= 0, let raw = unsafe raw else { return nil }
+        guard made >= 0, let raw = unsafe raw else { throw .portalFailed }
         let question = unsafe BusMessage(raw)
         question.append(parentWindow)
         question.append(uri)
         question.within(.array, "{sv}") {
-            // One request for each connection: any name will do.
+            // The request's path has this connection's unique name in it, and the connection makes one request: any token will do.
             Self.append("handle_token", "authagent", to: question)
             if let activationToken { Self.append("activation_token", activationToken, to: question) }
         }
         var answer: OpaquePointer?
-        let result = unsafe sd_bus_call(handle.bus, question.message, Self.patience, nil, &answer)
-        guard result >= 0, let answer = unsafe answer else { return nil }
+        var error = unsafe sd_bus_error()
+        defer { unsafe sd_bus_error_free(&error) }
+        let result = unsafe sd_bus_call(handle.bus, question.message, Self.patience, &error, &answer)
+        guard result >= 0, let answer = unsafe answer else {
+            let isAbsent = Self.absences.contains { unsafe sd_bus_error_has_name(&error, $0) > 0 }
+            throw isAbsent ? .noPortal : .portalFailed
+        }
         return unsafe BusMessage(answer)
     }
 
@@ -94,7 +108,7 @@ final class Portal {
         while true {
             var result: Int32 = 1
             while result > 0 { result = unsafe sd_bus_process(handle.bus, nil) }
-            guard result >= 0 else { throw .noPortal }
+            guard result >= 0 else { throw .portalFailed }
             if let response = inbox.responses[request] { return response }
             let rest = (end - .now).components
             guard rest.seconds >= 0, rest.attoseconds >= 0 else { return nil }

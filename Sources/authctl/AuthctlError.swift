@@ -41,6 +41,8 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
     case noPrivateWindow(PrivateWindowRefusal)
     /// The page was to be opened by the desktop's portal only, and there is none.
     case noPortal
+    /// The page was to be opened by the desktop's portal only, and the portal did not.
+    case portalFailed
     /// The browser that was named is not there, or opens no window; another one would not be what was asked for.
     case noSuchBrowser(name: String, hint: String)
     /// The window that was asked for cannot be had; `cause` says why. For programs that tell this from wrong arguments.
@@ -106,7 +108,13 @@ extension AuthctlError {
             Report(
                 status: .misconfigured,
                 message: "there is no desktop portal here that opens the sign-in page",
-                hints: ["without --portal a browser is opened; --no-open shows the address"]
+                hints: [Self.withoutPortal]
+            )
+        case .portalFailed:
+            Report(
+                status: .misconfigured,
+                message: "the desktop portal did not open the sign-in page",
+                hints: ["'journalctl --user -t xdg-desktop-portal' may say why", Self.withoutPortal]
             )
         case .noSuchBrowser(let name, let hint):
             Report(
@@ -133,11 +141,13 @@ extension AuthctlError {
         case .refused, .nameTaken, .notFresh: true
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .keptButNotFresh, .signOutFailed,
-            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .noSuchBrowser, .noContext,
+            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .portalFailed, .noSuchBrowser, .noContext,
             .callbackIsError, .reported, .cancelled:
             false
         }
     }
+
+    private static let withoutPortal = "without --portal a browser is opened; --no-open shows the address"
 
     private static func secretAsArgumentReport(_ option: String) -> Report {
         let advice =
@@ -210,6 +220,7 @@ extension AuthctlError {
         case .cannotStartDaemon: "authctl.CannotStartDaemon"
         case .noPrivateWindow: "authctl.NoPrivateWindow"
         case .noPortal: "authctl.NoPortal"
+        case .portalFailed: "authctl.PortalFailed"
         case .noSuchBrowser: "authctl.NoSuchBrowser"
         case .noContext(let cause): cause.name
         case .callbackIsError: "authctl.CallbackIsError"
@@ -225,7 +236,7 @@ extension AuthctlError {
         case .notFresh(let status): JSONText.object([("status", WireText.encode(status))])
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .signOutFailed, .reported,
-            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .noSuchBrowser, .noContext,
+            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .portalFailed, .noSuchBrowser, .noContext,
             .callbackIsError, .cancelled:
             nil
         }

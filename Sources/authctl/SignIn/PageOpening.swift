@@ -7,6 +7,8 @@ internal import Glibc
 struct PageOpening: ~Copyable {
     /// What became of the browser, as far as anybody has to be told.
     enum News: Equatable {
+        /// The page is in a browser, as the portal says; or one was started in the portal's place.
+        case opened
         /// The window was the session's own, and was closed.
         case windowClosed
         /// The person has closed the desktop's dialog, or nothing could be started: they open the page themselves.
@@ -55,8 +57,8 @@ struct PageOpening: ~Copyable {
         return nil
     }
 
-    /// Whether a browser was started, or is the portal's to start.
-    var isOpened: Bool { way != nil && browser != nil }
+    /// Whether a browser was started. What the portal did is known when its process ends.
+    var isOpened: Bool { browser != nil && !(choice.browser?.isPortal ?? false) }
 
     /// Leads the browser on if it has come; does not wait.
     mutating func serve() {
@@ -70,25 +72,29 @@ struct PageOpening: ~Copyable {
     /// Takes the end of the browser's process; to be called after SIGCHLD.
     ///
     /// - Returns: nil if there is nothing to be said of it.
-    /// - Throws: `noPortal` if only the portal was to open the page, and did not.
+    /// - Throws: `noPortal` or `portalFailed` if only the portal was to open the page, and did not.
     mutating func takeEnd() throws(AuthctlError) -> News? {
         guard let end = browser?.takeEnd() else { return nil }
         browser = nil
-        if choice.browser?.isPortal ?? false, end != .exited(0) { return try take(portalEnd: end) }
+        if choice.browser?.isPortal ?? false { return try take(portalEnd: end) }
         guard end == .exited(0) else { return .notOpened(reason: "the browser was not opened") }
         // Another one's process only hands the address on, and ends at once.
         return choice.browser?.ownProfile == nil ? nil : .windowClosed
     }
 
     /// Where the portal refused, the person opens the page; where it did not answer, the usual browser does.
-    private mutating func take(portalEnd end: CommandOutput.End) throws(AuthctlError) -> News? {
-        guard end != .exited(ExitStatus.cancelled.rawValue) else {
-            return .notOpened(reason: "the desktop's dialog was closed")
+    private mutating func take(portalEnd end: CommandOutput.End) throws(AuthctlError) -> News {
+        switch end {
+        case .exited(ExitStatus.success.rawValue): return .opened
+        case .exited(ExitStatus.cancelled.rawValue): return .notOpened(reason: "the desktop's dialog was closed")
+        default: break
         }
         // A window of the portal alone that cannot be had.
-        guard !choice.isByPortalOnly else { throw .noPortal }
+        guard !choice.isByPortalOnly else {
+            throw end == .exited(ExitStatus.misconfigured.rawValue) ? .noPortal : .portalFailed
+        }
         if let fallback = choice.takeFallback(), let way { browser = Self.start(fallback, at: way) }
-        return browser == nil ? .notOpened(reason: "the browser was not opened") : nil
+        return browser == nil ? .notOpened(reason: "the browser was not opened") : .opened
     }
 
     /// Closes the window that was opened for this alone, and removes its profile.

@@ -18,6 +18,8 @@ struct SignInSession: ~Copyable {
     private let signals: CaughtSignals
     private var paste: PastePrompt
     private var attempt: String?
+    /// Whether another program began the sign-in: this one's lack of a browser does not end it.
+    private var isJoined = false
     /// What the daemon said last, once it is over.
     private(set) var ending: StartSignIn.Reply?
     private var page: PageOpening
@@ -129,6 +131,7 @@ struct SignInSession: ~Copyable {
     private mutating func begin(_ reply: StartSignIn.Reply) throws(AuthctlError) {
         // A reply that names nothing a browser may open is none.
         guard let link = reply.url.flatMap(WebLink.init) else { throw .connection(.unreadableReply) }
+        isJoined = reply.joined ?? false
         try chooseBrowser(configured: reply.browser)
         let flow = SignInFlow(rawValue: reply.flow)
         if flow == .scheme, let uri = reply.redirectUri { SchemeHandler.registerAndTell(for: uri) }
@@ -168,12 +171,12 @@ struct SignInSession: ~Copyable {
         paste.show()
     }
 
-    /// A sign-in whose browser is missing is ended.
+    /// A sign-in of our own whose browser is missing is ended.
     private mutating func chooseBrowser(configured: String?) throws(AuthctlError) {
         do throws(AuthctlError) {
             try page.chooseBrowser(configured: configured, hint: plan.browserHint)
         } catch {
-            askToCancel()
+            if !isJoined { askToCancel() }
             throw error
         }
     }
@@ -189,17 +192,20 @@ struct SignInSession: ~Copyable {
 
     private mutating func open(_ link: WebLink) {
         if let reason = page.open(link) { return StandardError.warn("\(reason): open the address yourself") }
-        guard page.isOpened else { return }
-        // Only for others to see; the sign-in goes on without.
+        if page.isOpened { tellOpened() }
+    }
+
+    /// Only for others to see; the sign-in goes on without.
+    private func tellOpened() {
         _ = try? handOn(ContinueSignIn.Parameters(attempt: attempt, opened: true))
     }
 
-    /// - Throws: `noPortal` if only the portal was to open the page: the sign-in is ended.
+    /// - Throws: `noPortal` or `portalFailed` if only the portal was to open the page: a sign-in of our own is ended.
     private mutating func takeBrowserNews() throws(AuthctlError) -> PageOpening.News? {
         do throws(AuthctlError) {
             return try page.takeEnd()
         } catch {
-            askToCancel()
+            if !isJoined { askToCancel() }
             throw error
         }
     }
@@ -244,6 +250,7 @@ struct SignInSession: ~Copyable {
             case SIGINT: return try cancel()
             case SIGCHLD:
                 switch try takeBrowserNews() {
+                case .opened: tellOpened()
                 case .windowClosed: return try cancel()
                 case .notOpened(let reason): paste.warn("\(reason): open the address yourself")
                 case nil: continue

@@ -171,7 +171,7 @@ struct WebSession: ~Copyable {
                 switch try page.takeEnd() {
                 case .windowClosed: throw .cancelled
                 case .notOpened(let reason): paste.warn("\(reason): open the address yourself")
-                case nil: continue
+                case .opened, nil: continue
                 }
             default: paste.pass(number)
             }
@@ -218,7 +218,7 @@ extension AuthctlError {
         case .noPrivateWindow: .noContext(cause: self)
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .refused, .nameTaken, .notFresh,
-            .keptButNotFresh, .signOutFailed, .reported, .cannotStartAgent, .cannotStartDaemon, .noPortal,
+            .keptButNotFresh, .signOutFailed, .reported, .cannotStartAgent, .cannotStartDaemon, .noPortal, .portalFailed,
             .noSuchBrowser, .noContext, .callbackIsError, .cancelled:
             self
         }

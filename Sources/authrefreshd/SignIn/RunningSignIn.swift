@@ -15,6 +15,13 @@ struct RunningSignIn {
         case completed(StartSignIn.Reply)
         /// The last, if there are no tokens.
         case ended(SignInEnd)
+
+        /// The same for a follower that has not begun the sign-in.
+        var toldToOneWhoJoins: Report {
+            guard case .news(var reply) = self, reply.event == SignInNews.started.rawValue else { return self }
+            reply.joined = true
+            return .news(reply)
+        }
     }
 
     typealias Follower = @Sendable (Report) -> Void

@@ -123,7 +123,7 @@ final class SignIns {
     ) throws(SignInRefusal) -> (follower: Int, steps: [Step]) {
         if let signIn = running[account.id] {
             guard request.adds(nothingTo: signIn.asked) else { throw .otherUnderWay }
-            return (follow(account.id, follower), [])
+            return (follow(account.id) { follower($0.toldToOneWhoJoins) }, [])
         }
         guard !isStopping else { throw .failed(SignInFailure(.unavailable, "the daemon is stopping")) }
         guard running.count < CallerLimits.signInsMax else { throw .tooMany }
