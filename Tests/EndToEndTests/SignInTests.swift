@@ -168,7 +168,9 @@ struct SignInTests {
             let first = try stage.signIn()
             let started = try await first.started()
             let second = try stage.signIn()
-            #expect(try await second.started() == started)
+            var joined = started
+            joined.joined = true
+            #expect(try await second.started() == joined)
             let third = try stage.signIn(restart: true)
             #expect(try await first.refusal(SignInCancelledError.self).by == "superseded")
             #expect(try await second.refusal(SignInCancelledError.self).by == "superseded")
@@ -176,6 +178,27 @@ struct SignInTests {
             #expect(again.attempt != started.attempt)
             _ = try await RawWeb.get(try await Person().decide(at: try #require(again.url)))
             try await third.completed()
+        }
+    }
+
+    @Test func `the account's browser is named before the configuration's`() async throws {
+        try await withIssuer { _, url in
+            let stage = try DaemonStage()
+            try stage.configure("login_browser: firefox\n")
+            let daemon = try await stage.start()
+            for (name, browser) in [("usual", nil), ("own", "/usr/bin/chromium")] {
+                var settings = AccountSettings(name: name, issuer: url, clientId: "app")
+                settings.loginBrowser = browser
+                _ = try await stage.ask(.addAccount, AddAccount.Parameters(settings: settings), for: AddAccount.Reply.self)
+                let call = try SignInCall(stage, StartSignIn.Parameters(account: name, flow: "paste"))
+                let named = try await call.started().browser
+                #expect(named == browser ?? "firefox")
+            }
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+        try await withSignInStage { stage, _, _ in
+            let started = try await stage.signIn().started()
+            #expect(started.browser == nil)
         }
     }
 

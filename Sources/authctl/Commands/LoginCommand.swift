@@ -18,7 +18,7 @@ struct LoginCommand: ParsableCommand {
             --private opens a private window of Firefox, Chromium, Chrome, Brave, Vivaldi or Edge, of the default browser \
             if there is one, and refuses if it cannot. It shares the cookies of other private windows that are open; with \
             --temporary-profile it shares nothing; that window closes with the sign-in, and \
-            closing it cancels.
+            closing it cancels. Of any other window no program can tell that it was closed: Ctrl-C cancels then.
 
             The browser is the one that --browser names, else the account's (account edit --login-browser), else login_browser of \
             the configuration, else BROWSER, else the desktop's own. One that is named and is not there is an error. \
