@@ -141,7 +141,8 @@ extension AuthctlError {
         case .refused, .nameTaken, .notFresh: true
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .keptButNotFresh, .signOutFailed,
-            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .portalFailed, .noSuchBrowser, .noContext,
+            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .portalFailed, .noSuchBrowser,
+            .noContext,
             .callbackIsError, .reported, .cancelled:
             false
         }
@@ -236,7 +237,8 @@ extension AuthctlError {
         case .notFresh(let status): JSONText.object([("status", WireText.encode(status))])
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .signOutFailed, .reported,
-            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .portalFailed, .noSuchBrowser, .noContext,
+            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .portalFailed, .noSuchBrowser,
+            .noContext,
             .callbackIsError, .cancelled:
             nil
         }

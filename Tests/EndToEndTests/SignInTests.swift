@@ -189,7 +189,11 @@ struct SignInTests {
             for (name, browser) in [("usual", nil), ("own", "/usr/bin/chromium")] {
                 var settings = AccountSettings(name: name, issuer: url, clientId: "app")
                 settings.loginBrowser = browser
-                _ = try await stage.ask(.addAccount, AddAccount.Parameters(settings: settings), for: AddAccount.Reply.self)
+                _ = try await stage.ask(
+                    .addAccount,
+                    AddAccount.Parameters(settings: settings),
+                    for: AddAccount.Reply.self
+                )
                 let call = try SignInCall(stage, StartSignIn.Parameters(account: name, flow: "paste"))
                 let named = try await call.started().browser
                 #expect(named == browser ?? "firefox")

@@ -218,8 +218,8 @@ extension AuthctlError {
         case .noPrivateWindow: .noContext(cause: self)
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .refused, .nameTaken, .notFresh,
-            .keptButNotFresh, .signOutFailed, .reported, .cannotStartAgent, .cannotStartDaemon, .noPortal, .portalFailed,
-            .noSuchBrowser, .noContext, .callbackIsError, .cancelled:
+            .keptButNotFresh, .signOutFailed, .reported, .cannotStartAgent, .cannotStartDaemon, .noPortal,
+            .portalFailed, .noSuchBrowser, .noContext, .callbackIsError, .cancelled:
             self
         }
     }
