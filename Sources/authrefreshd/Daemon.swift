@@ -92,7 +92,7 @@ struct Daemon {
             if !parts.isServing { try await start(parts.server) }
         } catch {
             // Refreshes may have begun: their answers are worth more than a quick end.
-            await coordinator.stop()
+            await Shutdown.run(on: coordinator)
             try? await client.shutdown()
             throw error
         }
@@ -104,7 +104,7 @@ struct Daemon {
         parts.manager.stopping()
         await parts.server.stopAccepting()
         await webSessions.stop()
-        await coordinator.stop()
+        await Shutdown.run(on: coordinator)
         await end(parts)
         try? await client.shutdown()
     }
@@ -119,7 +119,8 @@ struct Daemon {
             switch event {
             case .signal(.hangUp): await reload(coordinator, parts)
             case .signal(.terminate), .signal(.interrupt): return
-            case .descriptors(let areLacking): await coordinator.descriptorsChanged(areLacking: areLacking)
+            case .descriptors(let areLacking):
+                await StoreKeepingSteps.descriptorsChanged(areLacking: areLacking, on: coordinator)
             case .store: continue
             }
         }
@@ -158,7 +159,7 @@ struct Daemon {
                 await coordinator.configurationRejected()
             }
         }
-        await coordinator.checkKey()
+        await StoreKeepingSteps.checkKey(on: coordinator)
         parts.manager.ready(status: await coordinator.statusLine)
     }
 

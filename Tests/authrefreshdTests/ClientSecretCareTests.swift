@@ -42,7 +42,8 @@ struct ClientSecretCareTests {
             ),
             createdAt: Timestamp(microseconds: 0)
         )
-        return try await rig.coordinator.add(account, grant: grant.map { RefreshToken(Secret($0)) }).account
+        return try await AccountChanges.add(account, grant: grant.map { RefreshToken(Secret($0)) }, on: rig.coordinator)
+            .account
     }
 
     /// What the server has made of `registration`: another secret, another token, a later end.
@@ -105,7 +106,7 @@ struct ClientSecretCareTests {
         try await rig.inside { coordinator in
             _ = unsafe rename(coordinator.store.path + ".away", coordinator.store.path)
             let change = SettingsChange(setting: { $0.registration = account.registration })
-            _ = try coordinator.update(account.id, by: change)
+            _ = try AccountChanges.update(account.id, by: change, on: coordinator)
         }
         let stored = try #require(try await Self.stored(account, in: rig))
         #expect(stored.clientSecret == Secret("s2") && stored.management?.accessToken == Secret("t2"))
@@ -118,7 +119,7 @@ struct ClientSecretCareTests {
         let account = try await Self.add(Self.registration(secret: "s1"), to: rig)
         #expect(await Self.keepWithoutStore(account, in: rig) == false)
         async let end: Void = rig.stop()
-        await rig.inside { $0.finishStopping() }
+        await rig.inside { Shutdown.finishIfIdle(on: $0) }
         #expect(await rig.inside { !$0.lifecycle.isOver && !$0.registrations.areStored })
         await Self.putStoreBack(of: rig)
         await end
@@ -135,7 +136,7 @@ struct ClientSecretCareTests {
         account.registration.clientSecretExpiresAt = nil
         let (edited, id) = (account, account.id)
         try await rig.inside { coordinator in
-            _ = try coordinator.update(id, by: SettingsChange(setting: { $0 = edited }))
+            _ = try AccountChanges.update(id, by: SettingsChange(setting: { $0 = edited }), on: coordinator)
             coordinator.registrations.beginRenewal(asked, of: id)
             _ = Self.renewal(of: edited, on: coordinator).keep(Self.renewed(asked), isRenewal: true, on: coordinator)
             coordinator.registrations.endRenewal(of: id)
@@ -195,7 +196,7 @@ struct ClientSecretCareTests {
             let after = try await rig.inside { coordinator in
                 #expect(coordinator.scheduler.requests[account.id] != nil)
                 let change = SettingsChange(setting: { $0.registration.clientSecret = Secret("s2") })
-                return try coordinator.update(account.id, by: change)
+                return try AccountChanges.update(account.id, by: change, on: coordinator)
             }
             #expect(after != nil)
             guard case .backingOff(let backOff)? = await first.snapshot?.state.phase else {

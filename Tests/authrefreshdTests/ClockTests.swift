@@ -100,12 +100,16 @@ struct ClockTests {
             await rig.pass(AskingPace.interval)
             let outcomes = EventLog<WaitOutcome>()
             await rig.inside { coordinator in
-                coordinator.take(.sleepBegins)
+                HostChanges.take(.sleepBegins, on: coordinator)
                 _ = coordinator.wait(for: .attempt, of: account, after: .refreshRequested) { outcomes.append($0) }
             }
             // Behind the turns that have decided on it.
             for _ in 0..<3 { #expect(await rig.inside { $0.scheduler.requests.isEmpty }) }
-            if isWakingTold { await rig.inside { $0.take(.resumed) } } else { await rig.pass(.seconds(30)) }
+            if isWakingTold {
+                await rig.inside { HostChanges.take(.resumed, on: $0) }
+            } else {
+                await rig.pass(.seconds(30))
+            }
             let outcome = try await outcomes.first("the outcome") { _ in true }
             #expect(outcome.snapshot?.state.generation == Generation(3))
             #expect(await issuer.counters.tokenRequests == 2)

@@ -57,7 +57,8 @@ final class CoordinatorRig: Sendable {
             ),
             createdAt: Timestamp(microseconds: 0)
         )
-        return try await coordinator.add(account, grant: RefreshToken(Secret(grant.refreshToken))).account.id
+        return try await AccountChanges.add(account, grant: RefreshToken(Secret(grant.refreshToken)), on: coordinator)
+            .account.id
     }
 
     /// Proves `grant` for `account`, and changes it by `change`.
@@ -70,7 +71,9 @@ final class CoordinatorRig: Sendable {
     }
 
     func state(of name: String) async throws -> AccountSnapshot? {
-        guard case .whole(let snapshot)? = try await coordinator.account(named: name) else { return nil }
+        guard case .whole(let snapshot)? = try await AccountListing.account(named: name, on: coordinator) else {
+            return nil
+        }
         return snapshot
     }
 
@@ -121,7 +124,7 @@ final class CoordinatorRig: Sendable {
     }
 
     func stop() async {
-        await coordinator.stop()
+        await Shutdown.run(on: coordinator)
         try? await client.shutdown()
     }
 

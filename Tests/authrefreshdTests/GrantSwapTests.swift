@@ -36,8 +36,12 @@ struct GrantSwapTests {
     }
 
     private static func edit(_ id: AccountID, in coordinator: isolated RefreshCoordinator) throws {
-        _ = try coordinator.update(id, by: SettingsChange(setting: { $0.policy.leadTime = .seconds(60) }))
-        try coordinator.rename(id, to: #require(AccountName("old")))
+        _ = try AccountChanges.update(
+            id,
+            by: SettingsChange(setting: { $0.policy.leadTime = .seconds(60) }),
+            on: coordinator
+        )
+        try AccountChanges.rename(id, to: #require(AccountName("old")), on: coordinator)
     }
 
     /// Takes the store away as if its files were not watched: nobody knows of it until something is to be stored.
@@ -109,7 +113,7 @@ struct GrantSwapTests {
             let error = await #expect(throws: ServerOrStoreError.self) { try await swap.value }
             #expect(error?.isOfStore == true)
             async let end: Void = rig.stop()
-            await rig.inside { $0.finishStopping() }
+            await rig.inside { Shutdown.finishIfIdle(on: $0) }
             #expect(await rig.inside { !$0.lifecycle.isOver && $0.records.unstored.count == 1 })
             try rig.setStoreIsThere(true)
             await rig.pass(StoreTrouble.retryInterval + .seconds(1))

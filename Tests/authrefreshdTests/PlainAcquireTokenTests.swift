@@ -114,7 +114,7 @@ struct PlainAcquireTokenTests {
             _ = await rig.waitForToken(of: id)
             // Where the owner of the store is not at work in it.
             #expect(await rig.inside { $0.tokenReader.token(of: "work") != nil })
-            try await rig.inside { try $0.signOut(id) }
+            try await rig.inside { try AccountChanges.signOut(id, on: $0) }
             #expect(await rig.inside { $0.tokenReader.token(of: "work") == nil })
             await rig.stop()
         }

@@ -148,7 +148,12 @@ struct RefreshCoordinatorTests {
             let id = try await rig.add("work", url, old)
             _ = try await issuer.waitForRequest { $0.family == old.family }
             let new = try await issuer.issueGrant(clientID: "app")
-            try await rig.coordinator.importGrant(RefreshToken(Secret(new.refreshToken)), for: id, by: nil)
+            try await AccountChanges.importGrant(
+                RefreshToken(Secret(new.refreshToken)),
+                for: id,
+                by: nil,
+                on: rig.coordinator
+            )
             try await rig.log.first("the stale answer") { $0.hasPrefix("an answer for an earlier grant was dropped") }
             await rig.stop()
             #expect(await issuer.grant(new.family)?.generation == 2)

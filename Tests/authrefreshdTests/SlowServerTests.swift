@@ -78,13 +78,13 @@ struct SlowServerTests {
             try await issuer.script(.delayAfter(.seconds(120)))
             let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
             _ = try await issuer.waitForRequest { $0.path == "/token" }
-            await rig.inside { $0.noteResume() }
+            await rig.inside { HostChanges.noteResume(on: $0) }
             #expect(try await rig.state(of: "work")?.shown == .refreshing)
             guard case .notNow = await rig.waitForToken(of: id) else {
                 Issue.record("the caller was told something else")
                 return
             }
-            await rig.inside { $0.noteResume() }
+            await rig.inside { HostChanges.noteResume(on: $0) }
             _ = try await rig.log.first("the journal's line") { $0.contains("the answer to a refresh was lost") }
             #expect(await rig.waitForToken(of: id).snapshot != nil)
             await rig.stop()

@@ -118,13 +118,13 @@ struct AccountSignOut {
         guard isSame else {
             return .failed(FailureDetail(summary: "the grant changed meanwhile; the new one is kept"))
         }
-        try coordinator.signOut(account.id)
+        try AccountChanges.signOut(account.id, on: coordinator)
         return .done
     }
 
     private func remove(on coordinator: isolated RefreshCoordinator) throws(StoreError) -> SignOutReport.Outcome {
         guard try coordinator.records.entry(of: account.id) != nil else { return .notNeeded }
-        try coordinator.remove(account.id)
+        try AccountChanges.remove(account.id, on: coordinator)
         return .done
     }
 

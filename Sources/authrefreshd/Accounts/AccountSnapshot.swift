@@ -74,3 +74,50 @@ enum ShownAccount: Sendable {
         }
     }
 }
+
+/// Accounts as they are found in the store.
+enum AccountListing {
+    /// The account of this name as it stands now; nil if there is none.
+    static func account(
+        named name: String,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(StoreError) -> ShownAccount? {
+        guard let entry = try coordinator.store.entry(named: name) else { return nil }
+        return shown(entry, at: coordinator.timebase.now(), on: coordinator)
+    }
+
+    /// A page of all accounts in the order of their names.
+    static func accounts(
+        after name: String?,
+        limit: Int,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(StoreError) -> [ShownAccount] {
+        let now = coordinator.timebase.now()
+        return try coordinator.store.entries(after: name, limit: limit).map { shown($0, at: now, on: coordinator) }
+    }
+
+    /// A page of all accounts in the order of their numbers.
+    static func accounts(
+        afterID id: AccountID,
+        limit: Int,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(StoreError) -> [ShownAccount] {
+        let now = coordinator.timebase.now()
+        return try coordinator.store.entries(afterID: id, limit: limit).map { shown($0, at: now, on: coordinator) }
+    }
+
+    /// An account that was found in the store, as it stands now.
+    static func shown(_ entry: AccountEntry, at now: Moment, on coordinator: isolated RefreshCoordinator)
+        -> ShownAccount
+    {
+        switch entry {
+        case .intact(let record):
+            return .whole(coordinator.snapshot(of: coordinator.records.current(record), at: now))
+        case .damaged(let account):
+            // The next turn finds the damage by itself, and sets the account aside unless an earlier one has.
+            coordinator.records.noteDamage()
+            coordinator.submit(.deadlineReached, for: account.id)
+            return .damaged(account)
+        }
+    }
+}

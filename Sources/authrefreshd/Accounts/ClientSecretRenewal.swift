@@ -79,10 +79,10 @@ struct ClientSecretRenewal: Sendable {
         guard isNew else { return true }
         let now = coordinator.timebase.now()
         do {
-            try coordinator.storeRegistrations(at: now)
+            try AccountChanges.storeRegistrations(at: now, on: coordinator)
             return true
         } catch {
-            coordinator.storeFailed(error, with: [], at: now)
+            StoreFailures.note(error, at: now, on: coordinator)
             coordinator.wake()
             return false
         }

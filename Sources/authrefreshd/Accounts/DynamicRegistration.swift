@@ -39,7 +39,7 @@ struct DynamicRegistration: Sendable {
         new.registration.idTokenAlgorithm = registered.idTokenAlgorithm
         new.registration.management = registered.management
         do throws(StoreError) {
-            return try coordinator.add(new, grant: nil)
+            return try AccountChanges.add(new, grant: nil, on: coordinator)
         } catch {
             var owner = asking
             owner.registration = new.registration

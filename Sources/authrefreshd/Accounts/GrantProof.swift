@@ -31,7 +31,7 @@ struct GrantProof: Sendable {
         let outcome = await coordinator.client.refresh(request)
         // An answer is not dropped for a store that cannot be read now.
         let record = try? coordinator.records.record(of: account.id)
-        if let record { coordinator.noteServerDate(outcome.serverDate, of: record.issuerID) }
+        if let record { HostChanges.noteServerDate(outcome.serverDate, of: record.issuerID, on: coordinator) }
         let response: TokenResponse
         do throws(RefreshFailure) { response = try outcome.result.get() } catch { throw .server(error) }
         if let record {

@@ -42,7 +42,7 @@ struct Diagnosis: Sendable {
     private func run(_ tell: @escaping @Sendable (Finding) -> Void) async {
         await checkConfiguration(tell)
         do throws(StoreError) {
-            let condition = try await coordinator.condition()
+            let condition = try await DaemonCondition(of: coordinator)
             HostCheck(condition: condition, proxy: client.proxy, clocks: .now()).findings.forEach(tell)
             await StoreInspection(condition: condition).run(tell)
             condition.paceFindings.forEach(tell)
@@ -76,13 +76,15 @@ struct Diagnosis: Sendable {
         )
         if let accounts {
             for name in accounts {
-                if let account = try await coordinator.account(named: name) { survey.look(at: account) }
+                if let account = try await AccountListing.account(named: name, on: coordinator) {
+                    survey.look(at: account)
+                }
             }
             return survey
         }
         var last: String?
         while survey.seen < Self.accountsMax, !Task.isCancelled {
-            let page = try await coordinator.accounts(after: last, limit: Self.pageSize)
+            let page = try await AccountListing.accounts(after: last, limit: Self.pageSize, on: coordinator)
             for account in page { survey.look(at: account) }
             guard page.count == Self.pageSize else { break }
             last = page.last?.name
@@ -145,23 +147,21 @@ struct DaemonCondition: Sendable {
     }
 }
 
-extension RefreshCoordinator {
+extension DaemonCondition {
     /// What this daemon is doing, and by what.
     ///
     /// - Throws: what keeps the store from being read.
-    func condition() throws(StoreError) -> DaemonCondition {
-        DaemonCondition(
-            overview: try overview(),
-            keyring: storeKeeping.keyring,
-            keyIdentifier: store.keyIdentifier,
-            storePath: store.path,
-            isRekeying: storeKeeping.isRekeying,
-            now: timebase.now(),
-            settings: settings,
-            watchesClock: host.watchesClock,
-            watchesRoutes: host.watchesRoutes,
-            watchesSleep: host.watchesSleep
-        )
+    init(of coordinator: isolated RefreshCoordinator) throws(StoreError) {
+        overview = try Overview(of: coordinator)
+        keyring = coordinator.storeKeeping.keyring
+        keyIdentifier = coordinator.store.keyIdentifier
+        storePath = coordinator.store.path
+        isRekeying = coordinator.storeKeeping.isRekeying
+        now = coordinator.timebase.now()
+        settings = coordinator.settings
+        watchesClock = coordinator.host.watchesClock
+        watchesRoutes = coordinator.host.watchesRoutes
+        watchesSleep = coordinator.host.watchesSleep
     }
 }
 

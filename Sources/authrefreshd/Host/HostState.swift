@@ -235,7 +235,7 @@ final class HostWatch: Sendable {
         do throws(SystemdError) {
             watches.append(
                 try ClockWatch(queue: queue) { [weak coordinator] in
-                    coordinator?.assumeIsolated { $0.take(.clockStepped) }
+                    coordinator?.assumeIsolated { HostChanges.take(.clockStepped, on: $0) }
                 }
             )
         } catch {
@@ -243,7 +243,7 @@ final class HostWatch: Sendable {
         }
         do throws(SystemdError) {
             let routes = try RouteWatch(queue: queue) { [weak coordinator] isOnline in
-                coordinator?.assumeIsolated { $0.take(.routeChanged(isOnline: isOnline)) }
+                coordinator?.assumeIsolated { HostChanges.take(.routeChanged(isOnline: isOnline), on: $0) }
             }
             isOnline = routes.hadRouteAtStart
             watches.append(routes)
@@ -256,14 +256,19 @@ final class HostWatch: Sendable {
                     queue: queue,
                     onLost: { [weak coordinator, changeLog] error in
                         // Later: it is the watch itself that calls.
-                        queue.async { [weak coordinator] in coordinator?.assumeIsolated { $0.take(.sleepWatchLost) } }
+                        queue.async { [weak coordinator] in
+                            coordinator?.assumeIsolated { HostChanges.take(.sleepWatchLost, on: $0) }
+                        }
                         changeLog.logger.info(
                             "the system bus is gone; sleep is noticed by the clocks",
                             metadata: [JournalKey.error: "\(error)"]
                         )
                     },
-                    onSleep: { [weak coordinator] in coordinator?.assumeIsolated { $0.take(.sleepBegins) } },
-                    onResume: { [weak coordinator] in coordinator?.assumeIsolated { $0.take(.resumed) } }
+                    onSleep: { [weak coordinator] in
+                        coordinator?.assumeIsolated { HostChanges.take(.sleepBegins, on: $0) }
+                    },
+                    onResume: { [weak coordinator] in coordinator?.assumeIsolated { HostChanges.take(.resumed, on: $0) }
+                    }
                 )
             )
         } catch {

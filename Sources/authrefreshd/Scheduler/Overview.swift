@@ -16,6 +16,17 @@ struct Overview: Sendable {
 
     static let rejectedConfiguration = "the new configuration is rejected, the one before is in force"
 
+    /// - Throws: what keeps the store from being read.
+    init(of coordinator: isolated RefreshCoordinator) throws(StoreError) {
+        counts = try coordinator.store.counts()
+        isOnline = coordinator.host.isOnline
+        nextDeadline = try coordinator.store.nextDeadline(after: Timestamp(microseconds: 0), online: isOnline)
+        trouble = coordinator.trouble?.error
+        degradation = coordinator.storeKeeping.degradation
+        behind = coordinator.scheduler.behind
+        isConfigurationRejected = coordinator.isConfigurationRejected
+    }
+
     /// In one sentence; nil if all is well.
     var troubleText: String? { trouble?.description ?? degradation.texts.first }
     var accounts: Int { counts.total }

@@ -86,15 +86,15 @@ actor RefreshCoordinator {
             host.begin(watches, isOnline: isOnline)
         }
         store.onLogRenewed = { [changeLog] in changeLog.write(.storeLogLost) }
-        watchStore()
-        keepMetadata()
-        try reconcileClock(at: timebase.now())
+        StoreFailures.watchFiles(on: self)
+        StoreKeepingSteps.keepMetadata(on: self)
+        try HostChanges.reconcileClock(at: timebase.now(), on: self)
         // Whoever held the leases in the store is dead: the store's lock says so.
         for account in try store.leased(limit: .max) {
             submit(.requestAbandoned, for: account)
         }
-        try takeBackMended(after: AccountID(0))
-        try wakeLackingSource()
+        try StoreFailures.takeBackMended(after: AccountID(0), on: self)
+        try DerivedAccounts.wakeLackingSource(on: self)
         StoreCopy.removeLeftovers(besides: store.path)
         take(try storeKeeping.resumeRekeying())
         wake()
@@ -111,9 +111,75 @@ actor RefreshCoordinator {
         onStatusChange()
     }
 
-    // MARK: Turns
+    // MARK: What the other duties need of all
 
     var isStopping: Bool { lifecycle.isStopping }
+    /// What keeps the store from being written; nil if nothing does.
+    var trouble: StoreTrouble? { storeKeeping.trouble }
+
+    func take(_ steps: [SignIns.Step]) {
+        SignInSteps.carryOut(steps, on: self)
+    }
+
+    func take(_ steps: [StoreKeeping.Step]) {
+        StoreKeepingSteps.carryOut(steps, on: self)
+    }
+
+    /// Does what an answer of the store's keeping asks for besides, and returns the answer.
+    @discardableResult
+    func take<Answer>(_ answer: (Answer, [StoreKeeping.Step])) -> Answer {
+        take(answer.1)
+        return answer.0
+    }
+
+    /// As whom a request of `account` is made.
+    func requestingClient(of account: Account, correlationID: String) -> RequestingClient {
+        RequestingClient(
+            issuer: account.issuer,
+            profile: settings.profile(for: account),
+            registration: registrations.current(of: account.id, stored: account.registration),
+            basicCredentialEncoding: account.basicCredentialEncoding,
+            correlationID: correlationID
+        )
+    }
+
+    /// One line for `systemctl status`.
+    var statusLine: String {
+        (try? Overview(of: self))?.statusLine ?? "the store cannot be read"
+    }
+
+    /// Takes over a changed configuration. Policies and limits count from the next decisions on.
+    func reload(_ settings: RefreshConfiguration) {
+        self.settings = settings
+        isConfigurationRejected = false
+        storeKeeping.useSecretService(settings.usesSecretService)
+        wake()
+    }
+
+    /// Notes that the configuration on disk is not the one in force, until one can be taken over.
+    func configurationRejected() {
+        isConfigurationRejected = true
+    }
+
+    /// Begins a call of a server that the end of the daemon waits for. `call` runs in a later turn of the queue.
+    ///
+    /// - Returns: false if as many calls as may be are under way; nothing is begun then.
+    func beginServerCall(_ call: @escaping @Sendable (isolated RefreshCoordinator) async -> Void) -> Bool {
+        guard lifecycle.beginServerCall() else { return false }
+        Task {
+            await call(self)
+            lifecycle.endServerCall()
+            wake()
+        }
+        return true
+    }
+
+    /// Notes the end of a diagnosis.
+    func diagnosisEnded() {
+        lifecycle.endDiagnosis()
+    }
+
+    // MARK: Turns
 
     /// Whether anything may be begun, as the other duties know it.
     func conditions(at now: Moment) -> Scheduler.Conditions {
@@ -168,7 +234,7 @@ actor RefreshCoordinator {
                 records.damageIsStored()
             }
         } catch {
-            storeFailed(error, with: turn.arrivals, at: now)
+            StoreFailures.note(error, with: turn.arrivals, at: now, on: self)
         }
         for waiter in callers.takeExpired(at: now) { waiter.answer(.timedOut) }
         take(signIns.advance(at: now))
@@ -177,7 +243,7 @@ actor RefreshCoordinator {
         // All answers are stored.
         if !scheduler.requests.areYoung, !scheduler.hasArrivals { host.allowSleep() }
         arm(at: now)
-        finishStopping()
+        Shutdown.finishIfIdle(on: self)
     }
 
     /// - Returns: whether there was anything.
@@ -192,9 +258,9 @@ actor RefreshCoordinator {
     private func noteClock(at now: Moment) {
         guard trouble?.remaining(at: now) ?? .zero == .zero else { return }
         do {
-            try reconcileClock(at: now)
+            try HostChanges.reconcileClock(at: now, on: self)
         } catch {
-            storeFailed(error, with: [], at: now)
+            StoreFailures.note(error, at: now, on: self)
         }
     }
 
@@ -205,7 +271,7 @@ actor RefreshCoordinator {
         do {
             deadlines.append(try scheduler.nextDeadline(conditions(at: now), at: now))
         } catch {
-            storeFailed(error, with: [], at: now)
+            StoreFailures.note(error, at: now, on: self)
         }
         deadlines += [callers.remaining(at: now), signIns.remaining(at: now)].map { $0.map { now.wall + $0 } }
         if let trouble {
@@ -238,22 +304,22 @@ actor RefreshCoordinator {
         }
         let outcome: Scheduler.Outcome
         do throws(StoreError) {
-            try setAside(plan.damaged, at: now)
+            try StoreFailures.setAside(plan.damaged, at: now, on: self)
             outcome = try scheduler.commit(plan, afterTrouble: trouble != nil)
         } catch {
             scheduler.keepAnswers(of: plan)
             throw error
         }
-        storeWorks()
+        StoreFailures.noteSuccess(on: self)
         // The timer is for what is ahead. A token that has ended while its answer was on its way, with the machine asleep, is due now.
         if outcome.committed.contains(where: { $0.isDue(at: now) }) { wake() }
         act(on: outcome.committed, at: now)
-        dismiss(outcome, at: now)
+        StoreFailures.dismiss(outcome, at: now, on: self)
         // After what has been committed, which may be another registration; and after the requests that are sent with these.
         do throws(StoreError) {
-            try storeRegistrations(at: now)
+            try AccountChanges.storeRegistrations(at: now, on: self)
         } catch {
-            storeFailed(error, with: [], at: now)
+            StoreFailures.note(error, at: now, on: self)
         }
         return plan.damaged.mapValues(\.cause).merging(outcome.causes) { damage, _ in damage }
     }
@@ -267,7 +333,7 @@ actor RefreshCoordinator {
             refusals = try decide([arrival], at: now)
         } catch {
             if arrival.event.isAnswer {
-                storeFailed(error, with: [arrival], at: now)
+                StoreFailures.note(error, with: [arrival], at: now, on: self)
                 wake()
             }
             throw error
@@ -307,10 +373,10 @@ actor RefreshCoordinator {
         }
         // Before anybody is answered: who hears of a new grant may ask for what is derived from it at once.
         for decision in decisions where decision.concernsDerived {
-            wakeDerived(from: decision.record.account.id)
+            DerivedAccounts.wake(from: decision.record.account.id, on: self)
         }
         for decision in decisions where decision.event.isSignIn {
-            signInStored(of: decision.record.account.id, at: now)
+            SignInSteps.stored(of: decision.record.account.id, at: now, on: self)
         }
         for decision in decisions where callers.isAwaited(decision.record.account.id) {
             records.noteStored(decision)
@@ -323,8 +389,10 @@ actor RefreshCoordinator {
             let decision = decisions[place]
             announceLater(announcement, of: decision.record, at: now, correlationID: decision.arrival.correlationID)
         }
-        for decision in decisions { settingsChanged(by: decision, at: now) }
-        for decision in decisions { askLifetime(after: decision) }
+        for decision in decisions {
+            AccountChanges.tellOfSettings(changedBy: decision, at: now, on: self)
+            LifetimeQuestion.ask(after: decision, on: self)
+        }
         subscribers.send()
         if !decisions.isEmpty { showStatus(at: now) }
     }
@@ -342,6 +410,86 @@ actor RefreshCoordinator {
             changeLog.write(event, [JournalKey.issuer: "\(issuer.url)"])
             onStatusChange()
         }
+    }
+
+    // MARK: Callers and subscribers
+
+    /// Has `event` decided on, and calls `answer` when what it asks for has settled.
+    ///
+    /// - Parameter accessToken: what the caller gets if it waits in vain; nil if there is nothing.
+    /// - Returns: the waiter's number, to forget it by.
+    func wait(
+        for purpose: Waiter.Purpose,
+        of account: AccountID,
+        after event: Event,
+        holding accessToken: AccessTokenTimes? = nil,
+        answer: @escaping @Sendable (WaitOutcome) -> Void
+    ) -> Int {
+        let now = timebase.now()
+        defer { submit(event, for: account) }
+        return callers.add(purpose, of: account, after: event, holding: accessToken, at: now, answer: answer)
+    }
+
+    /// Tells the waiters of an account that have what they waited for, or will not get it. The others ask again, because an account's
+    /// exchanges follow one another.
+    ///
+    /// - Parameter event: what was decided on.
+    func settleWaiters(of record: Record, after event: Event, at now: Moment) {
+        let id = record.account.id
+        guard callers.isAwaited(id) else { return }
+        var tokenSets: [TokenSet: AccessTokenTimes] = [:]
+        for set in Set(callers.tokenSets(of: id)) { tokenSets[set] = records.accessTokenTimes(of: record, for: set) }
+        let (told, again) = callers.settle(
+            Callers.Standing(
+                snapshot: snapshot(of: record, at: now),
+                event: event,
+                isOverdue: scheduler.requests.isOverdue(id),
+                tokenSets: tokenSets,
+                postponed: scheduler.postponed(of: id)
+            )
+        )
+        for (waiter, outcome) in told { waiter.answer(outcome) }
+        for request in again { submit(request, for: id) }
+    }
+
+    /// Tells all waiters of an account the same.
+    func answerWaiters(of account: AccountID, with outcome: WaitOutcome) {
+        for waiter in callers.takeAll(of: account) { waiter.answer(outcome) }
+    }
+
+    /// An account as it stands at `now`.
+    func snapshot(of record: Record, at now: Moment) -> AccountSnapshot {
+        var snapshot = AccountSnapshot(
+            account: record.account,
+            state: record.state,
+            at: now,
+            clockSkew: host.clockSkew(of: record.issuerID, in: store),
+            lastFailure: scheduler.requests[record.account.id]?.lastFailure,
+            stepUp: stepUps[record.account.id],
+            needsClientSecret: registrations.needsPerson(for: record.account, at: now.wall)
+        )
+        // Only for the few accounts that need it, because every reply is made of snapshots.
+        if snapshot.lacksRefreshToken {
+            snapshot.consentMayHelp =
+                settings.signIn(for: record.account).consentMayHelp && !record.account.grantFacts.needsConsent
+        }
+        if snapshot.state.interaction?.reason == .grantEnded {
+            snapshot.lifetimeNote = settings.profile(for: record.account)?.note(about: .lifetime)
+        }
+        return snapshot
+    }
+
+    /// Tells subscribers and the journal what happened to an account.
+    func announce(_ announcement: Announcement, of record: Record, at now: Moment, correlationID: String? = nil) {
+        announceLater(announcement, of: record, at: now, correlationID: correlationID)
+        subscribers.send()
+    }
+
+    /// Tells the journal, and subscribers when `subscribers.send` is called.
+    func announceLater(_ announcement: Announcement, of record: Record, at now: Moment, correlationID: String?) {
+        let snapshot = snapshot(of: record, at: now)
+        changeLog.record(announcement, of: snapshot, correlationID: correlationID)
+        subscribers.publish(announcement, of: snapshot)
     }
 }
 

@@ -40,7 +40,7 @@ struct SentRequest: Sendable {
         let asking = coordinator.requestingClient(of: account, correlationID: pending.correlationID)
         switch draft(for: set, of: record, spending: token, as: asking, on: coordinator) {
         case .awaited(let source):
-            coordinator.wait(on: source, with: pending.awaitingSource, for: account.id, set)
+            DerivedAccounts.wait(on: source, with: pending.awaitingSource, for: account.id, set, on: coordinator)
             return false
         case .failed(let failure):
             // The machine treats it like a failure that the server reports, but nothing was spent.
@@ -73,7 +73,7 @@ struct SentRequest: Sendable {
     ) -> TokenRequest.Draft {
         let account = record.account
         if let grant = account.registration.serviceGrant {
-            switch coordinator.sources.exchange(of: grant, for: account) {
+            switch DerivedAccounts.sources(on: coordinator).exchange(of: grant, for: account) {
             case .ready(let tokens, let programs):
                 let request = ServiceTokenRequest(client: asking, grant: grant, tokenSet: set, exchange: tokens)
                 return .ready(.obtain(request, afterLookingAt: programs))
@@ -130,7 +130,7 @@ struct SentRequest: Sendable {
         // Nil if the grant was replaced meanwhile: what was asked for beyond the old one does not concern the new one.
         let pending = coordinator.scheduler.end(lease, of: record, outcome, at: place, correlationID, now: now)
         let claims = pending?.claims
-        coordinator.noteServerDate(outcome.serverDate, of: record.issuerID)
+        HostChanges.noteServerDate(outcome.serverDate, of: record.issuerID, on: coordinator)
         if let fault = outcome.idTokenFault {
             coordinator.changeLog.refusedIDToken(fault, of: account.name, correlationID: correlationID)
         }
@@ -166,7 +166,7 @@ struct SentRequest: Sendable {
         case .success(let response): return .issued(generation, response.issuance, for: set)
         case .failure(let said):
             let failure = isOutdated(said, on: coordinator) ? said.worthAnotherTry : said
-            if set == nil, let lack = coordinator.sources.lacking(for: account, after: failure) {
+            if set == nil, let lack = DerivedAccounts.sources(on: coordinator).lacking(for: account, after: failure) {
                 return .sourceLacking(generation, lack)
             }
             // The failure may concern only what was asked for beyond the grant. The next request asks for the grant alone, which shows it.
@@ -215,5 +215,26 @@ extension Event {
     /// - Parameter set: what was asked for; nil for the account's default access token.
     static func failed(_ generation: Generation, _ failure: RefreshFailure, for set: TokenSet?) -> Event {
         set.map { .tokenSetFailed($0, generation, failure) } ?? .refreshFailed(generation, failure)
+    }
+}
+
+/// A question that follows some requests: how long the token lives.
+enum LifetimeQuestion {
+    /// Asks the server how long an access token lives (RFC 7662), if the answer did not say it and the profile says whom to ask.
+    ///
+    /// For tokens that came without a refresh token, the client has asked already. A refresh token must be stored first.
+    static func ask(after decision: Decision, on coordinator: isolated RefreshCoordinator) {
+        let account = decision.record.account
+        guard !coordinator.isStopping, let (token, issuedAt) = decision.tokenOfUnknownLifetime,
+            coordinator.settings.profile(for: account)?.introspectionEndpoint != nil
+        else { return }
+        let correlationID = decision.arrival.correlationID ?? CorrelationID.new()
+        let asking = coordinator.requestingClient(of: account, correlationID: correlationID)
+        // If all places are taken, the lifetime stays the assumed one.
+        _ = coordinator.beginServerCall { coordinator in
+            if let lifetime = await coordinator.client.introspectedLifetime(of: token, as: asking) {
+                coordinator.submit(.lifetimeLearned(lifetime, issuedAt: issuedAt), for: account.id)
+            }
+        }
     }
 }

@@ -11,7 +11,7 @@ struct AccountCalls: DutyCalls {
 
     func info(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError) -> GetInfo.Reply {
         _ = try call.decodeParameters(as: GetInfo.Parameters.self)
-        let overview = try stored(coordinator.overview())
+        let overview = try stored(Overview(of: coordinator))
         return GetInfo.Reply(
             version: Version.text,
             startedAtUSec: coordinator.startedAt.microseconds,
@@ -96,7 +96,7 @@ struct AccountCalls: DutyCalls {
                 UpdateAccount.Reply(settings: AccountSettings($0.account))
             }
         }
-        guard let updated = try stored(coordinator.update(snapshot.account.id, by: change)) else {
+        guard let updated = try stored(AccountChanges.update(snapshot.account.id, by: change, on: coordinator)) else {
             throw VarlinkError(NoSuchAccountError(account: asked.account))
         }
         responder.reply(UpdateAccount.Reply(settings: AccountSettings(updated.account)))
@@ -149,7 +149,7 @@ struct AccountCalls: DutyCalls {
         guard let name = AccountName(asked.newName) else {
             throw VarlinkError(InvalidSettingsError(field: "newName", reason: "'\(asked.newName)' is no account name"))
         }
-        try stored(coordinator.rename(snapshot.account.id, to: name))
+        try stored(AccountChanges.rename(snapshot.account.id, to: name, on: coordinator))
         return RenameAccount.Reply()
     }
 
@@ -158,7 +158,7 @@ struct AccountCalls: DutyCalls {
     {
         let asked = try call.decodeParameters(as: RemoveAccount.Parameters.self)
         let id = try shownAccount(asked.account, on: coordinator).id
-        try stored(coordinator.remove(id))
+        try stored(AccountChanges.remove(id, on: coordinator))
         return RemoveAccount.Reply()
     }
 
@@ -195,7 +195,7 @@ struct AccountCalls: DutyCalls {
         while left > 0 {
             // In steps: what does not fit into the page is not read either.
             let step = min(left, Self.pageStep)
-            let accounts = try stored(coordinator.accounts(after: last, limit: step))
+            let accounts = try stored(AccountListing.accounts(after: last, limit: step, on: coordinator))
             for account in accounts {
                 bytes += try add(account)
                 last = account.name
@@ -248,7 +248,7 @@ struct AccountCalls: DutyCalls {
             )
         }
         draft.registration.clientSecretExpiresAt = asked.clientSecretExpiresAtUSec.map { Timestamp(microseconds: $0) }
-        guard try stored(coordinator.overview()).accounts < settings.maxAccounts else {
+        guard try stored(Overview(of: coordinator)).accounts < settings.maxAccounts else {
             throw VarlinkError(LimitExceededError(.accounts, maximum: settings.maxAccounts))
         }
         guard grant == nil || draft.registration.serviceGrant == nil else { throw VarlinkError.needsNoGrant }
@@ -258,7 +258,7 @@ struct AccountCalls: DutyCalls {
         draft.registration.redirect.uri = ownRedirect ?? draft.registration.redirect.uri
         let new = draft
         guard registers else {
-            let added = try stored(coordinator.add(new, grant: grant))
+            let added = try stored(AccountChanges.add(new, grant: grant, on: coordinator))
             let registered = (signIn ?? SignInProfile()).registered(with: new.registration.redirect)
             let uri = ownRedirect == nil ? nil : RedirectChoice.loopbackURI(registered)
             return responder.reply(AddAccount.Reply(status: added.wireStatus, redirectUri: uri))
@@ -269,7 +269,7 @@ struct AccountCalls: DutyCalls {
             )
         }
         // Before the server has a client that nobody wants.
-        guard try stored(coordinator.account(named: new.name.text)) == nil else {
+        guard try stored(AccountListing.account(named: new.name.text, on: coordinator)) == nil else {
             throw VarlinkError(StoreError.nameTaken(new.name))
         }
         let token = try asked.initialAccessToken.map { text throws(VarlinkError) in

@@ -54,7 +54,7 @@ extension DutyCalls {
     /// - Throws: `NoSuchAccount`.
     func shownAccount(_ name: String, on coordinator: isolated RefreshCoordinator) throws(VarlinkError) -> ShownAccount
     {
-        guard let account = try stored(coordinator.account(named: name)) else {
+        guard let account = try stored(AccountListing.account(named: name, on: coordinator)) else {
             throw VarlinkError(NoSuchAccountError(account: name))
         }
         return account

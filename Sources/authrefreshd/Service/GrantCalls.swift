@@ -37,14 +37,14 @@ struct GrantCalls: DutyCalls {
         guard held.registration.serviceGrant == nil else { throw VarlinkError.needsNoGrant }
         let grant = try checked(refreshToken: text)
         guard snapshot.state.mayHoldGoodGrant else {
-            try stored(coordinator.importGrant(grant, for: id, by: changed == held ? nil : change))
+            try stored(AccountChanges.importGrant(grant, for: id, by: changed == held ? nil : change, on: coordinator))
             return responder.reply(reply(try account(held.name.text, on: coordinator)))
         }
         // Sent twice at the same time, it would end itself.
         if try stored(coordinator.records.refreshToken(of: snapshot)) == grant {
             guard changed.refreshes(like: held) else { throw VarlinkError.heldByAnotherClient }
-            if let change, changed != held { _ = try stored(coordinator.update(id, by: change)) }
-            try stored(coordinator.unpark(id))
+            if let change, changed != held { _ = try stored(AccountChanges.update(id, by: change, on: coordinator)) }
+            try stored(AccountChanges.unpark(id, on: coordinator))
             return wait(for: snapshot, after: .refreshRequested, responder, on: coordinator, reply: reply)
         }
         try stored(coordinator.storeKeeping.checkIsWritable())
@@ -87,7 +87,7 @@ struct GrantCalls: DutyCalls {
             coordinator.assumeIsolated { coordinator in
                 guard case .settled = outcome else { return refuse(outcome, asked.account, responder) }
                 do throws(VarlinkError) {
-                    try stored(coordinator.park(id))
+                    try stored(AccountChanges.park(id, on: coordinator))
                     responder.reply(try export(try account(asked.account, on: coordinator), on: coordinator))
                 } catch {
                     responder.fail(error)
@@ -122,7 +122,7 @@ struct GrantCalls: DutyCalls {
         guard snapshot.state.phase == .parked else {
             return responder.reply(ResumeAccount.Reply(status: snapshot.wireStatus))
         }
-        try stored(coordinator.unpark(snapshot.account.id))
+        try stored(AccountChanges.unpark(snapshot.account.id, on: coordinator))
         wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
             ResumeAccount.Reply(status: $0.wireStatus)
         }

@@ -51,9 +51,18 @@ struct SignInCalls: DutyCalls {
         do throws(SignInRefusal) {
             let (number, account) =
                 if let new {
-                    try coordinator.startSignIn(request, adding: new, like: snapshot, follower: follower)
+                    try AccountsBySignIn.start(
+                        request,
+                        adding: new,
+                        like: snapshot,
+                        follower: follower,
+                        on: coordinator
+                    )
                 } else {
-                    (try coordinator.startSignIn(request, of: snapshot, follower: follower), snapshot.account.id)
+                    (
+                        try SignInSteps.start(request, of: snapshot, follower: follower, on: coordinator),
+                        snapshot.account.id
+                    )
                 }
             responder.onDisconnect { [coordinator] in
                 coordinator.queue.async {
@@ -72,11 +81,11 @@ struct SignInCalls: DutyCalls {
         guard let name = AccountName(text) else {
             throw VarlinkError(InvalidSettingsError(field: "newAccount", reason: "'\(text)' is no account name"))
         }
-        guard try stored(coordinator.account(named: text)) == nil else {
+        guard try stored(AccountListing.account(named: text, on: coordinator)) == nil else {
             throw VarlinkError(StoreError.nameTaken(name))
         }
         let maximum = coordinator.settings.maxAccounts
-        guard try stored(coordinator.overview()).accounts < maximum else {
+        guard try stored(Overview(of: coordinator)).accounts < maximum else {
             throw VarlinkError(LimitExceededError(.accounts, maximum: maximum))
         }
         return name

@@ -40,7 +40,10 @@ extension AccountCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) -> Bool {
         for source in account.registration.serviceGrant?.exchange?.sources ?? [] {
-            guard case .whole(let snapshot)? = try stored(coordinator.sources.account(behind: source)),
+            guard
+                case .whole(let snapshot)? = try stored(
+                    DerivedAccounts.sources(on: coordinator).account(behind: source)
+                ),
                 let allowed = snapshot.account.allowedCallers
             else { continue }
             guard try admit(caller, to: snapshot.account.name, by: allowed, on: coordinator) else { return false }
@@ -65,7 +68,7 @@ extension AccountCalls {
         if let (account, allowed) = try stored(coordinator.store.allowedCallers(named: name)) {
             guard try admit(caller, to: account, by: allowed, on: coordinator) else { return nil }
         }
-        guard case .whole(let snapshot)? = try stored(coordinator.account(named: name)) else {
+        guard case .whole(let snapshot)? = try stored(AccountListing.account(named: name, on: coordinator)) else {
             throw refusal("there is no account '\(name)' that can be read", hint: "authctl account list")
         }
         guard source.type != .refreshToken || snapshot.account.issuer == draft.issuer else {
@@ -90,7 +93,11 @@ extension AccountCalls {
             let sources = accounts.flatMap { $0.registration.serviceGrant?.exchange?.sources ?? [] }
             accounts = []
             for source in sources {
-                guard case .whole(let snapshot)? = try stored(coordinator.sources.account(behind: source)) else {
+                guard
+                    case .whole(let snapshot)? = try stored(
+                        DerivedAccounts.sources(on: coordinator).account(behind: source)
+                    )
+                else {
                     continue
                 }
                 accounts.append(snapshot.account)

@@ -33,7 +33,7 @@ struct StoreCalls: DutyCalls {
         throws(VarlinkError)
     {
         _ = try call.decodeParameters(as: RekeyStore.Parameters.self)
-        let total = try stored(coordinator.overview()).accounts
+        let total = try stored(Overview(of: coordinator)).accounts
         let wantsMore = call.wantsMore
         let tell: @Sendable (Rekeying.News) -> Void = { news in
             switch news {
@@ -56,7 +56,7 @@ struct StoreCalls: DutyCalls {
         throws(VarlinkError)
     {
         _ = try call.decodeParameters(as: CheckStore.Parameters.self)
-        let total = try stored(coordinator.overview()).accounts
+        let total = try stored(Overview(of: coordinator)).accounts
         let follower = StoreChecking.Follower(wantsProgress: call.wantsMore) { news in
             switch news {
             case .progress(let progress): responder.reply(CheckStore.Reply(progress, total: total), continues: true)

@@ -71,7 +71,7 @@ struct SubscribeCalls: DutyCalls {
         let size = CallerLimits.presentPage
         switch rest {
         case .all(let last):
-            let accounts = try stored(coordinator.accounts(afterID: last, limit: size))
+            let accounts = try stored(AccountListing.accounts(afterID: last, limit: size, on: coordinator))
             return (accounts, accounts.count < size ? nil : accounts.last.map { .all(after: $0.id) })
         case .named(let names):
             let accounts = try names.prefix(size).map { name throws(VarlinkError) in

@@ -204,7 +204,9 @@ struct TokenCalls: DutyCalls {
         do throws(StoreError) {
             var after = outcome.snapshot
             // Without an outcome, it still stands somewhere, if it stands at all.
-            if after == nil, case .whole(let now)? = try coordinator.account(named: name) { after = now }
+            if after == nil, case .whole(let now)? = try AccountListing.account(named: name, on: coordinator) {
+                after = now
+            }
             guard let after else { return refuse(outcome, name, responder) }
             let held = try coordinator.records.tokenSet(call.set, of: after.account.id)
             let isNew = held?.times.issuedAt != before?.times.issuedAt
@@ -289,7 +291,7 @@ struct TokenCalls: DutyCalls {
             guard snapshot.account.registration.serviceGrant == nil else {
                 throw VarlinkError.wantsMore(than: snapshot.account.name)
             }
-            coordinator.note(stepUp, of: snapshot)
+            SignInSteps.note(stepUp, of: snapshot, on: coordinator)
             guard stepUp.needsPerson else { return ask(for: snapshot, attempts: 2, responder, on: coordinator) }
             return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: snapshot.account.name)))
         }

@@ -4,64 +4,70 @@ internal import RefreshCore
 internal import SignIn
 
 /// Accounts that a sign-in brings: several people at one client.
-extension RefreshCoordinator {
+enum AccountsBySignIn {
     /// Begins the sign-in that brings a new account, made like the one of `snapshot`, or joins the one under way. Nothing is added before its
     /// tokens are there.
-    func startSignIn(
+    static func start(
         _ request: SignInRequest,
         adding name: AccountName,
         like snapshot: AccountSnapshot,
-        follower: @escaping RunningSignIn.Follower
+        follower: @escaping RunningSignIn.Follower,
+        on coordinator: isolated RefreshCoordinator
     ) throws(SignInRefusal) -> (follower: Int, account: AccountID) {
-        let (source, now) = (snapshot.account, timebase.now())
-        let registration = registrations.current(of: source.id, stored: source.registration)
-        let account = source.another(name, id: signIns.number(forAdding: name), registration: registration)
-        if let flaw = settings.flaw(of: request, to: account) { throw .failed(flaw) }
-        take(signIns.makeWay(for: request, of: account.id, at: now))
-        let (number, steps) = try signIns.start(
+        let (source, now) = (snapshot.account, coordinator.timebase.now())
+        let registration = coordinator.registrations.current(of: source.id, stored: source.registration)
+        let account = source.another(name, id: coordinator.signIns.number(forAdding: name), registration: registration)
+        if let flaw = coordinator.settings.flaw(of: request, to: account) { throw .failed(flaw) }
+        coordinator.take(coordinator.signIns.makeWay(for: request, of: account.id, at: now))
+        let (number, steps) = try coordinator.signIns.start(
             request,
             of: account,
-            by: settings.signIn(for: account),
-            policies: settings.profile(for: account)?.policies ?? SignInPolicies(),
+            by: coordinator.settings.signIn(for: account),
+            policies: coordinator.settings.profile(for: account)?.policies ?? SignInPolicies(),
             stepUp: nil,
             likeThatOf: source.name,
-            browser: account.registration.loginBrowser ?? settings.loginBrowser,
-            isStopping: isStopping,
+            browser: account.registration.loginBrowser ?? coordinator.settings.loginBrowser,
+            isStopping: coordinator.isStopping,
             at: now,
             follower: follower
         )
-        take(steps)
+        coordinator.take(steps)
         return (number, account.id)
     }
 
     /// Adds the account that a sign-in is to bring, with its tokens, in one commit. While the store fails the tokens wait for it.
-    func addAccount(ofSignIn id: String) {
-        guard let signIn = signIns.named(id), signIn.addsAccount, let arrival = signIn.grant else { return }
-        let now = timebase.now()
+    static func add(ofSignIn id: String, on coordinator: isolated RefreshCoordinator) {
+        guard let signIn = coordinator.signIns.named(id), signIn.addsAccount, let arrival = signIn.grant else { return }
+        let now = coordinator.timebase.now()
         do throws(StoreError) {
-            let other = try account(ofSamePersonAs: signIn)
+            let other = try account(ofSamePersonAs: signIn, on: coordinator)
             let new = NewAccount(signIn.account, createdAt: now.wall)
-            let policy = settings.policy(of: signIn.account)
-            let (record, changes) = try scheduler.add(new, having: arrival, policy: policy, at: now)
-            announce(.added, of: record, at: now)
-            for change in changes { announce(.changed(change), of: record, at: now) }
-            statusChanged()
-            signIns.added(id, as: record.account, samePersonAs: other)
-            signInStored(of: record.account.id, at: now)
-            wake()
+            let policy = coordinator.settings.policy(of: signIn.account)
+            let (record, changes) = try coordinator.scheduler.add(new, having: arrival, policy: policy, at: now)
+            coordinator.announce(.added, of: record, at: now)
+            for change in changes { coordinator.announce(.changed(change), of: record, at: now) }
+            coordinator.statusChanged()
+            coordinator.signIns.added(id, as: record.account, samePersonAs: other)
+            SignInSteps.stored(of: record.account.id, at: now, on: coordinator)
+            coordinator.wake()
         } catch {
-            guard case .nameTaken(let name) = error else { return storeFailed(error, with: [], at: now) }
+            guard case .nameTaken(let name) = error else {
+                return StoreFailures.note(error, at: now, on: coordinator)
+            }
             let reason = "an account '\(name)' was added meanwhile"
-            take(signIns.tell(.notStored(reason: reason), to: signIn.account.id, at: now))
+            coordinator.take(coordinator.signIns.tell(.notStored(reason: reason), to: signIn.account.id, at: now))
         }
     }
 
     /// Another account in which the person who has just signed in is signed in by the same client; nil if there is none.
-    private func account(ofSamePersonAs signIn: RunningSignIn) throws(StoreError) -> AccountName? {
+    private static func account(
+        ofSamePersonAs signIn: RunningSignIn,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(StoreError) -> AccountName? {
         guard let subject = signIn.grant?.grantFacts.subject else { return nil }
         let issuer = signIn.account.issuer
         // A person has few accounts at one server.
-        let accounts = try store.accounts(ofPerson: subject, at: issuer, limit: 100)
+        let accounts = try coordinator.store.accounts(ofPerson: subject, at: issuer, limit: 100)
         return accounts.first { $0.registration.clientID == signIn.account.registration.clientID }?.name
     }
 }

@@ -1,0 +1,176 @@
+internal import AccountStorage
+internal import RefreshCore
+internal import SignIn
+
+/// What people do with accounts. Each call is durable when it returns.
+enum AccountChanges {
+    /// Adds an account. With a grant, or as a service account, its first refresh is due at once.
+    ///
+    /// - Throws: `StoreError.nameTaken` if there is one of this name.
+    static func add(_ new: NewAccount, grant: RefreshToken?, on coordinator: isolated RefreshCoordinator)
+        throws(StoreError) -> AccountSnapshot
+    {
+        let now = coordinator.timebase.now()
+        let policy = coordinator.settings.policy(of: new.account)
+        let (record, changes) = try coordinator.scheduler.add(new, grant: grant, policy: policy, at: now)
+        coordinator.announce(.added, of: record, at: now)
+        for change in changes { coordinator.announce(.changed(change), of: record, at: now) }
+        coordinator.statusChanged()
+        coordinator.wake()
+        return coordinator.snapshot(of: record, at: now)
+    }
+
+    /// Changes an account's settings.
+    ///
+    /// - Returns: nil if there is no such account.
+    static func update(_ account: AccountID, by change: SettingsChange, on coordinator: isolated RefreshCoordinator)
+        throws(StoreError) -> AccountSnapshot?
+    {
+        let now = coordinator.timebase.now()
+        try coordinator.decideNow(Arrival(account: account, event: .accountUpdated, settings: change), at: now)
+        return try coordinator.records.record(of: account).map { coordinator.snapshot(of: $0, at: now) }
+    }
+
+    /// Tells everybody who is concerned about the new settings that a decision has brought.
+    static func tellOfSettings(
+        changedBy decision: Decision,
+        at now: Moment,
+        on coordinator: isolated RefreshCoordinator
+    ) {
+        let account = decision.record.account.id
+        // Read anew, because the account may have got another name since the decision.
+        guard let before = decision.accountBefore, let record = try? coordinator.records.record(of: account) else {
+            return
+        }
+        coordinator.callers.forgetFailures(of: account)
+        if !before.isAsked(like: record.account) {
+            coordinator.take(coordinator.signIns.tell(.cancelled(by: .changed), to: account, at: now))
+        }
+        if before.allowedCallers != record.account.allowedCallers {
+            DerivedAccounts.wake(from: account, on: coordinator)
+        }
+        coordinator.wake()
+        let correlationID = decision.arrival.correlationID
+        coordinator.announceLater(.updated, of: record, at: now, correlationID: correlationID)
+    }
+
+    /// Gives an account another name.
+    ///
+    /// - Throws: `StoreError.nameTaken` if there is one of that name.
+    static func rename(_ account: AccountID, to name: AccountName, on coordinator: isolated RefreshCoordinator)
+        throws(StoreError)
+    {
+        let previous = try coordinator.records.record(of: account)?.account.name
+        try coordinator.store.rename(account, to: name)
+        coordinator.records.renamed(account, to: name)
+        guard let record = try coordinator.records.record(of: account), let previous else { return }
+        coordinator.announce(.renamed(from: previous), of: record, at: coordinator.timebase.now())
+    }
+
+    /// Forgets an account and its tokens. An answer that is still on its way is dropped.
+    static func remove(_ account: AccountID, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
+        let entry = try coordinator.records.entry(of: account)
+        try coordinator.store.remove(account)
+        coordinator.records.removed(account)
+        coordinator.callers.forgetFailures(of: account)
+        coordinator.stepUps.forget(account)
+        coordinator.registrations.forget(account)
+        coordinator.answerWaiters(of: account, with: .removed)
+        let now = coordinator.timebase.now()
+        coordinator.take(coordinator.signIns.tell(.cancelled(by: .removed), to: account, at: now))
+        switch entry {
+        case .intact(let record): coordinator.announce(.removed, of: record, at: now)
+        // A damaged row cannot be read, and can be removed all the same.
+        case .damaged(let damaged):
+            coordinator.changeLog.removed(damaged)
+            coordinator.subscribers.publishRemoval(of: damaged, at: now.wall)
+            coordinator.subscribers.send()
+        case nil: break
+        }
+        coordinator.statusChanged()
+    }
+
+    /// Replaces an account's grant by one from outside, and its settings with it.
+    static func importGrant(
+        _ grant: RefreshToken,
+        for account: AccountID,
+        by change: SettingsChange?,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(StoreError) {
+        let arrival = Arrival(
+            account: account,
+            event: .grantImported(refreshTokenLifetime: nil),
+            tokens: StoredTokens(refreshToken: grant),
+            settings: change
+        )
+        try coordinator.decideNow(arrival, at: coordinator.timebase.now())
+        coordinator.wake()
+    }
+
+    /// Has an account's grant rest, because it is on its way to another machine; no request for it may be under way.
+    static func park(_ account: AccountID, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
+        try coordinator.decideNow(Arrival(account: account, event: .parked), at: coordinator.timebase.now())
+    }
+
+    /// Has the grant used here again.
+    static func unpark(_ account: AccountID, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
+        try coordinator.decideNow(Arrival(account: account, event: .unparked), at: coordinator.timebase.now())
+        coordinator.wake()
+    }
+
+    /// Erases an account's tokens.
+    static func signOut(_ account: AccountID, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
+        try coordinator.decideNow(Arrival(account: account, event: .signedOut), at: coordinator.timebase.now())
+    }
+
+    // MARK: Registrations
+
+    /// Stores the registrations that could not be stored yet.
+    ///
+    /// - Throws: `StoreError` if the store cannot be written; what is not stored is kept.
+    static func storeRegistrations(at now: Moment, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
+        var stored: [Registrations.Stored] = []
+        defer {
+            for outcome in stored {
+                switch outcome {
+                case .newSecret(let account): coordinator.submit(.accountUpdated, for: account)
+                case .renewed(let record, let correlationID):
+                    coordinator.announce(.clientSecretRenewed, of: record, at: now, correlationID: correlationID)
+                case .lost(let error): coordinator.changeLog.storeFailed(error)
+                }
+            }
+        }
+        try coordinator.registrations.storeAll(in: coordinator.store, &stored)
+    }
+}
+
+extension Account {
+    /// Whether a server would be asked for a grant of `other` in the same way, and would mean the same person by the same subject.
+    func isAsked(like other: Account) -> Bool {
+        !ProfileChoice(self).isElsewhere(than: ProfileChoice(other))
+            && registration.clientID == other.registration.clientID
+    }
+
+    /// Whether the server would take a refresh token of `other` from this account, and the same proof of who asks.
+    func refreshes(like other: Account) -> Bool {
+        let (mine, its) = (registration, other.registration)
+        return isAsked(like: other) && mine.authentication == its.authentication
+            && mine.clientSecret == its.clientSecret
+            && mine.clientKey == its.clientKey && mine.clientKeyID == its.clientKeyID && mine.teamID == its.teamID
+            && mine.dpopKey == its.dpopKey && mine.refreshParameters == its.refreshParameters
+    }
+}
+
+extension SettingsChange {
+    /// What an owner wants of an account. What a server has taught us, and whose grant it is, stays unless another server or client is
+    /// asked from then on.
+    init(byOwner change: @escaping @Sendable (Account) -> Account) {
+        self.init({ account in
+            var changed = change(account)
+            let stays = account.isAsked(like: changed)
+            changed.grantFacts = stays ? account.grantFacts : GrantFacts()
+            changed.basicCredentialEncoding = stays ? account.basicCredentialEncoding : nil
+            return changed
+        })
+    }
+}

@@ -1,0 +1,56 @@
+internal import AccountStorage
+internal import RefreshCore
+
+/// Accounts whose tokens are derived from other accounts': what they wait for, and what wakes them.
+///
+/// A request that needs another account's token holds its lease while that account obtains one, but no place at the issuer's gate, which
+/// the other account may need. The lease is then returned, and the request begins anew, at the gate.
+enum DerivedAccounts {
+    static func sources(on coordinator: isolated RefreshCoordinator) -> SourceAccounts {
+        SourceAccounts(records: coordinator.records) { (id: AccountID) throws(StoreError) in
+            try coordinator.store.entry(id).map {
+                AccountListing.shown($0, at: coordinator.timebase.now(), on: coordinator)
+            }
+        }
+    }
+
+    /// Has `source` obtain its token; the lease of the account that waits for it then comes to its end.
+    static func wait(
+        on source: AccountSnapshot,
+        with waiting: PendingRequest,
+        for account: AccountID,
+        _ set: TokenSet?,
+        on coordinator: isolated RefreshCoordinator
+    ) {
+        coordinator.scheduler.begin(waiting, of: account)
+        let (lease, name) = (waiting.lease, source.account.name)
+        _ = coordinator.wait(
+            for: .token(minimumValidity: nil, isForced: false),
+            of: source.account.id,
+            after: .tokenNeeded
+        ) { [coordinator] outcome in
+            coordinator.assumeIsolated {
+                guard $0.scheduler.endWaiting(lease, of: account) else { return }
+                $0.submit(Event(outcome, of: name, lease.generation, for: set), for: account)
+            }
+        }
+    }
+
+    /// Has the accounts go on that the want of a token of this one may have stopped, or learn that it needs a person.
+    static func wake(from source: AccountID, on coordinator: isolated RefreshCoordinator) {
+        // What cannot be read or stored now is done at the source's next refresh, or at the next start.
+        let derived = (try? coordinator.store.derived(from: source, limit: CallerLimits.derivedAccountsMax * 2)) ?? []
+        for account in derived { coordinator.submit(.sourceChanged, for: account) }
+    }
+
+    /// Has the accounts go on whose sources have had tokens again since nobody could tell them.
+    static func wakeLackingSource(on coordinator: isolated RefreshCoordinator) throws(StoreError) {
+        for id in try coordinator.store.lackingSource() {
+            // A damaged one has a state of its own.
+            guard let account = try? coordinator.store.record(id)?.account,
+                sources(on: coordinator).haveTokens(for: account)
+            else { continue }
+            coordinator.submit(.sourceChanged, for: id)
+        }
+    }
+}

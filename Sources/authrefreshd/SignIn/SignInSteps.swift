@@ -1,0 +1,139 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import Dispatch
+internal import OAuthClient
+internal import RedirectListener
+internal import RefreshCore
+
+/// Signing people in, and what is wanted of them beyond their grants.
+enum SignInSteps {
+    /// Begins a sign-in, or joins the one under way.
+    ///
+    /// - Parameter follower: told everything from the beginning on, on this queue; the end is the last.
+    /// - Returns: the follower's number, to forget it by.
+    /// - Throws: `SignInRefusal` if nothing was begun.
+    static func start(
+        _ request: SignInRequest,
+        of snapshot: AccountSnapshot,
+        follower: @escaping RunningSignIn.Follower,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(SignInRefusal) -> Int {
+        let (account, now) = (snapshot.account, coordinator.timebase.now())
+        if let flaw = coordinator.settings.flaw(of: request, to: account) { throw .failed(flaw) }
+        coordinator.take(coordinator.signIns.makeWay(for: request, of: account.id, at: now))
+        let (number, steps) = try coordinator.signIns.start(
+            request,
+            of: account,
+            by: coordinator.settings.signIn(for: account),
+            policies: coordinator.settings.profile(for: account)?.policies ?? SignInPolicies(),
+            stepUp: coordinator.stepUps[account.id],
+            lacksRefreshToken: snapshot.lacksRefreshToken || snapshot.state.interaction?.reason == .noRefreshToken,
+            browser: account.registration.loginBrowser ?? coordinator.settings.loginBrowser,
+            isStopping: coordinator.isStopping,
+            at: now,
+            follower: follower
+        )
+        coordinator.take(steps)
+        return number
+    }
+
+    /// Tells a sign-in that its tokens are stored.
+    static func stored(of account: AccountID, at now: Moment, on coordinator: isolated RefreshCoordinator) {
+        coordinator.take(
+            coordinator.signIns.stored(account, as: knownSnapshot(of: account, at: now, on: coordinator), at: now)
+        )
+    }
+
+    /// Where an account stands; nil if that cannot be read.
+    private static func knownSnapshot(
+        of account: AccountID,
+        at now: Moment,
+        on coordinator: isolated RefreshCoordinator
+    ) -> AccountSnapshot? {
+        (try? coordinator.records.record(of: account)).map { coordinator.snapshot(of: $0, at: now) }
+    }
+
+    /// Does what the sign-ins ask for.
+    static func carryOut(_ steps: [SignIns.Step], on coordinator: isolated RefreshCoordinator) {
+        for step in steps {
+            switch step {
+            case .prepare(let id):
+                guard let asking = requestingClient(ofSignIn: id, on: coordinator) else { continue }
+                Task {
+                    coordinator.take(
+                        await coordinator.signIns.prepare(id, as: asking, deliver: delivery(to: id, on: coordinator))
+                    )
+                }
+            case .exchange(let id, let code):
+                guard let asking = requestingClient(ofSignIn: id, on: coordinator) else { continue }
+                Task { coordinator.take(await coordinator.signIns.exchange(code, of: id, as: asking)) }
+            case .identify(let id, let idToken):
+                guard let asking = requestingClient(ofSignIn: id, on: coordinator) else { continue }
+                Task { coordinator.take(await coordinator.signIns.identify(idToken, of: id, as: asking)) }
+            case .poll(let id):
+                guard let asking = requestingClient(ofSignIn: id, on: coordinator) else { continue }
+                Task { coordinator.take(await coordinator.signIns.poll(id, as: asking)) }
+            case .submit(let arrival): coordinator.submit(arrival)
+            case .addAccount(let id): AccountsBySignIn.add(ofSignIn: id, on: coordinator)
+            case .announce(let announcement, let account, let now):
+                announce(announcement, of: account, at: now, on: coordinator)
+            case .report(let report, let followers):
+                for follower in followers { follower(report) }
+            case .reportUnchanged(var reply, let account, let followers):
+                let record = try? coordinator.records.record(of: account)
+                reply.status = record.map { coordinator.snapshot(of: $0, at: coordinator.timebase.now()).wireStatus }
+                for follower in followers { follower(.completed(reply)) }
+            case .noteServerDate(let date, let account):
+                if let record = try? coordinator.records.record(of: account) {
+                    HostChanges.noteServerDate(date, of: record.issuerID, on: coordinator)
+                }
+            case .ended(let account):
+                ClientSecretRenewal.beginIfDue(for: account, on: coordinator)
+                coordinator.wake()
+            case .wake: coordinator.wake()
+            }
+        }
+    }
+
+    /// As whom the requests of a sign-in are made; nil if it is over.
+    private static func requestingClient(ofSignIn id: String, on coordinator: isolated RefreshCoordinator)
+        -> RequestingClient?
+    {
+        guard let signIn = coordinator.signIns.named(id) else { return nil }
+        let account = signIn.policy.map { coordinator.settings.account(signIn.account, running: $0) } ?? signIn.account
+        return coordinator.requestingClient(of: account, correlationID: signIn.correlationID)
+    }
+
+    /// Brings here what browsers deliver to the listener of the sign-in `id`.
+    private static func delivery(to id: String, on coordinator: isolated RefreshCoordinator) -> RedirectListener.Deliver
+    {
+        { [weak coordinator, queue = coordinator.queue] form, show in
+            queue.async { [weak coordinator] in
+                guard let coordinator else { return show(.nothingUnderWay) }
+                coordinator.assumeIsolated {
+                    $0.take($0.signIns.delivered(form, to: id, at: $0.timebase.now(), show: show))
+                }
+            }
+        }
+    }
+
+    private static func announce(
+        _ announcement: Announcement,
+        of account: AccountID,
+        at now: Moment,
+        on coordinator: isolated RefreshCoordinator
+    ) {
+        guard let record = try? coordinator.records.record(of: account) else { return }
+        coordinator.announce(announcement, of: record, at: now)
+    }
+
+    // MARK: Step-ups
+
+    /// Notes what a resource server wants.
+    static func note(_ stepUp: StepUp, of snapshot: AccountSnapshot, on coordinator: isolated RefreshCoordinator) {
+        let account = snapshot.account.id
+        if let announcement = coordinator.stepUps.note(stepUp, of: account) {
+            announce(announcement, of: account, at: snapshot.at, on: coordinator)
+        }
+    }
+}

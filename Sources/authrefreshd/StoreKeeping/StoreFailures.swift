@@ -1,0 +1,113 @@
+internal import AccountStorage
+internal import RefreshCore
+
+/// What the daemon does when the store fails, as a whole or for one account.
+enum StoreFailures {
+    /// Notes that the store has failed, and tells those who wait for `arrivals`.
+    static func note(
+        _ error: StoreError,
+        with arrivals: [Arrival] = [],
+        at now: Moment,
+        on coordinator: isolated RefreshCoordinator
+    ) {
+        let trouble = coordinator.storeKeeping.noteFailure(error, at: now)
+        for arrival in arrivals {
+            if let kept = coordinator.records.unstored(arrival.account) {
+                coordinator.settleWaiters(of: kept.record, after: kept.event, at: now)
+            } else if arrival.event.isAnswer {
+                coordinator.scheduler.put(arrival)
+            } else {
+                coordinator.answerWaiters(of: arrival.account, with: .storeFailed(trouble))
+            }
+        }
+        coordinator.statusChanged()
+    }
+
+    /// Ends the trouble with the store, if there was any.
+    static func noteSuccess(on coordinator: isolated RefreshCoordinator) {
+        guard coordinator.storeKeeping.noteSuccess() else { return }
+        coordinator.statusChanged()
+        // No timer fires for what fell due meanwhile.
+        coordinator.wake()
+    }
+
+    /// Has the store's files watched.
+    static func watchFiles(on coordinator: isolated RefreshCoordinator) {
+        coordinator.storeKeeping.watchFiles { [weak coordinator] in
+            coordinator?.later { pathChanged(on: $0) }
+        }
+    }
+
+    private static func pathChanged(on coordinator: isolated RefreshCoordinator) {
+        guard !coordinator.isStopping else { return }
+        watchFiles(on: coordinator)
+        do {
+            // If the store can be written, what waits for that is decided on at once. The probe also renews a lost log.
+            try coordinator.store.probe()
+            if coordinator.trouble != nil { try coordinator.decide([], at: coordinator.timebase.now()) }
+        } catch {
+            note(error, at: coordinator.timebase.now(), on: coordinator)
+        }
+        coordinator.wake()
+    }
+
+    /// Takes accounts whose rows cannot be read out of the schedule, which would find them again and again. Tells those who wait for them
+    /// and, once, everybody else.
+    ///
+    /// An answer for such an account cannot be kept, because its place is what is damaged.
+    static func setAside(
+        _ damaged: [AccountID: DamagedAccount],
+        at now: Moment,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(StoreError) {
+        guard !damaged.isEmpty else { return }
+        let new = try coordinator.store.setAside(damaged.keys.sorted())
+        for account in new.compactMap({ damaged[$0] }) {
+            coordinator.changeLog.damaged(account)
+            coordinator.subscribers.publishDamage(of: account, at: now.wall)
+        }
+        coordinator.subscribers.send()
+        for account in damaged.values {
+            coordinator.answerWaiters(of: account.id, with: .damaged(account))
+        }
+        if !new.isEmpty { coordinator.statusChanged() }
+    }
+
+    /// Takes the accounts that were set aside, and can be read again, back into the schedule: a batch now, and the others in later turns.
+    ///
+    /// - Parameter start: the last account that was looked at.
+    static func takeBackMended(after start: AccountID, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
+        let (last, hasMended) = try coordinator.scheduler.takeBackMended(after: start)
+        if hasMended { coordinator.wake() }
+        guard let last else { return }
+        coordinator.later { coordinator in
+            guard !coordinator.isStopping else { return }
+            do throws(StoreError) {
+                try takeBackMended(after: last, on: coordinator)
+            } catch {
+                note(error, at: coordinator.timebase.now(), on: coordinator)
+            }
+        }
+    }
+
+    /// Ends decisions that contradict the store, or has them decided on once more.
+    static func dismiss(_ outcome: Scheduler.Outcome, at now: Moment, on coordinator: isolated RefreshCoordinator) {
+        for decision in outcome.refused {
+            let account = decision.record.account
+            switch outcome.causes[account.id] {
+            case nil: continue
+            case .noSuchAccount: coordinator.answerWaiters(of: account.id, with: .removed)
+            case let cause?:
+                coordinator.changeLog.contradicted(cause, account.name)
+                if coordinator.scheduler.putAgain(decision) {
+                    coordinator.wake()
+                } else {
+                    coordinator.answerWaiters(
+                        of: account.id,
+                        with: .storeFailed(StoreTrouble(error: cause, since: now))
+                    )
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import AccountStorage
+internal import Dispatch
+internal import OAuthClient
+internal import RefreshCore
+
+/// What the coordinator does for the store's keeping.
+enum StoreKeepingSteps {
+    /// Does what the store's keeping asks for.
+    static func carryOut(_ steps: [StoreKeeping.Step], on coordinator: isolated RefreshCoordinator) {
+        for step in steps {
+            switch step {
+            case .turn(let turn, after: nil): coordinator.later { $0.take($0.storeKeeping.take(turn)) }
+            case .turn(let turn, let delay?):
+                coordinator.queue.asyncAfter(deadline: .now() + .microseconds(Int(delay.microseconds))) {
+                    [weak coordinator] in
+                    coordinator?.assumeIsolated { $0.take($0.storeKeeping.take(turn)) }
+                }
+            case .block(let label, let body):
+                let tell: @Sendable (StoreKeeping.Turn) -> Void = { [weak coordinator] turn in
+                    coordinator?.later { $0.take($0.storeKeeping.take(turn)) }
+                }
+                DispatchQueue(label: label, qos: .utility).async { body(tell) }
+            case .beginRekeying: Task { coordinator.take(await coordinator.storeKeeping.beginRekeying()) }
+            case .destroyRetiredKey: Task { coordinator.take(await coordinator.storeKeeping.destroyRetiredKey()) }
+            case .failed(let error): StoreFailures.note(error, at: coordinator.timebase.now(), on: coordinator)
+            case .statusChanged: coordinator.statusChanged()
+            case .wake: coordinator.wake()
+            }
+        }
+    }
+
+    /// Looks whether the next daemon would find the store's key.
+    static func checkKey(on coordinator: isolated RefreshCoordinator) async {
+        coordinator.take(await coordinator.storeKeeping.checkKey())
+    }
+
+    /// Notes whether there are descriptors for callers.
+    static func descriptorsChanged(areLacking: Bool, on coordinator: isolated RefreshCoordinator) {
+        coordinator.storeKeeping.descriptorsChanged(areLacking: areLacking)
+        coordinator.statusChanged()
+    }
+
+    /// Has the client keep in the store what authorization servers publish about themselves. So accounts are refreshed after a restart even
+    /// if that cannot be fetched.
+    static func keepMetadata(on coordinator: isolated RefreshCoordinator) {
+        coordinator.client.keepMetadata(
+            in: MetadataShelf(
+                find: { [weak coordinator] place in
+                    guard let coordinator else { return nil }
+                    return await metadata(at: place, on: coordinator)
+                },
+                keep: { [weak coordinator] place, metadata in
+                    if let coordinator { await keep(metadata, at: place, on: coordinator) }
+                }
+            )
+        )
+    }
+
+    private static func metadata(at place: KeptMetadata.Place, on coordinator: isolated RefreshCoordinator)
+        -> KeptMetadata?
+    {
+        coordinator.lifecycle.isOver ? nil : coordinator.storeKeeping.metadata(at: place)
+    }
+
+    private static func keep(
+        _ metadata: KeptMetadata,
+        at place: KeptMetadata.Place,
+        on coordinator: isolated RefreshCoordinator
+    ) {
+        if !coordinator.lifecycle.isOver { coordinator.storeKeeping.keep(metadata, at: place) }
+    }
+}
