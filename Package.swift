@@ -219,7 +219,8 @@ let package = Package(
         .executableTarget(
             name: "authagent",
             dependencies: [
-                "AuthRefreshInterface", "CSystemd", "StandardDescriptors", "StrictJSON", "Systemd", "VarlinkClient",
+                "AuthRefreshInterface", "CSystemd", "StandardDescriptors", "StrictJSON", "Systemd", "TextEncodings",
+                "VarlinkClient",
             ],
             swiftSettings: strict + staticRuntime.swift,
             linkerSettings: staticRuntime.linker

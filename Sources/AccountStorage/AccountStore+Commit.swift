@@ -7,7 +7,8 @@ extension AccountStore {
     ///
     /// Refresh tokens of other generations than a state's current and previous one are erased with it.
     ///
-    /// - Throws: `staleGeneration`, `noSuchAccount` or `refreshTokenMissing` for the first write that cannot be right, what is damaged of an
+    /// - Throws: `staleGeneration`, `noSuchAccount` or `refreshTokenMissing` for the first write that cannot be right, what is damaged of
+    ///   an
     ///   account whose settings change, and what the disk has to say; nothing of the batch is stored then, and it may be committed again.
     package func commit(_ writes: [StateWrite]) throws(StoreError) {
         if let end = nothingDue?.end, writes.contains(where: { $0.state.deadline.map(onSchedule) ?? .max <= end }) {

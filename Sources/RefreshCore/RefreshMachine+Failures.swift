@@ -69,8 +69,8 @@ extension RefreshMachine {
         return backOff(.confirming, after: failure, at: now, jitter: jitter)
     }
 
-    /// A refusal without a reason: some servers end grants so, and every firewall on a bad day. It is believed when it has been the same for
-    /// long enough, and even then the account is tried on.
+    /// A refusal without a reason: some servers end grants so, and every firewall on a bad day. It is believed when it has been the same
+    /// for long enough, and even then the account is tried on.
     mutating func refusedWithoutReason(_ failure: RefreshFailure, at now: Moment, jitter: Double) -> [Effect] {
         let text = failure.refusalText
         if let refusal = state.refusal, refusal.text == text, !refusal.since.isFuture(at: now) {

@@ -6,8 +6,8 @@ package struct JSONSyntaxError: Error, Equatable {
 
 /// Walks through a JSON text (RFC 8259), and finds where values begin and end: the one grammar of all our readers.
 ///
-/// `JSONText` looks for parts of a reply when they are asked for, and has nothing built. `JSONDocument` has the index of all values built on the
-/// way.
+/// `JSONText` looks for parts of a reply when they are asked for, and has nothing built. `JSONDocument` has the index of all values built
+/// on the way.
 struct JSONScanner {
     /// Deep enough for any reply we know of, shallow enough for any stack.
     static let nestingMax = 64

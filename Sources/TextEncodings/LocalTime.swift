@@ -87,7 +87,8 @@ package struct LocalTime: Sendable {
         return (seconds, instant < nowUSec)
     }
 
-    /// strftime(3) and not Foundation's formatter, which costs a megabyte of tables. The capacity holds any of our formats: the longest has 19 characters for years of four digits.
+    /// strftime(3) and not Foundation's formatter, which costs a megabyte of tables. The capacity holds any of our formats: the longest
+    /// has 19 characters for years of four digits.
     private static func format(_ instant: Int64, _ pattern: String) -> String {
         var seconds = time_t(instant / microseconds)
         var fields = unsafe tm()

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import TextEncodings
 
 /// What a notification says of an account that needs its user.
 struct NotificationText: Equatable {
@@ -13,7 +14,7 @@ struct NotificationText: Equatable {
     init?(_ status: AccountStatus) {
         // Of an account that others' tokens are derived from, it is told once, and not for each of them.
         guard status.state == "interaction-required", status.reason != "sourceAccount" else { return nil }
-        let server = Self.host(of: status.issuer)
+        let server = Self.line(ShownHost.of(status.issuer))
         let reason = status.failure.map { ": \(Self.line($0.summary))" } ?? ""
         summary = "Sign in to \(Self.line(status.account))"
         body = "\(server) asks for you\(reason)"
@@ -38,11 +39,6 @@ struct NotificationText: Equatable {
             default: result.unicodeScalars.append(scalar)
             }
         }
-    }
-
-    private static func host(of issuer: String) -> String {
-        guard let scheme = issuer.firstRange(of: "://") else { return line(issuer) }
-        return line(String(issuer[scheme.upperBound...].prefix { $0 != "/" }))
     }
 
     private static func line(_ text: String) -> String {

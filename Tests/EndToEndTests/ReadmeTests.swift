@@ -41,7 +41,11 @@ struct ReadmeTests {
         let keyFile = [
             "type": "service_account", "private_key": key.pemRepresentation, "client_email": "robot@example.org",
         ]
-        try await withIssuer(clients: [DemoClient(id: "mail"), Self.confidential, robot]) { issuer, url in
+        var policy = GrantPolicy()
+        policy.refreshesIDTokens = true
+        try await withIssuer(clients: [DemoClient(id: "mail"), Self.confidential, robot], policy: policy) {
+            issuer,
+            url in
             let stage = try DaemonStage()
             try stage.folder.write("name: google\nissuer: \(url)\n", to: "config/authrefreshd/providers.d/google.yaml")
             try stage.folder.write("s3cret\n", to: "secret.txt")
@@ -56,7 +60,7 @@ struct ReadmeTests {
                 }
                 let grant = try await issuer.issueGrant(
                     clientID: command.starts(with: ["account", "import"]) ? "ID" : clientID,
-                    scope: "mail.read mail.send"
+                    scope: "openid mail.read mail.send"
                 )
                 try stage.folder.write(grant.refreshToken + "\n", to: "token.txt")
                 let words = command.map { word in

@@ -176,8 +176,8 @@ struct SignOutTests {
 
     /// A daemon with a fresh account whose server does not answer revocations by itself.
     ///
-    /// It goes before all other tests: the daemon waits for an answer that the test gives, for 40 s at the most, and hundreds of tests begin
-    /// together.
+    /// It goes before all other tests: the daemon waits for an answer that the test gives, for 40 s at the most, and hundreds of tests
+    /// begin together.
     private func withHeldRevocation(
         _ body: @escaping @Sendable (DemoIssuer, DaemonStage, HeldEndpoint) async throws -> Void
     ) async throws {

@@ -99,8 +99,8 @@ struct EchoTests {
         },
     ]
 
-    /// What the server publishes about itself. It names a revocation endpoint to those only who revoke: others try out there whether it takes
-    /// the client, and send nothing more if not.
+    /// What the server publishes about itself. It names a revocation endpoint to those only who revoke: others try out there whether it
+    /// takes the client, and send nothing more if not.
     private static func metadata(of request: LoopbackServer.Request, for question: Question) -> String {
         let origin = "http://" + (request.header("host") ?? "")
         var endpoints = [

@@ -282,8 +282,8 @@ private enum SettingsMigration {
 
     private static let rowsPerPiece = 10_000
 
-    /// The settings that stood in `columns`. What is damaged among them is damaged afterwards, beside all others, and takes no other account
-    /// down.
+    /// The settings that stood in `columns`. What is damaged among them is damaged afterwards, beside all others, and takes no other
+    /// account down.
     private static func settings(_ values: [DatabaseValue]) throws -> String {
         let row = Dictionary(uniqueKeysWithValues: zip(columns, values))
         let text = { (column: String) in row[column].flatMap(String.fromDatabaseValue) }

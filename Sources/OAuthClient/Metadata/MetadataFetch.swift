@@ -28,8 +28,8 @@ struct MetadataFetch: Sendable {
 
     @concurrent func run(issuer: Issuer, profile: ProviderProfile?) async throws(MetadataError) -> Result {
         let locations = AuthorizationServerMetadata.locations(of: issuer)
-        // One after the other, over the same connection. At the same time they would need two, and AsyncHTTPClient reads all of the system's
-        // authorities for each connection that is begun before the first one stands: 0.8 MiB, of which the heap keeps the room.
+        // One after the other, over the same connection. At the same time they would need two, and AsyncHTTPClient reads all of the
+        // system's authorities for each connection that is begun before the first one stands: 0.8 MiB, of which the heap keeps the room.
         let limit = min(configuration.discoveryTimeout, configuration.totalTimeout)
         let begin = configuration.uptime()
         // Some hang at the one, and have the other.

@@ -28,8 +28,8 @@ package struct SignInProfile: Hashable, Sendable {
     package var callbackIssuer: CallbackIssuer?
     /// Nil: required where `openid` was asked for (OpenID Connect Core §3.1.3.3), else optional.
     package var idToken: IDTokenDemand?
-    /// Whether asking for the person's consent may bring a refresh token where there was none (OpenID Connect Core §11). Not at Entra, which
-    /// needs no consent for that, and where it may take an administrator.
+    /// Whether asking for the person's consent may bring a refresh token where there was none (OpenID Connect Core §11). Not at Entra,
+    /// which needs no consent for that, and where it may take an administrator.
     package var consentMayHelp = true
     /// Whether authorization requests are pushed (RFC 9126) where the server takes that.
     package var pushesRequests = true

@@ -116,8 +116,7 @@ struct StatusView {
 
     /// The host of an issuer's URL, with its port; the whole text if it is no URL.
     static func host(of issuer: String) -> String {
-        guard let start = issuer.firstRange(of: "://")?.upperBound else { return PlainText.line(issuer) }
-        return PlainText.line(String(issuer[start...].prefix { $0 != "/" }))
+        PlainText.line(ShownHost.of(issuer))
     }
 }
 

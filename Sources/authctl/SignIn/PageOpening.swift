@@ -2,8 +2,8 @@ internal import Glibc
 
 /// A page that is opened for the person: the browser's process, and the way by which the address gets there.
 ///
-/// With the address itself, every user of this machine could read what is secret in it among the browser's arguments: a sign-in's `state`, and
-/// so answer in its place, or sign somebody else in.
+/// With the address itself, every user of this machine could read what is secret in it among the browser's arguments: a sign-in's
+/// `state`, and so answer in its place, or sign somebody else in.
 struct PageOpening: ~Copyable {
     /// What became of the browser, as far as anybody has to be told.
     enum News: Equatable {

@@ -39,8 +39,8 @@ final class AccountRecords {
         try entry(of: account)?.record()
     }
 
-    /// An account that was found in the store, with the state that could not be stored yet; its name and settings may have changed since that
-    /// was decided.
+    /// An account that was found in the store, with the state that could not be stored yet; its name and settings may have changed since
+    /// that was decided.
     func current(_ record: Record) -> Record {
         guard let decided = kept[record.account.id]?.record else { return record }
         var record = record

@@ -13,8 +13,8 @@ actor RefreshCoordinator {
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
     nonisolated var queue: DispatchQueue { executor.queue }
 
-    // Not private: each duty's entry points are an extension in its own folder, which sees nothing that is. What is inside a part is private to its
-    // file.
+    // Not private: each duty's entry points are an extension in its own folder, which sees nothing that is. What is inside a part is
+    // private to its file.
 
     let store: AccountStore
     /// The store's, for other threads.

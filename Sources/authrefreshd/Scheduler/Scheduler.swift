@@ -2,11 +2,11 @@ internal import AccountStorage
 internal import OAuthClient
 internal import RefreshCore
 
-/// Decides on the accounts: what is due, what has happened to them, what is committed, which requests may begin, and when there is something to
-/// do next.
+/// Decides on the accounts: what is due, what has happened to them, what is committed, which requests may begin, and when there is
+/// something to do next.
 ///
-/// It alone writes the states of accounts. An arrival waits in its inbox for the next turn. A turn is: `takeDue`, `plan`, `commit`; what was
-/// committed is then acted on.
+/// It alone writes the states of accounts. An arrival waits in its inbox for the next turn. A turn is: `takeDue`, `plan`, `commit`; what
+/// was committed is then acted on.
 final class Scheduler {
     /// What the other duties know that says whether anything may be begun.
     struct Conditions {
@@ -101,7 +101,8 @@ final class Scheduler {
 
     /// Has the answer in a decision that contradicts the store decided on once more.
     ///
-    /// 1. The state that was decided on was never stored, or another one has been stored since. The machine decides on the stored state what
+    /// 1. The state that was decided on was never stored, or another one has been stored since. The machine decides on the stored state
+    /// what
     ///    becomes of the answer, because its tokens may be the only ones that the server still accepts.
     /// 2. If the second decision contradicts the store, too, a third one would.
     ///
@@ -335,10 +336,11 @@ final class Scheduler {
         }
     }
 
-    /// Commits a plan, with what could not be committed earlier. With nothing to write a store that failed is tried with a write of its own.
+    /// Commits a plan, with what could not be committed earlier. With nothing to write a store that failed is tried with a write of its
+    /// own.
     ///
-    /// Decisions of accounts for which the store says that they can never be right are left out: they would be refused again and again, and every
-    /// other account's with them.
+    /// Decisions of accounts for which the store says that they can never be right are left out: they would be refused again and again,
+    /// and every other account's with them.
     ///
     /// - Throws: `StoreError` if nothing could be committed.
     func commit(_ plan: Plan, afterTrouble: Bool) throws(StoreError) -> Outcome {

@@ -219,19 +219,40 @@ struct AccountCalls: DutyCalls {
         let asked = try call.decodeParameters(as: AddAccount.Parameters.self)
         guard try checkVisibility(of: asked.settings.allowedExecutables, from: caller) else { return }
         let grant = try asked.refreshToken.map { text throws(VarlinkError) in try checked(refreshToken: text) }
+        var new = try draft(asked, hasGrant: grant != nil, on: coordinator)
+        guard try stored(Overview(of: coordinator)).accounts < coordinator.settings.maxAccounts else {
+            throw VarlinkError(LimitExceededError(.accounts, maximum: coordinator.settings.maxAccounts))
+        }
+        guard grant == nil || new.registration.serviceGrant == nil else { throw VarlinkError.needsNoGrant }
+        guard try bindSources(of: &new, to: caller, on: coordinator) else { return }
+        let registers = asked.register ?? false
+        let signIn = coordinator.settings.profile(for: new.account)?.signIn
+        let ownRedirect = RedirectChoice.own(for: new.account, profile: signIn, isRegistering: registers)
+        new.registration.redirect.uri = ownRedirect ?? new.registration.redirect.uri
+        guard !registers else { return try register(new, asked, responder, on: coordinator) }
+        let added = try stored(AccountChanges.add(new, grant: grant, on: coordinator))
+        let registered = (signIn ?? SignInProfile()).registered(with: new.registration.redirect)
+        let uri = ownRedirect == nil ? nil : RedirectChoice.loopbackURI(registered)
+        responder.reply(AddAccount.Reply(status: added.wireStatus, redirectUri: uri))
+    }
+
+    /// The account that is asked for, with its secrets.
+    private func draft(
+        _ asked: AddAccount.Parameters,
+        hasGrant: Bool,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) -> NewAccount {
         let dpopKey = try asked.dpopKey.map { text throws(VarlinkError) in
             guard asked.settings.dpop == true, let key = OAuthClient.dpopKey(text) else {
-                throw VarlinkError(
-                    InvalidSettingsError(field: "dpopKey", reason: "it is no key of an account with 'dpop'")
-                )
+                throw .invalidSetting("dpopKey", "it is no key of an account with 'dpop'", nil)
             }
             return key
         }
         if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
         if let key = asked.clientKey { _ = try checked(secret: key, field: "clientKey") }
         var settings = coordinator.settings
-        let registers = asked.register ?? false
-        var draft = try SettingsReader(profiles: settings.profiles, isRegistering: registers).draft(
+        let reader = SettingsReader(profiles: settings.profiles, isRegistering: asked.register ?? false)
+        var draft = try reader.draft(
             asked.settings,
             clientSecret: asked.clientSecret,
             clientKey: asked.clientKey,
@@ -241,32 +262,23 @@ struct AccountCalls: DutyCalls {
             try management(known, at: draft.issuer)
         }
         // A grant from elsewhere is refreshed without them; sign-ins look for them again.
-        let isForPerson = grant == nil && draft.registration.serviceGrant == nil
+        let isForPerson = !hasGrant && draft.registration.serviceGrant == nil
         if isForPerson, let missing = settings.missingSetting(of: draft.account) {
-            throw VarlinkError(
-                InvalidSettingsError(field: missing.field, reason: missing.reason, hint: missing.hint())
-            )
+            throw .invalidSetting(missing.field, missing.reason, missing.hint())
         }
         draft.registration.clientSecretExpiresAt = asked.clientSecretExpiresAtUSec.map { Timestamp(microseconds: $0) }
-        guard try stored(Overview(of: coordinator)).accounts < settings.maxAccounts else {
-            throw VarlinkError(LimitExceededError(.accounts, maximum: settings.maxAccounts))
-        }
-        guard grant == nil || draft.registration.serviceGrant == nil else { throw VarlinkError.needsNoGrant }
-        guard try bindSources(of: &draft, to: caller, on: coordinator) else { return }
-        let signIn = coordinator.settings.profile(for: draft.account)?.signIn
-        let ownRedirect = RedirectChoice.own(for: draft.account, profile: signIn, isRegistering: registers)
-        draft.registration.redirect.uri = ownRedirect ?? draft.registration.redirect.uri
-        let new = draft
-        guard registers else {
-            let added = try stored(AccountChanges.add(new, grant: grant, on: coordinator))
-            let registered = (signIn ?? SignInProfile()).registered(with: new.registration.redirect)
-            let uri = ownRedirect == nil ? nil : RedirectChoice.loopbackURI(registered)
-            return responder.reply(AddAccount.Reply(status: added.wireStatus, redirectUri: uri))
-        }
-        guard grant == nil, asked.clientSecret == nil else {
-            throw VarlinkError(
-                InvalidSettingsError(field: "register", reason: "a new client has neither a secret nor a grant yet")
-            )
+        return draft
+    }
+
+    /// Adds an account once its server has registered a client for it (RFC 7591).
+    private func register(
+        _ new: NewAccount,
+        _ asked: AddAccount.Parameters,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) {
+        guard asked.refreshToken == nil, asked.clientSecret == nil else {
+            throw .invalidSetting("register", "a new client has neither a secret nor a grant yet", nil)
         }
         // Before the server has a client that nobody wants.
         guard try stored(AccountListing.account(named: new.name.text, on: coordinator)) == nil else {

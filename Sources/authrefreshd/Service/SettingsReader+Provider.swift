@@ -16,7 +16,7 @@ extension SettingsReader {
             issuer = try self.issuer(settings.issuer, provider: profile, variables)
         } else {
             guard variables.isEmpty else {
-                throw invalid("variables", "they are a provider's, and none is named", "--provider NAME")
+                throw .invalidSetting("variables", "they are a provider's, and none is named", "--provider NAME")
             }
             issuer = try self.issuer(settings.issuer, provider: nil, variables)
             _ = try adapted(profiles.profile(provider: nil, issuer: issuer), with: own)
@@ -32,7 +32,7 @@ extension SettingsReader {
         do throws(ProviderSettingFault) {
             return try profiles.profile(profile, with: settings)
         } catch {
-            throw invalid("providerSettings", error.reason, "man provider-profile.yaml")
+            throw .invalidSetting("providerSettings", error.reason, "man provider-profile.yaml")
         }
     }
 
@@ -40,7 +40,7 @@ extension SettingsReader {
         if let profile = profiles.named(name) { return profile }
         let known =
             profiles.names.isEmpty ? "no profile is installed" : "known: \(profiles.names.joined(separator: ", "))"
-        throw invalid("provider", "there is no provider profile '\(name)'", known)
+        throw .invalidSetting("provider", "there is no provider profile '\(name)'", known)
     }
 
     private func resolved(
@@ -54,10 +54,10 @@ extension SettingsReader {
             case .unknown(let name):
                 let known = profile.variables.map(\.name).joined(separator: ", ")
                 let hint = known.isEmpty ? "it has none" : "it has: \(known)"
-                throw invalid("variables", "'\(profile.name)' has no '\(name)' to be set", hint)
+                throw .invalidSetting("variables", "'\(profile.name)' has no '\(name)' to be set", hint)
             case .unfit(let variable, let value):
                 let hint = variable.pattern.map { "it matches \($0)" } ?? "letters, digits, and ._-"
-                throw invalid("variables", "'\(value)' cannot be the \(variable.name): \(variable.help)", hint)
+                throw .invalidSetting("variables", "'\(value)' cannot be the \(variable.name): \(variable.help)", hint)
             case .missing(let variables): throw missing(variables)
             }
         }
@@ -65,7 +65,7 @@ extension SettingsReader {
 
     private func missing(_ variables: [ProfileVariable]) -> VarlinkError {
         let words = variables.map { "'\($0.name)' is missing (\($0.help))" }.joined(separator: ", ")
-        return invalid("variables", words, variables.map { "--set \($0.name)=VALUE" }.joined(separator: " "))
+        return .invalidSetting("variables", words, variables.map { "--set \($0.name)=VALUE" }.joined(separator: " "))
     }
 
     /// The issuer in the address of its metadata, which people copy as well (OpenID Connect Discovery §4, RFC 8414 §3.1); any other text as
@@ -88,7 +88,7 @@ extension SettingsReader {
         guard let url else {
             if let issuer = provider?.issuer { return issuer }
             if let unsaid = provider?.missingForIssuer(variables), !unsaid.isEmpty { throw missing(unsaid) }
-            throw invalid(
+            throw .invalidSetting(
                 "issuer",
                 "it is missing",
                 provider == nil ? "name the issuer or a provider" : "this provider's issuer is yours to name"
@@ -98,16 +98,16 @@ extension SettingsReader {
             return try Issuer(url: Self.issuerURL(in: url))
         } catch {
             switch error {
-            case .notAbsolute: throw invalid("issuer", "'\(url)' is no absolute URL", "https://issuer.example")
+            case .notAbsolute: throw .invalidSetting("issuer", "'\(url)' is no absolute URL", "https://issuer.example")
             case .notHTTPS:
-                throw invalid(
+                throw .invalidSetting(
                     "issuer",
                     "'\(url)' is not https: the refresh token would cross the network unprotected",
                     "http is for loopback addresses only"
                 )
             case .hasQueryOrFragment:
-                throw invalid("issuer", "an issuer has no query and no fragment", "RFC 8414 section 2")
-            case .hasUserInfo: throw invalid("issuer", "an issuer has no user name in it", nil)
+                throw .invalidSetting("issuer", "an issuer has no query and no fragment", "RFC 8414 section 2")
+            case .hasUserInfo: throw .invalidSetting("issuer", "an issuer has no user name in it", nil)
             }
         }
     }

@@ -21,7 +21,7 @@ struct SettingsReader {
     ) throws(VarlinkError) -> NewAccount {
         try checkSize(of: settings)
         guard let name = AccountName(settings.name) else {
-            throw invalid(
+            throw .invalidSetting(
                 "name",
                 "'\(settings.name)' is no account name",
                 "1 to 64 letters, digits and ._@+-, not starting with - or ."
@@ -52,7 +52,8 @@ struct SettingsReader {
             switch field {
             case "clientSecret": secret = nil
             case "clientKey": key = nil
-            default: guard settings.clear(field) else { throw invalid("clear", "'\(field)' cannot be emptied", nil) }
+            default:
+                guard settings.clear(field) else { throw .invalidSetting("clear", "'\(field)' cannot be emptied", nil) }
             }
         }
         settings.apply(change.settings)
@@ -63,7 +64,7 @@ struct SettingsReader {
         // The secret is known to the server it was made for; another one must not see it, nor what the key signs.
         let lacksWord = secret != nil && change.clientSecret == nil || key != nil && change.clientKey == nil
         guard !isMoved || !lacksWord || change.keepSecret != nil else {
-            throw invalid(
+            throw .invalidSetting(
                 "keepSecret",
                 "another server would be asked, which the client secret or key of '\(account.name)' was not made for",
                 "--keep-secret if it knows this client as well; else give another one, or --clear client-secret"
@@ -124,7 +125,7 @@ struct SettingsReader {
         ] {
             // A hundred years: what is longer is a mistake.
             guard count.map({ (1...3_155_760_000).contains($0) }) ?? true else {
-                throw invalid(field, "it must be 1 s to 100 years", nil)
+                throw .invalidSetting(field, "it must be 1 s to 100 years", nil)
             }
         }
         return try meaning(try settings.policy())
@@ -135,11 +136,15 @@ struct SettingsReader {
         do {
             return try read()
         } catch {
-            throw invalid(error.setting, "it \(error.flaw)", nil)
+            throw .invalidSetting(error.setting, "it \(error.flaw)", nil)
         }
     }
 
-    func invalid(_ field: String, _ reason: String, _ hint: String?) -> VarlinkError {
+}
+
+extension VarlinkError {
+    /// A setting that cannot be used.
+    static func invalidSetting(_ field: String, _ reason: String, _ hint: String?) -> VarlinkError {
         VarlinkError(InvalidSettingsError(field: field, reason: reason, hint: hint))
     }
 }
@@ -153,14 +158,14 @@ extension SettingsReader {
             throw VarlinkError(LimitExceededError(.allowedCallers, maximum: CallerLimits.allowedCallersMax))
         }
         for unit in units where !Self.isUnit(unit) {
-            throw invalid(
+            throw .invalidSetting(
                 "allowedUnits",
                 "'\(unit)' is no unit that processes run in",
                 "its full name, as in: systemctl --user status; it ends in .service or .scope"
             )
         }
         for path in executables where !Self.isPath(path) {
-            throw invalid("allowedExecutables", "'\(path)' is no absolute path", "command -v NAME")
+            throw .invalidSetting("allowedExecutables", "'\(path)' is no absolute path", "command -v NAME")
         }
         return AllowedCallers(units: units, executables: executables)
     }

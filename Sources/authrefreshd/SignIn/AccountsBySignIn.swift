@@ -5,8 +5,8 @@ internal import SignIn
 
 /// Accounts that a sign-in brings: several people at one client.
 enum AccountsBySignIn {
-    /// Begins the sign-in that brings a new account, made like the one of `snapshot`, or joins the one under way. Nothing is added before its
-    /// tokens are there.
+    /// Begins the sign-in that brings a new account, made like the one of `snapshot`, or joins the one under way. Nothing is added before
+    /// its tokens are there.
     static func start(
         _ request: SignInRequest,
         adding name: AccountName,

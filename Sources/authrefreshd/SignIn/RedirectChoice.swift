@@ -34,7 +34,7 @@ enum RedirectChoice: Hashable {
             }
         case .paste:
             // On loopback nobody listens: the browser shows an error, and the address to be copied.
-            self = .fixed(Self.loopbackURI(signIn) ?? signIn.redirectURI ?? "")
+            self = .fixed(Self.pastedURI(signIn))
         case .device:
             preconditionFailure("a device is not sent anywhere")
         }
@@ -113,8 +113,14 @@ enum RedirectChoice: Hashable {
 
     /// The loopback redirect URI as it is registered, with the port if only one will do (RFC 8252 §7.3); nil if another URI is.
     static func loopbackURI(_ signIn: SignInProfile) -> String? {
+        let text = pastedURI(signIn)
+        return LoopbackURI(text) == nil ? nil : text
+    }
+
+    /// The redirect URI that was chosen, or one on loopback.
+    private static func pastedURI(_ signIn: SignInProfile) -> String {
         guard let text = signIn.redirectURI else { return uri(host(signIn.redirects), signIn.redirectPort, "/") }
-        return LoopbackURI(text).map { uri($0.host, $0.port ?? signIn.redirectPort, $0.path) }
+        return LoopbackURI(text).map { uri($0.host, $0.port ?? signIn.redirectPort, $0.path) } ?? text
     }
 
     private static func uri(_ host: String, _ port: Int?, _ path: String) -> String {

@@ -5,6 +5,7 @@ internal import OAuthClient
 internal import RedirectListener
 internal import RefreshCore
 internal import SignIn
+internal import TextEncodings
 
 /// A sign-in that is under way. It is kept in memory only: its secrets are worth nothing after a restart.
 struct RunningSignIn {
@@ -27,7 +28,7 @@ struct RunningSignIn {
     typealias Follower = @Sendable (Report) -> Void
 
     /// Names it on the wire: 128 random bits, and not the `state`, so that it may be seen.
-    let id = RandomText.text(characters: 22)
+    let id = RandomText.text(bits: 128)
     /// As it was at the beginning; a change of what matters ends the sign-in. One that is yet to be added has a number below 0.
     private(set) var account: Account
     let request: SignInRequest
@@ -338,14 +339,7 @@ extension RunningSignIn.Invitation {
     }
 
     init(_ device: DeviceAuthorization) {
-        self.init(url: device.verificationURI, host: Self.host(of: device.verificationURI), device: device)
-    }
-
-    /// What a browser will show of `url` in its address bar; the whole of it if there is no host to be seen.
-    private static func host(of url: String) -> String {
-        let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count >= 3 else { return url }
-        return String(parts[2].split(separator: "?").first ?? parts[2])
+        self.init(url: device.verificationURI, host: ShownHost.of(device.verificationURI), device: device)
     }
 }
 
@@ -371,27 +365,21 @@ extension DevicePollOutcome {
 /// What binds the answer of a sign-in to its request; drawn anew for each.
 struct SignInSecrets: Sendable {
     /// `state` (RFC 6749 §4.1.1).
-    let state = RandomText.secret(characters: 43)
+    let state = RandomText.secret(bits: 256)
     /// `nonce` of the ID token (OpenID Connect Core §3.1.2.1).
-    let nonce = RandomText.secret(characters: 43)
+    let nonce = RandomText.secret(bits: 256)
     /// `code_verifier` (RFC 7636 §4.1).
-    let codeVerifier = RandomText.secret(characters: 43)
+    let codeVerifier = RandomText.secret(bits: 256)
 }
 
-/// Text that nobody can guess, made of the 64 characters of base64url: six bits each, so that 43 hold 256 bits, and 22 hold 128.
+/// Text that nobody can guess, in base64url: 22 characters of 128 bits, 43 of 256.
 enum RandomText {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
-    static func secret(characters: Int) -> Secret {
-        Secret(bytes(characters))
+    static func secret(bits: Int) -> Secret {
+        Secret(text(bits: bits))
     }
 
-    static func text(characters: Int) -> String {
-        String(decoding: bytes(characters), as: UTF8.self)
-    }
-
-    private static func bytes(_ count: Int) -> [UInt8] {
+    static func text(bits: Int) -> String {
         var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in alphabet[Int(generator.next() & 63)] }
+        return Base64URL.encode((0..<bits / 8).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 }

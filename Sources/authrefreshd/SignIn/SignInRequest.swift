@@ -78,8 +78,8 @@ extension SignInRequest {
 }
 
 extension SignInRequest {
-    /// Whether whoever asks for this may follow a sign-in that was asked for as `other`: it says nothing, or the same. How to sign in is not
-    /// compared, because `authctl` chooses that by where it runs.
+    /// Whether whoever asks for this may follow a sign-in that was asked for as `other`: it says nothing, or the same. How to sign in is
+    /// not compared, because `authctl` chooses that by where it runs.
     func adds(nothingTo other: SignInRequest) -> Bool {
         var (mine, its) = (self, other)
         (mine.flow, its.flow) = (nil, nil)

@@ -5,8 +5,8 @@ internal import RedirectListener
 internal import RefreshCore
 internal import SignIn
 
-/// The sign-ins that are under way, at most one for each account: who follows them, who answers, and what servers are asked. What an event means
-/// for a sign-in is `SignInAttempt`'s to decide.
+/// The sign-ins that are under way, at most one for each account: who follows them, who answers, and what servers are asked. What an
+/// event means for a sign-in is `SignInAttempt`'s to decide.
 final class SignIns {
     /// What is to be done elsewhere, in this order.
     enum Step {
@@ -371,7 +371,8 @@ final class SignIns {
             + " authctl account edit \(account) --redirect-port PORT"
     }
 
-    /// - Returns: where the server sends the browser back to, and what listens there; no listener for an address that is not ours to listen on.
+    /// - Returns: where the server sends the browser back to, and what listens there; no listener for an address that is not ours to
+    ///   listen on.
     private func open(
         _ redirect: RedirectChoice,
         deliver: @escaping RedirectListener.Deliver

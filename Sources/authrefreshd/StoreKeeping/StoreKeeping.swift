@@ -179,10 +179,11 @@ final class StoreKeeping {
 // MARK: - Backups
 
 extension StoreKeeping {
-    /// Makes a backup beside the store, after those that were asked for before: it is copied in batches, and the copy is checked and synced on a
-    /// thread that nobody else waits for.
+    /// Makes a backup beside the store, after those that were asked for before: it is copied in batches, and the copy is checked and
+    /// synced on a thread that nobody else waits for.
     ///
-    /// - Parameter tell: is given the copy, which the caller opens at once: its name is removed after `CallerLimits.backupKept`. It must not call
+    /// - Parameter tell: is given the copy, which the caller opens at once: its name is removed after `CallerLimits.backupKept`. It must
+    ///   not call
     ///   back.
     /// - Returns: the caller's number, to forget it by.
     /// - Throws: `beingResealed` while a change of the key makes progress: at its end the old key is destroyed, which the copy would
@@ -230,7 +231,8 @@ extension StoreKeeping {
 // MARK: - The check
 
 extension StoreKeeping {
-    /// Checks the store, or joins the check that is under way: it is copied in batches, and the copy is checked on a thread that nobody waits for.
+    /// Checks the store, or joins the check that is under way: it is copied in batches, and the copy is checked on a thread that nobody
+    /// waits for.
     ///
     /// - Returns: the follower's number, to forget it by.
     /// - Throws: `StoreError` if the copy cannot be begun.

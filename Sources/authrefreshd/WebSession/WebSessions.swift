@@ -3,11 +3,12 @@ internal import Dispatch
 internal import RedirectListener
 internal import RefreshCore
 internal import SignIn
+internal import TextEncodings
 
 /// The web sessions that are under way: each waits for one callback, for the program that asked.
 ///
-/// They have nothing to do with accounts. What comes back is the caller's to judge; the one thing that is looked at is its address. A session
-/// ends with its callback, with its time, or with its caller.
+/// They have nothing to do with accounts. What comes back is the caller's to judge; the one thing that is looked at is its address. A
+/// session ends with its callback, with its time, or with its caller.
 actor WebSessions {
     /// What the caller of a session is told.
     enum Report: Sendable {
@@ -85,7 +86,7 @@ actor WebSessions {
         guard running.count < CallerLimits.webSessionsMax else { return .failure(.tooMany(.webSessions)) }
         guard !running.values.contains(where: { $0.callback.isSame(as: callback) }) else { return .failure(.underWay) }
         // 128 random bits, as a sign-in has them.
-        let id = RandomText.text(characters: 22)
+        let id = RandomText.text(bits: 128)
         running[id] = Session(
             process: process,
             startedAt: timebase.now(),

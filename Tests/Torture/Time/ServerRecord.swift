@@ -33,8 +33,8 @@ struct ServerRecord {
                 if next - one > lifetime, !(isAcross && expectation.isEndGood) {
                     surprises.append("grant \(family) had no token for \((next - one - lifetime) / 1000) ms")
                 }
-                // Its own time is half of the lifetime, less a tenth, from when the first of the two was sent; a busy machine may be a second
-                // and a half late with that one.
+                // Its own time is half of the lifetime, less a tenth, from when the first of the two was sent; a busy machine may be a
+                // second and a half late with that one.
                 let isEarly = next - one < lifetime * 3 / 10 && next < ended
                 if isEarly, !(isInWave(next) && expectation.isEarlyGood) {
                     surprises.append("grant \(family) was refreshed after \((next - one) / 1000) ms")
