@@ -81,6 +81,13 @@ extension AccountStore {
         try read { db in try entries(.recordsAfterName, [name ?? "", limit], in: db) }
     }
 
+    /// The names alone of such a page.
+    package func names(after name: String, limit: Int) throws(StoreError) -> [String] {
+        try read { db in
+            try String.fetchAll(db.cachedStatement(sql: StoreStatement.namesAfterName.sql), arguments: [name, limit])
+        }
+    }
+
     /// The same in the order of their numbers, which is that of their adding: no renaming changes it.
     package func entries(afterID id: AccountID, limit: Int) throws(StoreError) -> [AccountEntry] {
         try read { db in try entries(.recordsAfterID, [id.rawValue, limit], in: db) }

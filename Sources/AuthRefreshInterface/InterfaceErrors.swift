@@ -9,9 +9,11 @@ package struct NoSuchAccountError: InterfaceError {
     package static let name = "io.authrefresh.NoSuchAccount"
 
     package var account: String
+    package var nearest: String?
 
-    package init(account: String) {
+    package init(account: String, nearest: String? = nil) {
         self.account = account
+        self.nearest = nearest
     }
 }
 

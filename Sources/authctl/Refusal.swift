@@ -100,7 +100,7 @@ extension Refusal {
             // A word that no account can be called may be a secret in the wrong place.
             message: isPossibleName(error.account)
                 ? "no account is named '\(error.account)'" : "no account has the name that was given",
-            hints: ["authctl account list"]
+            hints: (error.nearest.map { ["did you mean '\(PlainText.line($0))'?"] } ?? []) + ["authctl account list"]
         )
     }
 

@@ -24,16 +24,40 @@ import Testing
         #expect(throws: AuthctlError.unknownCommand(suggestion: nil, helpCommand: "authctl --help")) {
             try ArgumentCheck.check(["hunter2"])
         }
-        #expect(throws: AuthctlError.unknownCommand(suggestion: "rename", helpCommand: "authctl account --help")) {
+        #expect(
+            throws: AuthctlError.unknownCommand(
+                suggestion: "authctl account rename",
+                helpCommand: "authctl account --help"
+            )
+        ) {
             try ArgumentCheck.check(["account", "rname"])
         }
     }
 
+    @Test(arguments: [
+        (["list"], "authctl account list"), (["ls"], "authctl account list"),
+        (["rm", "work"], "authctl account remove"),
+        (["add"], "authctl account add"), (["account", "ls"], "authctl account list"), (["signin"], "authctl login"),
+        (["provider", "ls"], "authctl provider list"), (["discover"], "authctl provider discover"),
+        (["verion"], "authctl version"),
+    ])
+    func `a command that stands elsewhere, or has another name elsewhere, is found`(words: [String], meant: String) {
+        let help = words.first == "account" || words.first == "provider" ? "authctl \(words[0])" : "authctl"
+        #expect(throws: AuthctlError.unknownCommand(suggestion: meant, helpCommand: "\(help) --help")) {
+            try ArgumentCheck.check(words)
+        }
+    }
+
     @Test func `help for a command that is none is refused like the command`() throws {
-        #expect(throws: AuthctlError.unknownCommand(suggestion: "token", helpCommand: "authctl --help")) {
+        #expect(throws: AuthctlError.unknownCommand(suggestion: "authctl token", helpCommand: "authctl --help")) {
             try ArgumentCheck.check(["help", "tokne"])
         }
-        #expect(throws: AuthctlError.unknownCommand(suggestion: "rename", helpCommand: "authctl account --help")) {
+        #expect(
+            throws: AuthctlError.unknownCommand(
+                suggestion: "authctl account rename",
+                helpCommand: "authctl account --help"
+            )
+        ) {
             try ArgumentCheck.check(["help", "account", "rname"])
         }
         for arguments in [["help"], ["help", "token"], ["help", "account", "add"], ["help", "--version"]] {

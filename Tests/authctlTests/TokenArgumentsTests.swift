@@ -48,7 +48,7 @@ import Testing
     func `usual arguments take the short way and mean what the parser says`(arguments: [String]) throws {
         let short = try #require(TokenArguments.parse(arguments))
         let parsed = try #require(try AuthctlCommand.parseAsRoot(arguments) as? TokenCommand)
-        #expect(short == parsed.request)
+        #expect(short == parsed.request(for: parsed.account ?? ""))
     }
 
     @Test(arguments: unusual)
@@ -70,7 +70,7 @@ import Testing
                 guard let short = TokenArguments.parse(arguments) else { continue }
                 accepted += 1
                 let parsed = try AuthctlCommand.parseAsRoot(arguments) as? TokenCommand
-                #expect(parsed?.request == short, "\(arguments)")
+                #expect(parsed?.request(for: parsed?.account ?? "") == short, "\(arguments)")
             }
         }
         #expect(accepted > 100)

@@ -6,7 +6,7 @@ import GRDBSQLite
 ///
 /// They stand together so that a test can read every plan.
 enum StoreStatement: CaseIterable {
-    case recordByID, recordByName, recordsAfterName, recordsAfterID, callersByName
+    case recordByID, recordByName, recordsAfterName, namesAfterName, recordsAfterID, callersByName
     case dueOnline, dueOffline, dueOfIssuer, recordsDueOfIssuer
     case nextDeadlineOnline, nextDeadlineOffline
     case nextIssuer
@@ -27,6 +27,7 @@ enum StoreStatement: CaseIterable {
         case .recordByID: StoreStatement.recordByIDText
         case .recordByName: StoreStatement.recordByNameText
         case .recordsAfterName: StoreStatement.recordsAfterNameText
+        case .namesAfterName: "SELECT name FROM account WHERE name > ? ORDER BY name LIMIT ?"
         case .callersByName: "SELECT allowed_callers FROM account WHERE name = ?"
         case .recordsAfterID: StoreStatement.recordsAfterIDText
         case .dueOnline:

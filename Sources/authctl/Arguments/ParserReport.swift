@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import TextEncodings
 
 /// Gives what the argument parser says the form of all our messages.
 enum ParserReport {
@@ -10,12 +11,24 @@ enum ParserReport {
             let text = AuthctlCommand.fullMessage(for: error)
             return try StandardOutput.write(text.hasSuffix("\n") ? text : text + "\n")
         }
-        let message = oneLine(AuthctlCommand.message(for: error))
+        let text = AuthctlCommand.message(for: error)
+        let message = oneLine(text)
         let command = CommandPath.find(in: arguments).path.text
         throw .usage(
             message: hideValues(of: arguments, in: message.isEmpty ? "wrong arguments" : message.lowercasedFirst),
-            hint: "see '\(command) --help'"
+            hint: suggestion(for: arguments, by: text) ?? "see '\(command) --help'"
         )
+    }
+
+    /// What a value that is none of an option's was meant to be. The parser lists the possible ones: quoted, or a line each.
+    private static func suggestion(for arguments: [String], by message: String) -> String? {
+        guard let list = message.firstRange(of: "Please provide one of")?.upperBound else { return nil }
+        let values = message[list...].matches(of: #/'([^']+)'|\n *- ([^\n]+)/#).map { String($0.1 ?? $0.2 ?? "") }
+        for argument in arguments {
+            let (name, value) = split(argument)
+            if let near = Spelling.nearest(to: value ?? name, in: values) { return "did you mean '\(near)'?" }
+        }
+        return nil
     }
 
     /// The parser's message, whose list of possible values has a line for each.
@@ -87,6 +100,27 @@ struct CommandPath {
     /// The names of its sub-commands.
     var names: [String] {
         command.configuration.subcommands.compactMap { $0.configuration.commandName }
+    }
+
+    /// What other programs call it.
+    private static let otherNames = [
+        "ls": "list", "rm": "remove", "delete": "remove", "mv": "rename", "new": "add", "set": "edit", "info": "show",
+        "signin": "login", "sign-in": "login", "signout": "logout", "sign-out": "logout", "renew": "refresh",
+    ]
+
+    /// The command that `word`, which is none here, was meant to be: `authctl account list`; nil if that cannot be guessed.
+    func suggestion(for word: String) -> String? {
+        let name = Self.otherNames[word] ?? word
+        if names.contains(name) { return "\(text) \(name)" }
+        if let near = Spelling.nearest(to: word, in: names) { return "\(text) \(near)" }
+        // One level further down; the group that comes first is meant, as the accounts are by "list".
+        for command in command.configuration.subcommands {
+            guard command.configuration.subcommands.contains(where: { $0.configuration.commandName == name }) else {
+                continue
+            }
+            return "\(text) \(command.configuration.commandName ?? "") \(name)"
+        }
+        return nil
     }
 
     /// The command at the beginning of the arguments, and of how many words its name is.

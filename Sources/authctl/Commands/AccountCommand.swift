@@ -165,7 +165,8 @@ struct AccountRemoveCommand: ParsableCommand {
         abstract: "Forget an account and its tokens.",
         discussion: """
             The authorization server is not told, so the grant lives on there; 'authctl logout --revoke --forget' \
-            tells it. A client that 'authctl account add --register' made is deleted there with --deregister only.
+            tells it. A client that 'authctl account add --register' made is deleted there with --deregister only. On a terminal \
+            it asks before a grant is lost; --yes answers beforehand.
 
             Examples:
 
@@ -179,16 +180,29 @@ struct AccountRemoveCommand: ParsableCommand {
     @Flag(help: "Have the server delete the client that it registered for the account (RFC 7592).")
     var deregister = false
 
+    @Flag(help: "Do not ask.")
+    var yes = false
+
     @OptionGroup var output: OutputOptions
 
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
+        try confirm(&daemon)
         if deregister { return try removeWithClient(&daemon) }
         let parameters = RemoveAccount.Parameters(account: account)
         _ = try daemon.ask(.removeAccount, parameters, for: RemoveAccount.Reply.self)
         try output.print(RemoveAnswer(account: account, removed: true), or: "\(account): removed\n")
+    }
+
+    /// - Throws: `cancelled` if a person is here, and says no.
+    private func confirm(_ daemon: inout DaemonConnection) throws(AuthctlError) {
+        guard !yes, Question.canBeAsked else { return }
+        let status = try daemon.allStatuses(accounts: [account]).first
+        guard let status, status.state != "signed-out" else { return }
+        let question = "'\(PlainText.line(account))' holds a grant, which is lost with it. Remove it?"
+        guard try Question.confirm(question) else { throw .cancelled }
     }
 
     private func removeWithClient(_ daemon: inout DaemonConnection) throws(AuthctlError) {

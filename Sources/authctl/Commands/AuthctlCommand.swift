@@ -32,6 +32,7 @@ struct AuthctlCommand: ParsableCommand {
             StatusCommand.self, TokenCommand.self, RefreshCommand.self, WatchCommand.self, AccountCommand.self,
             LoginCommand.self, ChallengeCommand.self, CallbackCommand.self, WebSessionCommand.self, LogoutCommand.self,
             ProviderCommand.self, StoreCommand.self, DoctorCommand.self, AgentCommand.self, InterfaceCommand.self,
+            VersionCommand.self,
         ]
     )
 }

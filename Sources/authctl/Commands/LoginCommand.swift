@@ -60,8 +60,8 @@ struct LoginCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
-    var account: String
+    @Argument(help: "The account; the only one need not be named on a terminal.", completion: DaemonCompletion.accounts)
+    var account: String?
 
     @Option(help: "How to sign in. Without: what fits. With 'device' the other device may be signed in already.")
     var flow: SignInFlow?
@@ -140,8 +140,12 @@ struct LoginCommand: ParsableCommand {
     }
 
     func run() throws(AuthctlError) {
+        try run(for: OnlyAccount.resolve(account, connection))
+    }
+
+    private func run(for account: String) throws(AuthctlError) {
         let plan = try SignInPlan(
-            parameters,
+            parameters(for: account),
             flow: flow,
             window: window.kind,
             browser: window.browser,
@@ -150,7 +154,7 @@ struct LoginCommand: ParsableCommand {
         )
         var session = try SignInSession(plan, connection: connection, output: output)
         let status = try session.run()
-        if let ending = session.ending, try showUnchanged(ending) { return }
+        if let ending = session.ending, try showUnchanged(ending, of: account) { return }
         if let name = status.person?.best { StandardError.note("signed in as \(PlainText.line(name))") }
         if let other = session.ending?.samePersonAs {
             let remove = "authctl account remove \(status.account)"
@@ -174,7 +178,7 @@ struct LoginCommand: ParsableCommand {
     /// Says what came of a sign-in that was to leave the account as it was.
     ///
     /// - Returns: false if this was none.
-    private func showUnchanged(_ ending: StartSignIn.Reply) throws(AuthctlError) -> Bool {
+    private func showUnchanged(_ ending: StartSignIn.Reply, of account: String) throws(AuthctlError) -> Bool {
         if ending.event == "policy-completed" {
             let name = PlainText.line(policy ?? "")
             if !output.json {
@@ -204,12 +208,12 @@ struct LoginCommand: ParsableCommand {
         }
         var again = self
         // It has been added by now.
-        (again.account, again.newAccount) = (account, nil)
+        again.newAccount = nil
         again.prompt = [prompt, "consent"].compactMap(\.self).joined(separator: " ")
-        try again.run()
+        try again.run(for: account)
     }
 
-    private var parameters: StartSignIn.Parameters {
+    private func parameters(for account: String) -> StartSignIn.Parameters {
         StartSignIn.Parameters(
             account: account,
             restart: restart ? true : nil,

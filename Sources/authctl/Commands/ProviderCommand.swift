@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
 internal import Terminal
+internal import TextEncodings
 
 /// `authctl provider`.
 struct ProviderCommand: ParsableCommand {
@@ -73,9 +74,10 @@ struct ProviderShowCommand: ParsableCommand {
         let reply = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
         guard let found = reply.providers.first(where: { $0.name == provider }) else {
             let names = reply.providers.map(\.name)
+            let near = Spelling.nearest(to: provider, in: names).map { "did you mean '\($0)'? " } ?? ""
             throw .usage(
                 message: "the daemon knows no provider '\(provider)'",
-                hint: names.isEmpty ? "no profile is installed" : "known: \(names.joined(separator: ", "))"
+                hint: names.isEmpty ? "no profile is installed" : "\(near)known: \(names.joined(separator: ", "))"
             )
         }
         try output.print(ProviderAnswer(provider: found), or: ProviderView(provider: found).text)

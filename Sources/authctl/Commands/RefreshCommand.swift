@@ -9,7 +9,8 @@ struct RefreshCommand: ParsableCommand {
         commandName: "refresh",
         abstract: "Refresh accounts now, and wait for the outcome.",
         discussion: """
-            Prints a line for each account that is fresh now, as its outcome comes; the others are told on standard error.
+            Prints a line for each account that is fresh now, as its outcome comes; the others are told on standard error. --all \
+            leaves out the accounts that hold no grant, and those that are parked. On a terminal the only account need not be named.
 
             Exit status: that of the worst account.
 
@@ -17,20 +18,28 @@ struct RefreshCommand: ParsableCommand {
 
               authctl refresh work
               authctl refresh work home --json
+              authctl refresh --all
             """
     )
 
     @Argument(help: "The accounts to refresh.", completion: DaemonCompletion.accounts)
-    var accounts: [String]
+    var accounts: [String] = []
+
+    @Flag(help: "Refresh all accounts that can be.")
+    var all = false
 
     @OptionGroup var output: OutputOptions
 
     @OptionGroup var connection: ConnectionOptions
 
+    func validate() throws {
+        guard !all || accounts.isEmpty else { throw ValidationError("name accounts, or say '--all'") }
+    }
+
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
         var worst = ExitStatus.success
-        for account in accounts {
+        for account in try chosen(&daemon) {
             do throws(AuthctlError) {
                 let status = try daemon.refresh(account)
                 try output.printLine(Refresh.Reply(status: status), or: RefreshOutcome.line(for: status))
@@ -41,6 +50,12 @@ struct RefreshCommand: ParsableCommand {
             }
         }
         guard worst == .success else { throw .reported(worst) }
+    }
+
+    private func chosen(_ daemon: inout DaemonConnection) throws(AuthctlError) -> [String] {
+        guard all else { return accounts.isEmpty ? [try OnlyAccount.resolve(nil, connection)] : accounts }
+        let withoutGrant: Set = ["signed-out", "parked"]
+        return try daemon.allStatuses(accounts: []).filter { !withoutGrant.contains($0.state) }.map(\.account)
     }
 }
 

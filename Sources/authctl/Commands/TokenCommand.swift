@@ -53,8 +53,8 @@ struct TokenCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
-    var account: String
+    @Argument(help: "The account; the only one need not be named on a terminal.", completion: DaemonCompletion.accounts)
+    var account: String?
 
     @Option(help: ArgumentHelp("How long the token must still be valid: 60s, 5m, 1h.", valueName: "time"))
     var minValidity: LengthOfTime?
@@ -110,7 +110,7 @@ struct TokenCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     /// The same value that `TokenArguments` makes of these arguments.
-    var request: TokenRequest {
+    func request(for account: String) -> TokenRequest {
         TokenRequest(
             account: account,
             minimumValidity: minValidity?.seconds,
@@ -157,6 +157,7 @@ struct TokenCommand: ParsableCommand {
     }
 
     func run() throws(AuthctlError) {
+        let request = request(for: try OnlyAccount.resolve(account, connection))
         if idToken {
             let token = try PrintedIDToken(request)
             return try StandardOutput.write(token.text(for: request))

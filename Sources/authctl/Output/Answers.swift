@@ -67,3 +67,10 @@ struct DoctorAnswer: Encodable {
         exitStatus = report.status.rawValue
     }
 }
+
+/// What `authctl version` prints with `--json`.
+struct VersionAnswer: Encodable, Sendable {
+    let authctl: String
+    /// Nil if no daemon answers.
+    let authrefreshd: String?
+}

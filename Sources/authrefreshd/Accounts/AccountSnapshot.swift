@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import RefreshCore
+internal import TextEncodings
 
 /// An account and where it stands at one moment.
 struct AccountSnapshot: Sendable {
@@ -84,6 +85,15 @@ enum AccountListing {
     ) throws(StoreError) -> ShownAccount? {
         guard let entry = try coordinator.store.entry(named: name) else { return nil }
         return shown(entry, at: coordinator.timebase.now(), on: coordinator)
+    }
+
+    /// An account whose name `name` was meant to be; nil if none is like it. Among very many accounts those are looked at that begin with
+    /// the same letter, and the first ones.
+    static func nearest(to name: String, on coordinator: isolated RefreshCoordinator) throws(StoreError) -> String? {
+        let limit = 500
+        var names = try coordinator.store.names(after: "", limit: limit)
+        if names.count == limit { names += try coordinator.store.names(after: String(name.prefix(1)), limit: limit) }
+        return Spelling.nearest(to: name, in: names)
     }
 
     /// A page of all accounts in the order of their names.

@@ -55,7 +55,8 @@ extension DutyCalls {
     func shownAccount(_ name: String, on coordinator: isolated RefreshCoordinator) throws(VarlinkError) -> ShownAccount
     {
         guard let account = try stored(AccountListing.account(named: name, on: coordinator)) else {
-            throw VarlinkError(NoSuchAccountError(account: name))
+            let nearest = try? AccountListing.nearest(to: name, on: coordinator)
+            throw VarlinkError(NoSuchAccountError(account: name, nearest: nearest))
         }
         return account
     }

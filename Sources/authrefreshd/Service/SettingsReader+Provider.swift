@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import OAuthClient
 internal import RefreshCore
+internal import TextEncodings
 internal import Varlink
 
 /// The server of an account, and the profile that it goes by.
@@ -40,7 +41,8 @@ extension SettingsReader {
         if let profile = profiles.named(name) { return profile }
         let known =
             profiles.names.isEmpty ? "no profile is installed" : "known: \(profiles.names.joined(separator: ", "))"
-        throw .invalidSetting("provider", "there is no provider profile '\(name)'", known)
+        let near = Spelling.nearest(to: name, in: profiles.names).map { "did you mean '\($0)'? " } ?? ""
+        throw .invalidSetting("provider", "there is no provider profile '\(name)'", near + known)
     }
 
     private func resolved(

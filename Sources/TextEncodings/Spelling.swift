@@ -1,0 +1,52 @@
+/// Finds what a mistyped word was meant to be.
+package enum Spelling {
+    /// A longer word is no mistyped name, and may be a secret: there is nothing to look for.
+    private static let longest = 64
+
+    /// The candidate that is two slips away at most (one, for a word of three letters or fewer), or whose letters the word has in their
+    /// order: `hdr` for `header`. Nil if there is none.
+    package static func nearest(to word: String, in candidates: some Sequence<String>) -> String? {
+        guard !word.isEmpty, word.count <= longest else { return nil }
+        let slips = word.count <= 3 ? 1 : 2
+        var best: (name: String, distance: Int)?
+        var short: [String] = []
+        for name in candidates {
+            if isShort(word, for: name) { short.append(name) }
+            guard abs(name.count - word.count) <= slips else { continue }
+            let distance = distance(from: word, to: name)
+            if distance <= slips, best.map({ distance < $0.distance }) ?? true { best = (name, distance) }
+        }
+        return best?.name ?? (short.count == 1 ? short[0] : nil)
+    }
+
+    /// How many letters must be added, dropped, replaced, or swapped with the next.
+    package static func distance(from first: String, to second: String) -> Int {
+        let (first, second) = (Array(first), Array(second))
+        // The rows before the last one, and the last one, of a table of the distances of all beginnings.
+        var (before, row) = ([Int](), Array(0...second.count))
+        for line in first.indices {
+            var next = [line + 1]
+            for column in second.indices {
+                let isSame = first[line] == second[column]
+                var least = min(row[column] + (isSame ? 0 : 1), row[column + 1] + 1, next[column] + 1)
+                if line > 0, column > 0, first[line] == second[column - 1], first[line - 1] == second[column] {
+                    least = min(least, before[column - 1] + 1)
+                }
+                next.append(least)
+            }
+            (before, row) = (row, next)
+        }
+        return row[second.count]
+    }
+
+    /// Whether `word` is `name` with letters left out behind the first.
+    private static func isShort(_ word: String, for name: String) -> Bool {
+        guard word.count >= 2, word.count < name.count, word.first == name.first else { return false }
+        var rest = name[...]
+        for letter in word {
+            guard let place = rest.firstIndex(of: letter) else { return false }
+            rest = rest[rest.index(after: place)...]
+        }
+        return true
+    }
+}

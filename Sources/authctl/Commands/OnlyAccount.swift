@@ -1,0 +1,28 @@
+internal import AuthRefreshInterface
+internal import Terminal
+
+/// The account of a command that names none.
+enum OnlyAccount {
+    /// `name`; or, if the command names none and somebody has typed it, the only account that there is. A script says what it means: what it
+    /// asks for would be another account's as soon as there is a second one.
+    ///
+    /// - Throws: `usage` if that is not one account.
+    static func resolve(_ name: String?, _ connection: ConnectionOptions) throws(AuthctlError) -> String {
+        if let name { return name }
+        guard StandardInput.isTerminal else {
+            throw .usage(message: "no account is named", hint: "authctl account list")
+        }
+        var daemon = try connection.connect()
+        let page = try daemon.ask(.getStatus, GetStatus.Parameters(), for: GetStatus.Reply.self)
+        let names = page.accounts.map(\.account)
+        guard let only = names.first else {
+            throw .usage(message: "there are no accounts", hint: "authctl account add --help")
+        }
+        guard names.count == 1, page.next == nil else {
+            let shown = names.prefix(10).map(PlainText.line).joined(separator: ", ")
+            let rest = names.count > 10 || page.next != nil ? ", …" : ""
+            throw .usage(message: "there are several accounts, and none is named", hint: "one of: \(shown)\(rest)")
+        }
+        return only
+    }
+}

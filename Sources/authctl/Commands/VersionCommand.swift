@@ -1,0 +1,41 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+internal import Terminal
+
+/// `authctl version`.
+struct VersionCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "version",
+        abstract: "Print the versions of authctl and of the daemon that runs.",
+        discussion: """
+            'authctl --version' prints authctl's alone, and asks nobody. The daemon's is older after an upgrade until it is restarted.
+
+            Examples:
+
+              authctl version
+            """
+    )
+
+    /// Seconds for the daemon's answer.
+    private static let patience: Int32 = 5
+
+    @OptionGroup var output: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        let daemon = daemonVersion
+        let line = daemon.map { "authrefreshd \(PlainText.line($0))\n" } ?? "authrefreshd: no daemon answers\n"
+        try output.print(
+            VersionAnswer(authctl: Version.text, authrefreshd: daemon),
+            or: "authctl \(Version.text)\n\(line)"
+        )
+    }
+
+    /// Nil if it does not answer.
+    private var daemonVersion: String? {
+        guard var daemon = try? connection.connect() else { return nil }
+        let asked = GetInfo.Parameters()
+        return try? daemon.ask(.getInfo, asked, for: GetInfo.Reply.self, patience: Self.patience).version
+    }
+}
