@@ -6,6 +6,29 @@ import Testing
 
 /// What people do with accounts: copies, names, settings, ends.
 struct AccountTests {
+    @Test func `a mistyped account or provider is answered with what was meant`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let profile = "name: example\nissuer: \(url)\n"
+            try stage.folder.write(profile, to: "config/authrefreshd/providers.d/example.yaml")
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url, grant: try await issuer.issueGrant(clientID: "app"))
+            for words in [
+                ["token", "wrok"], ["status", "wor"], ["refresh", "owrk"], ["login", "wokr", "--no-open"],
+            ] {
+                let outcome = try await stage.authctl(words)
+                #expect(outcome.errors.contains("did you mean 'work'?"), "\(words): \(outcome)")
+                #expect(outcome.end == .exited(4))
+            }
+            let far = try await stage.authctl("token", "garden")
+            #expect(!far.errors.contains("did you mean"), "\(far)")
+            let add = ["account", "add", "new", "--provider", "exmaple", "--client-id", "c"]
+            let refused = try await stage.authctl(add)
+            #expect(refused.errors.contains("did you mean 'example'?"), "\(refused)")
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
     @Test func `a backup put into another state folder, with the key, goes on where the store was`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
