@@ -21,7 +21,8 @@ struct AccountAddCommand: ParsableCommand {
             the account stays added, and the exit status tells why: 3, 75 or 78.
 
             On a terminal it asks for what is missing: the name, the provider, what the provider wants to know, the client id, what \
-            the tokens are for; and it tells what there is to know about the provider, as 'authctl provider show' does.
+            the tokens are for; and it tells what there is to know about the provider, as 'authctl provider show' does. It offers to \
+            sign in at once, as 'authctl login work --provider NAME' does.
 
             --for takes the scopes of a purpose from the provider's profile: mail, calendar or files for google and microsoft.
 
@@ -139,6 +140,20 @@ struct AccountAddCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
+        let (reply, isDialogue) = try add()
+        try output.print(reply, or: RefreshOutcome.line(for: reply.status))
+        guard reply.status.state == "signed-out" else { return }
+        let account = reply.status.account
+        if isDialogue, !output.json, try Question.confirm("Sign in now?", byDefault: true) {
+            return try LoginCommand.signIn(toNew: account, connection)
+        }
+        StandardError.note("next: authctl login \(PlainText.line(account))")
+    }
+
+    /// Adds it, asking for what is missing if somebody can be asked.
+    ///
+    /// - Returns: the outcome, and whether the person has been asked.
+    func add() throws(AuthctlError) -> (reply: AddAccount.Reply, isDialogue: Bool) {
         guard options.clientId == nil || !register else {
             throw .usage(
                 message: "'--register' brings a client id of its own",
@@ -200,7 +215,7 @@ struct AccountAddCommand: ParsableCommand {
             register: register ? true : nil,
             initialAccessToken: initialAccessToken
         )
-        try add(parameters, &daemon)
+        return (try add(parameters, &daemon), asked.isDialogue)
     }
 
     /// Google's key files do; of another one the daemon says that the id is missing.
@@ -209,7 +224,7 @@ struct AccountAddCommand: ParsableCommand {
     private func add(
         _ parameters: AddAccount.Parameters,
         _ daemon: inout DaemonConnection
-    ) throws(AuthctlError) {
+    ) throws(AuthctlError) -> AddAccount.Reply {
         let reply = try daemon.ask(
             .addAccount,
             parameters,
@@ -225,10 +240,7 @@ struct AccountAddCommand: ParsableCommand {
         if let redirectUri = reply.redirectUri {
             StandardError.note("register this redirect URI with the client: \(PlainText.line(redirectUri))")
         }
-        try output.print(
-            AddAccount.Reply(status: outcome, clientId: reply.clientId, redirectUri: reply.redirectUri),
-            or: RefreshOutcome.line(for: outcome)
-        )
+        return AddAccount.Reply(status: outcome, clientId: reply.clientId, redirectUri: reply.redirectUri)
     }
 
     private func initialAccessToken() throws(AuthctlError) -> String? {

@@ -23,6 +23,8 @@ struct AccountQuestions {
     /// Whether a secret comes from a file, or a key stands for it.
     let hasSecret: Bool
     private(set) var clientSecret: SecretText?
+    /// Whether the person was asked for something that has to be said: the command is a dialogue then, and may go on as one.
+    private(set) var isDialogue = false
     /// The topics of the notes that were shown.
     private var told: Set<String> = []
 
@@ -73,7 +75,7 @@ struct AccountQuestions {
     mutating func complete(_ daemon: inout DaemonConnection) throws(AuthctlError) {
         guard Question.canBeAsked, !missing.isEmpty || issuer == nil else { return }
         // Whoever said all that there has to be is asked for nothing that can be left out.
-        let isDialogue = !missing.isEmpty
+        isDialogue = !missing.isEmpty
         if name == nil { name = try Self.answer("Name of the account: ") }
         guard missing != [] || issuer == nil else { return }
         let profiles = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
@@ -84,7 +86,7 @@ struct AccountQuestions {
             try ask(for: variable)
         }
         try askClient(profile)
-        if isForPerson, let profile { try askSignIn(profile, isDialogue) }
+        if isForPerson, let profile { try askSignIn(profile) }
     }
 
     private mutating func askClient(_ profile: ProviderDescription?) throws(AuthctlError) {
@@ -100,7 +102,7 @@ struct AccountQuestions {
     }
 
     /// Asks for what the provider leaves no choice about, and what the tokens are for.
-    private mutating func askSignIn(_ profile: ProviderDescription, _ isDialogue: Bool) throws(AuthctlError) {
+    private mutating func askSignIn(_ profile: ProviderDescription) throws(AuthctlError) {
         let required = profile.requiredSettings ?? []
         let isOpen = scopes.isEmpty && purpose == nil
         if isOpen, isDialogue, let known = profile.scopesFor, !known.isEmpty {

@@ -8,6 +8,9 @@ struct LoginCommand: ParsableCommand {
         commandName: "login",
         abstract: "Sign in: bring a person, a browser and the authorization server together.",
         discussion: """
+            With --provider or --issuer the account is made first, if there is none of its name; on a terminal, what is missing is asked \
+            for. At the end it shows what to put into the programs that are to have its tokens.
+
             Says which host the browser will show, opens it, and waits for its answer on a loopback port. The address that the \
             browser ended on can be pasted at any time instead. Over SSH and without a display nothing is opened: a code \
             is typed on any device, or the address is pasted.
@@ -52,6 +55,7 @@ struct LoginCommand: ParsableCommand {
             Examples:
 
               authctl login work
+              authctl login work --provider google --for mail
               authctl login work --private --login-hint you@example.org
               authctl login work --flow device
               authctl login work --prompt select_account --replace
@@ -67,6 +71,8 @@ struct LoginCommand: ParsableCommand {
     var flow: SignInFlow?
 
     @OptionGroup var window: WindowOptions
+
+    @OptionGroup var newAccountOptions: NewAccountOptions
 
     @Option(help: ArgumentHelp("Ask for this: login, consent, select_account, create.", valueName: "prompt"))
     var prompt: String?
@@ -134,16 +140,56 @@ struct LoginCommand: ParsableCommand {
         guard !window.portal || flow != .device else {
             throw ValidationError("'--portal' chooses the window: it takes no other option that does")
         }
+        guard !newAccountOptions.areGiven || newAccount == nil && policy == nil else {
+            throw ValidationError(
+                "'--provider' and '--issuer' make an account: they go with neither '--new-account' nor '--policy'"
+            )
+        }
         guard nonce == nil || hashedNonce == nil else {
             throw ValidationError("'--nonce' and '--nonce-sha256' exclude each other")
         }
     }
 
     func run() throws(AuthctlError) {
-        try run(for: OnlyAccount.resolve(account, connection))
+        let first = FirstSignIn(
+            options: newAccountOptions,
+            scopes: scope.flatMap(TokenRequest.scopeTokens),
+            connection: connection
+        )
+        if newAccountOptions.areGiven {
+            let (name, isNew) = try first.prepare(account)
+            return try run(for: name, isNew: isNew)
+        }
+        let name = try OnlyAccount.resolve(account, connection)
+        do throws(AuthctlError) {
+            try run(for: name)
+        } catch {
+            guard error.isNoSuchAccount, newAccount == nil, policy == nil, Question.canBeAsked, !output.json else {
+                throw error
+            }
+            StandardError.tell(error)
+            guard try Question.confirm("Add an account of this name?") else { throw .reported(error.report.status) }
+            try run(for: first.make(name), isNew: true)
+        }
     }
 
-    private func run(for account: String) throws(AuthctlError) {
+    /// Signs in to an account that has been made, as far as possible without any question.
+    static func signIn(toNew account: String, _ connection: ConnectionOptions) throws(AuthctlError) {
+        let socket = connection.socket.map { ["--socket=\($0)"] } ?? []
+        guard let command = try? LoginCommand.parse([account] + socket) else {
+            throw .usage(message: "'\(PlainText.line(account))' cannot be signed in to", hint: nil)
+        }
+        try command.run(for: account, isNew: true)
+    }
+
+    /// - Parameter isNew: whether the account was made for this sign-in.
+    private func run(for account: String, isNew: Bool = false) throws(AuthctlError) {
+        try signIn(to: account)
+        guard isNew, !output.json, StandardError.isTerminal else { return }
+        StandardError.show(FirstSignIn.programs(for: account))
+    }
+
+    private func signIn(to account: String) throws(AuthctlError) {
         let plan = try SignInPlan(
             parameters(for: account),
             flow: flow,
@@ -210,7 +256,7 @@ struct LoginCommand: ParsableCommand {
         // It has been added by now.
         again.newAccount = nil
         again.prompt = [prompt, "consent"].compactMap(\.self).joined(separator: " ")
-        try again.run(for: account)
+        try again.signIn(to: account)
     }
 
     private func parameters(for account: String) -> StartSignIn.Parameters {

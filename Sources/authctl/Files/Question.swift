@@ -27,9 +27,10 @@ enum Question {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// Whether the person says yes; anything but that is no.
-    static func confirm(_ question: String) throws(AuthctlError) -> Bool {
-        ["y", "yes"].contains(try ask("\(question) [y/N] ").lowercased())
+    /// Whether the person says yes; anything but that is no, but for an empty line, which is `byDefault`.
+    static func confirm(_ question: String, byDefault: Bool = false) throws(AuthctlError) -> Bool {
+        let answer = try ask("\(question) \(byDefault ? "[Y/n]" : "[y/N]") ").lowercased()
+        return answer.isEmpty ? byDefault : ["y", "yes"].contains(answer)
     }
 }
 

@@ -1,0 +1,134 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+internal import Terminal
+
+/// What `authctl login` takes to make an account that is not there yet. `authctl account add` has all settings.
+struct NewAccountOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Make the account if there is none: at this provider.", valueName: "name"),
+        completion: DaemonCompletion.providers
+    )
+    var provider: String?
+
+    @Option(help: ArgumentHelp("The same: at this authorization server, an https URL.", valueName: "url"))
+    var issuer: String?
+
+    @Option(help: ArgumentHelp("The tenant at the provider, for an account that is made.", valueName: "name"))
+    var tenant: String?
+
+    @Option(
+        help: ArgumentHelp("What the provider wants to know, for an account that is made.", valueName: "name=value")
+    )
+    var `set`: [String] = []
+
+    @Option(help: ArgumentHelp("The client id, for an account that is made.", valueName: "id"))
+    var clientId: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the client secret, for an account that is made; '-' asks for it.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var clientSecretFile: String?
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp(
+            "What the tokens of an account that is made are for: mail, calendar, files.",
+            valueName: "purpose"
+        ),
+        completion: .list(["mail", "calendar", "files"])
+    )
+    var purpose: String?
+
+    /// Whether an account is to be made if it is not there.
+    var areGiven: Bool { provider != nil || issuer != nil }
+
+    func validate() throws {
+        let others = [tenant, clientId, clientSecretFile, purpose] + `set`
+        guard areGiven || others.allSatisfy({ $0 == nil }) else {
+            throw ValidationError("what is said of a new account goes with '--provider' or '--issuer'")
+        }
+    }
+
+    /// The same as arguments of `authctl account add`.
+    func words(name: String?, scopes: [String], socket: String?) -> [String] {
+        let values = [
+            ("--provider", provider), ("--issuer", issuer), ("--tenant", tenant), ("--client-id", clientId),
+            ("--client-secret-file", clientSecretFile), ("--for", purpose), ("--socket", socket),
+        ]
+        let options = values + `set`.map { ("--set", $0) } + scopes.map { ("--scope", $0) }
+        return (name.map { [$0] } ?? []) + options.flatMap { name, value in value.map { ["\(name)=\($0)"] } ?? [] }
+    }
+}
+
+/// Makes the account that somebody wants to sign in to, if it is not there.
+struct FirstSignIn {
+    let options: NewAccountOptions
+    let scopes: [String]
+    let connection: ConnectionOptions
+
+    /// - Returns: the account's name, and whether it was made.
+    /// - Throws: `usage` if there is one of this name at another server; as `account add`.
+    func prepare(_ name: String?) throws(AuthctlError) -> (name: String, isNew: Bool) {
+        guard let name, let known = try settings(of: name) else { return (try make(name), true) }
+        let isOther =
+            options.provider.map { $0 != known.provider } ?? false
+            || options.issuer.map { !$0.hasPrefix(known.issuer ?? $0) } ?? false
+            || options.clientId.map { $0 != known.clientId } ?? false
+        guard !isOther else {
+            throw .usage(
+                message: "'\(PlainText.line(name))' is there, and set up otherwise",
+                hint: "'authctl account show \(PlainText.line(name))' shows it; another name makes another account"
+            )
+        }
+        return (name, false)
+    }
+
+    /// Adds the account, asking for what is missing if somebody can be asked; its name.
+    func make(_ name: String?) throws(AuthctlError) -> String {
+        let words = options.words(name: name, scopes: scopes, socket: connection.socket)
+        let command: AccountAddCommand
+        do {
+            command = try AccountAddCommand.parse(words)
+        } catch {
+            throw .usage(message: ParserReport.oneLine(AccountAddCommand.message(for: error)), hint: nil)
+        }
+        return try command.add().reply.status.account
+    }
+
+    /// Nil if there is no account of this name.
+    private func settings(of name: String) throws(AuthctlError) -> AccountSettings? {
+        var daemon = try connection.connect()
+        do throws(AuthctlError) {
+            return try daemon.allSettings(accounts: [name]).accounts.first
+        } catch {
+            guard error.isNoSuchAccount else { throw error }
+            return nil
+        }
+    }
+
+    /// What to put into programs, so that they ask for the tokens of `account`.
+    static func programs(for account: String) -> String {
+        """
+
+        '\(account)' is ready. Programs get its token by:
+          mbsync   PassCmd "authctl token \(account)"
+          msmtp    passwordeval authctl token \(account)
+          neomutt  set imap_oauth_refresh_command = "authctl token \(account)"
+          curl     authctl token \(account) --format header | curl -H @- URL
+          shell    token=$(authctl token \(account))
+
+        """
+    }
+}
+
+extension AuthctlError {
+    /// Whether the daemon knows no account of the name that it was asked for.
+    var isNoSuchAccount: Bool {
+        guard case .refused(let refusal) = self else { return false }
+        return refusal.name == NoSuchAccountError.name
+    }
+}
