@@ -63,7 +63,7 @@ struct RefreshTests {
             #expect(try await daemon.terminate() == .exited(0))
             #expect(!daemon.logText.contains(grant.refreshToken))
             #expect(!daemon.logText.contains(token.output))
-            let refreshes = daemon.logText.split(separator: "\n").filter { $0.contains("access token refreshed") }
+            let refreshes = daemon.logText.split(separator: "\n").filter { $0.contains("work: access token refreshed") }
             #expect(refreshes.count >= 5)
             #expect(refreshes.allSatisfy { $0.contains("AUTHREFRESH_CORRELATION_ID=") })
         }

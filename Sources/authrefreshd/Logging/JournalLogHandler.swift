@@ -59,13 +59,15 @@ struct JournalLogHandler: LogHandler {
 /// What is written of one log event.
 private struct JournalRecord: Sendable {
     private let level: Logger.Level
+    /// With the account before it, if it is about one: a journal is read without its fields.
     private let message: String
     private let metadata: [String: String]
 
     init(_ level: Logger.Level, _ message: Logger.Message, _ metadata: Logger.Metadata) {
         self.level = level
-        self.message = Self.shown(message.description)
         self.metadata = metadata.mapValues { Self.shown($0.description) }
+        let account = self.metadata[JournalKey.account].map { "\($0): " } ?? ""
+        self.message = account + Self.shown(message.description)
     }
 
     /// About what it takes while it waits.
