@@ -1,14 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Every target of ours is held to the same language rules; a warning is an error.
+/// Every target of ours is held to the same language rules. `Tests/run` fails on a warning; the build of somebody with a later compiler,
+/// which warns of more, does not.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .strictMemorySafety(),
-    .treatAllWarnings(as: .error),
 ]
 
 /// The daemon carries the Swift runtime with it; libsystemd and libsqlite3 stay the system's, and so get its updates.
