@@ -32,7 +32,7 @@ struct CommandPage {
             return page.line(".Op Ar argument ...")
         }
         for argument in command.shown where argument.synopsis != nil {
-            let dots = argument.isRepeating ? " ..." : ""
+            let dots = argument.isRepeating && !argument.takesSeveral ? " ..." : ""
             let words = (argument.synopsis ?? "") + dots
             page.line(argument.isOptional ? ".Op \(words)" : ".\(words)")
         }
@@ -64,21 +64,21 @@ extension HelpDump.Argument {
     /// `Fl -format Ar format`, or an operand; nil for what every command has.
     fileprivate var synopsis: String? {
         switch kind {
-        case .positional: return "Ar \(Mdoc.text(value))"
+        case .positional: return values
         case .flag, .option:
             guard let name = names?.first(where: { $0.kind == .long }), !["help", "version"].contains(name.name) else {
                 return nil
             }
-            return flag(name) + (kind == .option ? " Ar \(Mdoc.text(value))" : "")
+            return flag(name) + (kind == .option ? " \(values)" : "")
         }
     }
 
     /// What stands before its explanation.
     fileprivate var head: String {
         switch kind {
-        case .positional: "Ar \(Mdoc.text(value))"
+        case .positional: values
         case .flag, .option:
-            (names ?? []).map(flag).joined(separator: " , ") + (kind == .option ? " Ar \(Mdoc.text(value))" : "")
+            (names ?? []).map(flag).joined(separator: " , ") + (kind == .option ? " \(values)" : "")
         }
     }
 
@@ -89,7 +89,17 @@ extension HelpDump.Argument {
         return text
     }
 
-    private var value: String { valueName ?? "value" }
+    /// `Ar format`. An option of two values has the parser's help show `<method> <url>`, by a name with the inner brackets in it.
+    private var values: String {
+        names(ofValues: valueName ?? "value").map { "Ar \(Mdoc.text($0))" }.joined(separator: " ")
+    }
+
+    private func names(ofValues text: String) -> [String] {
+        text.replacing("> <", with: "\n").split(separator: "\n").map(String.init)
+    }
+
+    /// Whether the option is said once, although it takes several values.
+    fileprivate var takesSeveral: Bool { names(ofValues: valueName ?? "").count > 1 }
 
     private func flag(_ name: Name) -> String {
         switch name.kind {

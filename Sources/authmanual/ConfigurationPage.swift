@@ -5,8 +5,12 @@ struct ConfigurationPage {
     let sample: String
     let edition: ManualPage.Edition
 
+    private var summary: String {
+        name == "provider-profile.yaml" ? "what authrefreshd knows of a provider" : "configuration of authrefreshd"
+    }
+
     var page: ManualPage {
-        var page = ManualPage(name: name, section: 5, summary: "configuration of authrefreshd", edition: edition)
+        var page = ManualPage(name: name, section: 5, summary: summary, edition: edition)
         page.title("DESCRIPTION")
         page.add([
             .paragraph(

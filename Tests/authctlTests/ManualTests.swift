@@ -56,6 +56,15 @@ import Testing
     }
 
     @Test(.enabled(if: CommandRun.has("man"), "man is not installed"))
+    func `an option of two values shows both, and a page says what its file is`() throws {
+        let token = try run("MANWIDTH=100 man -E UTF-8 -l pages/authctl-token.1 | col -bx").output
+        #expect(token.contains("[--dpop method url]"))
+        #expect(token.contains("\n     --dpop method url\n"))
+        let profile = try run("MANWIDTH=100 man -E UTF-8 -l pages/provider-profile.yaml.5 | col -bx").output
+        #expect(profile.contains(" what authrefreshd knows of a provider\n"))
+    }
+
+    @Test(.enabled(if: CommandRun.has("man"), "man is not installed"))
     func `a page shows options, examples and the exit status as the help text has them`() throws {
         let page = try run("MANWIDTH=100 man -E UTF-8 -l pages/authctl-status.1 | col -bx").output
         let root = try run("MANWIDTH=100 man -E UTF-8 -l pages/authctl.1 | col -bx").output
