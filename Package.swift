@@ -436,7 +436,9 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
         return .target(name: target.name, dependencies: target.dependencies, exclude: exclude, swiftSettings: strict)
     }
     for target in package.targets where target.swiftSettings != nil {
-        target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer", "-enable-testing", "-assert-config", "Debug"]))
+        target.swiftSettings?.append(
+            .unsafeFlags(["-O", "-whole-module-optimization", "-sanitize=fuzzer", "-assert-config", "Debug"])
+        )
     }
     let fuzzed: [Target.Dependency] = [
         "AccountStorage", "AuthRefreshInterface", "JOSE", "OAuthClient", "RedirectListener", "RefreshCore", "SignIn",

@@ -30,7 +30,7 @@ install_packages() {
     command -v apt-get > /dev/null ||
         fail 69 "missing: $*" "there is no apt-get here; install what your distribution calls these"
     ((EUID == 0)) || command -v sudo > /dev/null || fail 77 "missing: $*" "as root: apt-get install $*"
-    printf '%s: installing %s\n' "${0##*/}" "$*" >&2
+    printf '%s: installing %s\n' "${program:-${0##*/}}" "$*" >&2
     # Without standard input apt asks nobody anything.
     as_root apt-get update -qq < /dev/null >&2 ||
         fail 75 "apt-get update failed" "look at the messages above; without a network: apt-get install $*"
@@ -99,12 +99,12 @@ progress_line() {
     local log=$1 elapsed=$2 step='^\[([0-9]+)/([0-9]+)\] ([A-Z][a-z ]*[a-z]) ([^ ]+)' last done all left=''
     last=$(tail -c 4096 "$log" | grep -E "$step" | tail -n 1)
     if ! [[ $last =~ $step ]]; then
-        printf '%s: building: preparing, %s so far' "${0##*/}" "$(duration "$elapsed")"
+        printf '%s: building: preparing, %s so far' "${program:-${0##*/}}" "$(duration "$elapsed")"
         return
     fi
     done=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
     ((elapsed < 10 || done * 10 < all)) || left=", about $(duration $((elapsed * (all - done) / done))) left"
-    printf '%s: building: step %d of %d (%s), %s so far%s' "${0##*/}" "$done" "$all" "${BASH_REMATCH[4]##*/}" \
+    printf '%s: building: step %d of %d (%s), %s so far%s' "${program:-${0##*/}}" "$done" "$all" "${BASH_REMATCH[4]##*/}" \
         "$(duration "$elapsed")" "$left"
 }
 

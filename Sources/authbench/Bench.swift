@@ -17,7 +17,7 @@ enum Bench: String, CaseIterable, Sendable {
         case .million: "start and memory with 1,000,000 accounts, beside 10"
         case .refreshRate: "refreshes per second over TLS, beside the bare HTTP client"
         case .rotate: "one forced refresh with rotation, beside one exchange and two fsyncs"
-        case .build: "a clean build of the release products"
+        case .build: "clean builds: the quickstart, part by part, and the release programs"
         }
     }
 

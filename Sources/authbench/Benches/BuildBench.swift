@@ -1,30 +1,53 @@
 internal import Foundation
 internal import TestSupport
 
-/// A clean build of the release products.
+/// Clean builds: the quickstart's debug build, part by part, and the release programs that are installed.
 struct BuildBench {
     let workshop: Workshop
 
+    /// Targets of the quickstart's build, each after those it depends on. A target's share is what it and its own dependencies add.
+    private static let parts = [
+        "CNIOBoringSSL", "CCryptoBoringSSL", "NIOPosix", "NIOSSL", "Crypto", "CryptoExtras", "AsyncHTTPClient", "GRDB",
+        "Yams", "ArgumentParser", "OAuthClient", "AccountStorage", "authrefreshd", "authctl", "authdemo",
+    ]
+
     func figures() async throws -> [Figure] {
         let package = try Self.packageFolder()
+        return try await quickstart(package) + release(package)
+    }
+
+    /// What `systemd/quickstart` builds, with the processor time of each part.
+    private func quickstart(_ package: String) async throws -> [Figure] {
         let scratch = try TemporaryFolder()
-        let swift = ["/usr/bin/env", "swift"]
-        let place = ["-c", "release", "--package-path", package, "--scratch-path", scratch.path]
-        let environment = ProcessInfo.processInfo.environment
-        Report.note("fetching the dependencies, which is not counted")
-        let resolve = ["package", "--package-path", package, "--scratch-path", scratch.path, "resolve"]
-        _ = try await run(swift + resolve, environment)
+        let place = try await prepare(package, scratch)
+        var (figures, total) = ([Figure](), 0.0)
+        for part in Self.parts {
+            Report.note("building \(part)")
+            let took = try await build(["--target", part] + place)
+            total += took.processor
+            figures.append(seconds("build/quickstart/\(part)/cpu", took.processor))
+        }
+        Report.note("linking")
+        let linking = try await build(["--product", "authdemo"] + place)
+        return figures + [
+            seconds("build/quickstart/linking/cpu", linking.processor),
+            seconds("build/quickstart/cpu", total + linking.processor),
+        ]
+    }
+
+    private func release(_ package: String) async throws -> [Figure] {
+        let scratch = try TemporaryFolder()
+        let place = try await prepare(package, scratch) + ["-c", "release"]
         var (wall, processor) = (0.0, 0.0)
         for product in ["authrefreshd", "authctl"] {
-            Report.note("building \(product)")
-            let took = try await run(swift + ["build", "--product", product] + place, environment)
+            Report.note("building \(product), optimised")
+            let took = try await build(["--product", product] + place)
             wall += took.wall
             processor += took.processor
         }
         let products = scratch.path + "/release/"
         return [
-            Figure(name: "build/wall", value: wall, unit: .seconds, limit: .none),
-            Figure(name: "build/cpu", value: processor, unit: .seconds, limit: .none),
+            seconds("build/wall", wall), seconds("build/cpu", processor),
             Figure(
                 name: "build/authrefreshd",
                 value: try size(products + "authrefreshd"),
@@ -35,10 +58,26 @@ struct BuildBench {
         ]
     }
 
-    /// Seconds that a command took, its children's processor time included.
-    private func run(_ command: [String], _ environment: [String: String]) async throws -> (
-        wall: Double, processor: Double
-    ) {
+    private func seconds(_ name: String, _ value: Double) -> Figure {
+        Figure(name: name, value: value, unit: .seconds, limit: .none)
+    }
+
+    /// Fetches the dependencies, which is not counted, and gives the arguments that name the place.
+    private func prepare(_ package: String, _ scratch: TemporaryFolder) async throws -> [String] {
+        Report.note("fetching the dependencies, which is not counted")
+        let place = ["--package-path", package, "--scratch-path", scratch.path]
+        _ = try await run(["package"] + place + ["resolve"])
+        return place
+    }
+
+    private func build(_ arguments: [String]) async throws -> (wall: Double, processor: Double) {
+        try await run(["build"] + arguments)
+    }
+
+    /// Seconds that a command of SwiftPM took, its children's processor time included.
+    private func run(_ arguments: [String]) async throws -> (wall: Double, processor: Double) {
+        let command = ["/usr/bin/env", "swift"] + arguments
+        let environment = ProcessInfo.processInfo.environment
         let program = try Program(workshop.floor.runner, ["time", "1", "--"] + command, environment: environment)
         guard try await program.ended(within: .seconds(3600)) == .exited(0) else {
             throw BenchError.failed(program: command.joined(separator: " "), errors: program.errorText)

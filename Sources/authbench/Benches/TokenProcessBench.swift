@@ -1,6 +1,6 @@
 internal import TestSupport
 
-/// `authctl token NAME` as a whole process, in turn with the C client of the floor.
+/// `authctl token NAME` as a whole process, in turn with the C client of the floor, linked dynamically and statically.
 struct TokenProcessBench {
     let workshop: Workshop
 
@@ -15,6 +15,7 @@ struct TokenProcessBench {
         let commands =
             [
                 [workshop.floor.client, floorServer.socket, FilledStore.request(0)],
+                [workshop.floor.staticClient, floorServer.socket, FilledStore.request(0)],
                 [workshop.authctl, "token", FilledStore.name(0)],
             ] + (agent.map { [$0.tokenCommand] } ?? [])
         let runs = try await time(commands, environment)
@@ -26,27 +27,34 @@ struct TokenProcessBench {
         return [
             Figure(
                 name: "token-process/wall",
-                value: runs[1].map(\.wall).median,
+                value: runs[2].map(\.wall).median,
                 unit: .microseconds,
                 floor: runs[0].map(\.wall).median,
                 limit: .timesFloor(atMost: 1.5),
-                oidcAgent: agent.map { _ in runs[2].map(\.wall).median }
+                oidcAgent: agent.map { _ in runs[3].map(\.wall).median }
+            ),
+            Figure(
+                name: "token-process/wall-beside-static",
+                value: runs[2].map(\.wall).median,
+                unit: .microseconds,
+                floor: runs[1].map(\.wall).median,
+                limit: .timesFloor(atMost: 1.6)
             ),
             Figure(
                 name: "token-process/rss",
-                value: runs[1].map(\.peak).max() ?? 0,
+                value: runs[2].map(\.peak).max() ?? 0,
                 unit: .mebibytes,
                 floor: runs[0].map(\.peak).max(),
                 limit: .value(atMost: 4),
-                oidcAgent: agent.map { _ in runs[2].map(\.peak).max() ?? 0 }
+                oidcAgent: agent.map { _ in runs[3].map(\.peak).max() ?? 0 }
             ),
             Figure(
                 name: "token-process/syscalls",
-                value: calls[1],
+                value: calls[2],
                 unit: .calls,
                 floor: calls[0],
                 limit: .value(atMost: 80),
-                oidcAgent: agent.map { _ in calls[2] }
+                oidcAgent: agent.map { _ in calls[3] }
             ),
         ]
     }

@@ -5,6 +5,8 @@ internal import TestSupport
 struct FloorPrograms: Sendable {
     /// Asks one question over a Unix socket.
     let client: String
+    /// The same, linked statically as `authctl` is: it spares the dynamic linker's work.
+    let staticClient: String
     /// Answers one question a connection.
     let server: String
     /// Asks many questions, many at a time.
@@ -16,11 +18,11 @@ struct FloorPrograms: Sendable {
     ///
     /// - Throws: `noCompiler`, `cannotCompile`.
     init(in folder: TemporaryFolder) async throws {
-        func compile(_ name: String, _ source: [UInt8]) async throws -> String {
+        // As a distribution builds its programs: optimised and, unless said otherwise, dynamically linked.
+        func compile(_ name: String, _ source: [UInt8], _ options: [String] = []) async throws -> String {
             let file = try folder.write(String(decoding: source, as: UTF8.self), to: "\(name).c")
             let path = folder.path + "/" + name
-            // As a distribution builds its programs: optimised and dynamically linked.
-            let arguments = ["cc", "-O2", "-o", path, file]
+            let arguments = ["cc", "-O2"] + options + ["-o", path, file]
             let compiler = try Program("/usr/bin/env", arguments, environment: ProcessInfo.processInfo.environment)
             switch try await compiler.ended(within: .seconds(60)) {
             case .exited(0): return path
@@ -29,6 +31,7 @@ struct FloorPrograms: Sendable {
             }
         }
         client = try await compile("client", PackageResources.client_c)
+        staticClient = try await compile("static-client", PackageResources.client_c, ["-static"])
         server = try await compile("server", PackageResources.server_c)
         load = try await compile("load", PackageResources.load_c)
         runner = try await compile("runner", PackageResources.runner_c)
