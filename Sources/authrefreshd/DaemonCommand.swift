@@ -26,13 +26,13 @@ struct DaemonCommand: AsyncParsableCommand {
 
             Exit status: 0 ended in good order, 64 wrong arguments, 69 the socket cannot be had, 71 the system refuses, 75 \
             the disk is full or fails, 77 no key that opens the store, 78 the configuration or the store cannot be used.
-            """,
-        version: Version.text
+            """
     )
 
     @OptionGroup var options: DaemonOptions
 
     func run() async throws {
+        if options.version { return print(options.verbose ? LinkedLibraries.text : Version.text) }
         do throws(DaemonError) {
             var daemon = try Daemon(options: options)
             if options.check { return print("the configuration and \(daemon.profileCount) provider profiles are good") }
@@ -80,4 +80,14 @@ struct DaemonOptions: ParsableArguments {
         )
     )
     var restore: String?
+
+    @Flag(help: "Show the version.")
+    var version = false
+
+    @Flag(help: "With --version: list the libraries that are linked in, and their versions.")
+    var verbose = false
+
+    func validate() throws {
+        guard version || !verbose else { throw ValidationError("'--verbose' goes with '--version'") }
+    }
 }

@@ -69,7 +69,7 @@ struct MachineTests {
                 #expect(try await stage.acquire("work") == token)
                 try await daemon.log.first("the journal's line") { $0.contains("the store cannot be used, retrying") }
                 #expect(try await stage.info().trouble?.contains("no space is left for the store") == true)
-                #expect(stage.notify.status?.hasPrefix("trouble: ") == true)
+                try await stage.notify.messages.first("the status") { $0.contains("STATUS=trouble: ") }
                 // What the server has issued is given out, whether it could be stored or not.
                 let unsaved = try await stage.acquire("work", minimumValiditySec: 3)
                 #expect(unsaved != token)

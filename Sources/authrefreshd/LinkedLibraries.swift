@@ -1,0 +1,36 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+
+/// What `authrefreshd --version --verbose` prints: the libraries that an update of the distribution reaches, and those that only a new
+/// build of this program brings up to date.
+enum LinkedLibraries {
+    /// Packages that are linked in, as `Package.swift` names them; a test holds the two together.
+    static let packages: [(name: String, version: String, use: String)] = [
+        ("async-http-client", "1.37.0", "HTTP"),
+        ("grdb.swift", "7.10.0", "SQLite's Swift face"),
+        ("swift-argument-parser", "1.8.2", "command lines"),
+        ("swift-crypto", "4.5.2", "cryptography (BoringSSL)"),
+        ("swift-log", "1.16.2", "logging"),
+        ("swift-nio", "2.101.2", "network"),
+        ("swift-nio-ssl", "2.37.6", "TLS (BoringSSL)"),
+        ("yams", "6.2.2", "YAML (libyaml)"),
+    ]
+
+    static var text: String {
+        let linkedIn = packages.map { package in
+            let name = package.name.padded(to: 22)
+            return "  \(name)\(package.version.padded(to: 10))\(package.use)"
+        }
+        return """
+            authrefreshd \(Version.text)
+            linked in, updated by a new build only:
+            \(linkedIn.joined(separator: "\n"))
+            of the system, updated with it:
+              \("SQLite".padded(to: 22))\(SQLiteLibrary.version)
+            """
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+}
