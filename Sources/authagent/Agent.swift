@@ -83,7 +83,7 @@ struct Agent: ~Copyable {
         do throws(SystemdError) { events = try server.takeEvents() } catch { throw .noBus(error) }
         for event in events {
             switch event {
-            case .invoked(let id): desk.noteInvoked(id: id)
+            case .invoked(let id, let token): desk.noteInvoked(id: id, activationToken: token)
             case .closed(let id): desk.noteClosed(id: id)
             case .changed:
                 showsActions = nil
@@ -105,15 +105,21 @@ struct Agent: ~Copyable {
         for effect in effects {
             switch effect {
             case .withdraw(let id): server.withdraw(id)
-            case .signIn(let account):
-                if let program = SignInProgram(authctl: authctl, account: account, socket: namedSocket) {
-                    signIns.append(program)
-                } else {
-                    desk.noteSignInEnded(account, problem: "authctl cannot be started")
-                }
+            case .signIn(let account, let token): signIn(to: account, activationToken: token)
             case .show(let account, let text, let replaces): show(account, text, replaces)
             }
         }
+    }
+
+    private mutating func signIn(to account: String, activationToken: String?) {
+        let program = SignInProgram(
+            authctl: authctl,
+            account: account,
+            socket: namedSocket,
+            activationToken: activationToken
+        )
+        guard let program else { return desk.noteSignInEnded(account, problem: "authctl cannot be started") }
+        signIns.append(program)
     }
 
     private mutating func show(_ account: String, _ text: NotificationText, _ replaces: UInt32) {

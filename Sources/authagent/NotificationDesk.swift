@@ -10,7 +10,8 @@ struct NotificationDesk {
         /// `replaces`: the notification whose place it takes; 0: none.
         case show(account: String, NotificationText, replaces: UInt32)
         case withdraw(id: UInt32)
-        case signIn(account: String)
+        /// `activationToken`: of the click; nil if the desktop has none.
+        case signIn(account: String, activationToken: String?)
     }
 
     /// A screen holds some more, but nobody reads more at once; GNOME itself shows three.
@@ -108,10 +109,10 @@ struct NotificationDesk {
     }
 
     /// The person wants to sign in.
-    mutating func noteInvoked(id: UInt32) {
+    mutating func noteInvoked(id: UInt32, activationToken: String? = nil) {
         guard let account = account(of: id) else { return }
         entries[account]?.stage = .signingIn
-        effects += [.withdraw(id: id), .signIn(account: account)]
+        effects += [.withdraw(id: id), .signIn(account: account, activationToken: activationToken)]
     }
 
     /// Another server, or the same one anew: it knows none of ours.

@@ -4,7 +4,8 @@ internal import Systemd
 
 /// What the notification server said by itself.
 enum NotificationEvent: Equatable {
-    case invoked(id: UInt32)
+    /// `activationToken` lets what is started for the click take the focus; nil if the desktop has none.
+    case invoked(id: UInt32, activationToken: String?)
     case closed(id: UInt32)
     /// It came, or went.
     case changed
@@ -137,6 +138,8 @@ final class NotificationServer {
 /// What the C callback finds behind its context pointer; `BusHandle` keeps it alive.
 private final class NotificationInbox {
     var events: [NotificationEvent] = []
+    /// What the server has said last of a click that it is about to tell.
+    private var activation: (id: UInt32, token: String)?
 
     static func take(_ raw: OpaquePointer?, _ context: UnsafeMutableRawPointer?) -> Int32 {
         guard let context = unsafe context, let raw = unsafe raw,
@@ -146,11 +149,18 @@ private final class NotificationInbox {
         // BusMessage takes over a reference, and this one is libsystemd's.
         let message = unsafe BusMessage(sd_bus_message_ref(raw))
         switch unsafe String(cString: member) {
-        case "ActionInvoked": if let id = message.number() { inbox.events.append(.invoked(id: id)) }
+        case "ActivationToken": inbox.activation = message.number().flatMap { id in message.text().map { (id, $0) } }
+        case "ActionInvoked": if let id = message.number() { inbox.noteInvoked(id) }
         case "NotificationClosed": if let id = message.number() { inbox.events.append(.closed(id: id)) }
         case "NameOwnerChanged": inbox.events.append(.changed)
         default: break
         }
         return 0
+    }
+
+    private func noteInvoked(_ id: UInt32) {
+        let token = activation.flatMap { $0.id == id ? $0.token : nil }
+        activation = nil
+        events.append(.invoked(id: id, activationToken: token))
     }
 }

@@ -5,6 +5,8 @@ internal import Glibc
 final class SignInProgram {
     /// Bytes kept of what it says.
     private static let longest = 16 << 10
+    /// What stands for a click in the environment of whatever shows a window for it (xdg-activation).
+    private static let activation = "XDG_ACTIVATION_TOKEN"
 
     let account: String
     /// Readable once it has ended.
@@ -15,8 +17,9 @@ final class SignInProgram {
     /// - Parameters:
     ///   - authctl: its path.
     ///   - socket: the daemon's, if it is not the usual one.
+    ///   - activationToken: of the click; nil if the desktop has none.
     /// - Returns: nil if it cannot be started.
-    init?(authctl: String, account: String, socket: String?) {
+    init?(authctl: String, account: String, socket: String?, activationToken: String?) {
         self.account = account
         // A socket pair can be made close-on-exec in one step. Its buffer holds the few lines that come; they are read at the end.
         var ends: [Int32] = [0, 0]
@@ -25,7 +28,10 @@ final class SignInProgram {
         }
         defer { close(ends[1]) }
         let words = [authctl, "login", account] + (socket.map { ["--socket", $0] } ?? [])
-        guard let pid = Self.spawn(words, errors: ends[1]), case let descriptor = pidfd_open(pid, 0), descriptor >= 0
+        // One that this program was started with was for its own start, and is good once.
+        let environment = activationToken.map { ["\(Self.activation)=\($0)"] } ?? []
+        guard let pid = Self.spawn(words, adding: environment, errors: ends[1]),
+            case let descriptor = pidfd_open(pid, 0), descriptor >= 0
         else {
             close(ends[0])
             return nil
@@ -51,7 +57,7 @@ final class SignInProgram {
         return text.split(separator: "\n").first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
     }
 
-    private static func spawn(_ words: [String], errors: Int32) -> pid_t? {
+    private static func spawn(_ words: [String], adding variables: [String], errors: Int32) -> pid_t? {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -60,8 +66,21 @@ final class SignInProgram {
         unsafe posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         defer { unsafe arguments.forEach { unsafe free($0) } }
+        var environment = unsafe (inherited + variables).map { unsafe strdup($0) } + [nil]
+        defer { unsafe environment.forEach { unsafe free($0) } }
         var pid: pid_t = 0
-        guard unsafe posix_spawn(&pid, words[0], &actions, nil, &arguments, environ) == 0 else { return nil }
+        guard unsafe posix_spawn(&pid, words[0], &actions, nil, &arguments, &environment) == 0 else { return nil }
         return pid
+    }
+
+    /// This program's variables, without what was for its own start.
+    private static var inherited: [String] {
+        var next = unsafe environ
+        var variables: [String] = []
+        while let variable = unsafe next.pointee {
+            unsafe variables.append(String(cString: variable))
+            unsafe next += 1
+        }
+        return variables.filter { !$0.hasPrefix(activation + "=") }
     }
 }

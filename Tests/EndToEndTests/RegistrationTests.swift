@@ -188,6 +188,30 @@ struct RegistrationTests {
         }
     }
 
+    @Test func `all that is missing of a provider is told at once, and a variable is no setting`() async throws {
+        let stage = try DaemonStage()
+        let profile = """
+            name: branch
+            variables: [{name: realm, help: the realm}, {name: service, help: the path of the service}]
+            issuer: https://as.example/{realm}
+            token_endpoint: https://as.example/{service}
+            """
+        try stage.folder.write(profile, to: "config/authrefreshd/providers.d/branch.yaml")
+        let daemon = try await stage.start()
+        let add = ["account", "add", "work", "--provider", "branch", "--client-id", "app"]
+        let unsaid = try await stage.authctl(add)
+        #expect(
+            unsaid.end == .exited(65) && unsaid.errors.contains("--set realm=VALUE --set service=VALUE"),
+            "\(unsaid)"
+        )
+        let own = try await stage.authctl(add + ["--issuer", "https://as.example"])
+        #expect(own.errors.contains("hint: --set service=VALUE"), "\(own)")
+        let mistaken = try await stage.authctl(add + ["--provider-setting", "service=token"])
+        #expect(mistaken.end == .exited(65), "\(mistaken)")
+        #expect(mistaken.errors.contains("'service' is a variable") && mistaken.errors.contains("--set service=VALUE"))
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
     @Test func `the client of a service account registers itself, and has its token at once`() async throws {
         try await withStage { stage, issuer, url in
             let added = try await register(stage, at: url, ["--grant", "client-credentials", "--scope", "deploy"])

@@ -46,6 +46,21 @@ struct ResponseTypeTests {
         }
     }
 
+    @Test func `an answer that the browser keeps behind the hash sign can be pasted`() async throws {
+        try await withSignInStage(scopes: ["openid"]) { stage, _, _ in
+            let call = try call(stage, "code id_token")
+            let started = try await call.started()
+            // A server that knows no form post leads the browser to the fragment, of which the listener sees nothing.
+            let url = try #require(started.url).replacing("&response_mode=form_post", with: "")
+            let location = try await Person().decide(at: url)
+            let mark = try #require(location.firstIndex(of: "#"))
+            let page = try await RawWeb.get(String(location[..<mark]))
+            #expect(page.body.contains("“#”") && page.body.contains("authctl callback -"), "\(page.body)")
+            try await stage.bring(location)
+            #expect(try await call.completed().status?.state == "fresh")
+        }
+    }
+
     @Test func `a code whose ID token has the hash of another one is not sent`() async throws {
         var policy = GrantPolicy()
         policy.misbindsCodes = true
@@ -77,7 +92,8 @@ struct ResponseTypeTests {
             _ = try await RawWeb.get(try await Person().decide(at: try #require(browser.started().url)))
             #expect(try await browser.refusal(SignInFailedError.self).reason.contains("no id_token"))
             let device = try call(stage, flow: "device", nonce: "abc")
-            #expect(try await device.refusal(SignInFailedError.self).reason.contains("takes neither a nonce"))
+            let refusal = try await device.refusal(SignInFailedError.self)
+            #expect(refusal.reason.contains("takes neither a nonce") && refusal.hint.contains("--flow paste"))
         }
     }
 

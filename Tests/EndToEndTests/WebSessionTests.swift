@@ -162,7 +162,7 @@ struct WebSessionTests {
 
     @Test func `a session that nobody comes back to times out`() async throws {
         try await withStage { stage, _ in
-            let session = try await begin(stage, "http://127.0.0.1/done", "--timeout", "1s")
+            let session = try await begin(stage, "http://127.0.0.1/done", "--timeout", "3s")
             #expect(try await session.program.ended() == .exited(75))
             #expect(session.program.errorText.contains("timed out"), "\(session.program.errorText)")
             #expect(session.program.output.count == 1)

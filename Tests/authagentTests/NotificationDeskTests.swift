@@ -80,8 +80,10 @@ import Testing
 
     @Test mutating func `the button signs in, and a sign-in that fails says why`() {
         _ = show(tell("interaction-required", Self.needy("a")))
-        desk.noteInvoked(id: Self.id("a"))
-        #expect(desk.takeEffects() == [.withdraw(id: Self.id("a")), .signIn(account: "a")])
+        desk.noteInvoked(id: Self.id("a"), activationToken: "click")
+        #expect(
+            desk.takeEffects() == [.withdraw(id: Self.id("a")), .signIn(account: "a", activationToken: "click")]
+        )
         // The server tells of the withdrawal too; a second click is on nothing.
         desk.noteClosed(id: Self.id("a"))
         desk.noteInvoked(id: Self.id("a"))

@@ -147,6 +147,41 @@ import Testing
     }
 }
 
+/// Folders for profiles that nothing of the user's is in.
+@Suite struct TemporaryProfileTests {
+    @Test func `a profile of a program that was killed is removed when the next page is opened`() throws {
+        let run = try CommandRun()
+        defer { run.remove() }
+        var surroundings = Surroundings.real
+        surroundings.environment = { [path = run.folder.path] in $0 == "XDG_RUNTIME_DIR" ? path : nil }
+        let held = try TemporaryProfile.make(in: surroundings)
+        // Their locks went with the programs that held them; one had begun to be removed.
+        for name in ["killed", "half.removed"] {
+            let profile = run.folder.appendingPathComponent("authctl-browser-\(name)")
+            try FileManager.default.createDirectory(at: profile, withIntermediateDirectories: false)
+            for file in ["authctl.lock", "Cookies"] {
+                try Data("sesame".utf8).write(to: profile.appendingPathComponent(file))
+            }
+        }
+        let others = run.folder.appendingPathComponent("authctl-other")
+        try FileManager.default.createDirectory(at: others, withIntermediateDirectories: false)
+        let outcome = try run.run("XDG_RUNTIME_DIR=$PWD authctl login work --no-open")
+        #expect(outcome.status == 69)
+        #expect(try run.profiles == ["authctl-other", String(held.split(separator: "/").last ?? "")].sorted())
+        TemporaryProfile.remove(held, surroundings)
+        #expect(try run.profiles == ["authctl-other"])
+    }
+}
+
+extension CommandRun {
+    fileprivate var profiles: [String] {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("authctl-") }
+                .sorted()
+        }
+    }
+}
+
 /// What is started and left to itself.
 @Suite struct DetachedProgramTests {
     @Test func `a program has a session of its own, no terminal, and no signal held back`() throws {

@@ -292,7 +292,9 @@ struct SignInRoomTests {
                 #expect(room.delivered(Array(form.utf8), to: signIn.id, at: at(1)) { pages.append($0) }.isEmpty)
             }
             let name = signIn.account.name
-            #expect(pages.all == [.awaited(name), .unreadable, RedirectPage(.wrongState, name)])
+            #expect(
+                pages.all == [.awaited(name, mayBeBehindHash: false), .unreadable, RedirectPage(.wrongState, name)]
+            )
             #expect(room.named(signIn.id) != nil)
         }
     }

@@ -75,19 +75,9 @@ extension OAuthClient {
     private func userInfo(at endpoint: Endpoint, with token: AccessToken, as client: RequestingClient) async
         -> SignedInPerson
     {
-        var headers: HTTPHeaders = ["accept": "application/json", "user-agent": configuration.userAgent]
-        var scheme = "Bearer"
-        if let key = client.registration.dpopKey, token.type.lowercased() == "dpop" {
-            let proof = PossessionRequest(method: "GET", url: endpoint, accessToken: token.secret, nonce: nil)
-                .proof(by: key, now: configuration.now())
-            scheme = "DPoP"
-            headers.add(name: "dpop", value: proof ?? "")
-        }
-        headers.add(name: "authorization", value: "\(scheme) \(token.secret.reveal())")
-        let request = HTTPTransport.Request(endpoint: endpoint, headers: headers, caFile: client.profile?.caFile)
         let deadline = configuration.uptime() + min(Self.personTimeout, configuration.totalTimeout)
         do throws(TransportFailure) {
-            let answer = try await transport.send(request, before: deadline)
+            let answer = try await userInfoAnswer(at: endpoint, with: token, as: client, before: deadline)
             guard answer.status == 200, let fields = JSONValue.object(in: answer.body) else {
                 // A server that does not tell this client anything (401, 403) names nobody; one that is ill may name somebody later.
                 return (500...599).contains(answer.status) || answer.status == 429
@@ -96,6 +86,35 @@ extension OAuthClient {
             return SignedInPerson(userInfo: fields, by: client.profile?.signIn ?? SignInProfile(), hiding: token.secret)
         } catch {
             return .unavailable(client, httpStatus: nil)
+        }
+    }
+
+    /// One request and its answer; two if the server only wants its DPoP nonce in it.
+    private func userInfoAnswer(
+        at endpoint: Endpoint,
+        with token: AccessToken,
+        as client: RequestingClient,
+        before deadline: ContinuousClock.Instant
+    ) async throws(TransportFailure) -> Answer {
+        let key = token.type.lowercased() == "dpop" ? client.registration.dpopKey : nil
+        var nonce = key == nil ? nil : cache.origins.nonce(for: endpoint)
+        var isRepeated = false
+        while true {
+            var headers: HTTPHeaders = ["accept": "application/json", "user-agent": configuration.userAgent]
+            if let key {
+                let now = configuration.now() + cache.origins.skew(of: endpoint)
+                let proof = PossessionRequest(method: "GET", url: endpoint, accessToken: token.secret, nonce: nonce)
+                    .proof(by: key, now: now)
+                headers.add(name: "dpop", value: proof ?? "")
+            }
+            let scheme = key == nil ? "Bearer" : "DPoP"
+            headers.add(name: "authorization", value: "\(scheme) \(token.secret.reveal())")
+            let request = HTTPTransport.Request(endpoint: endpoint, headers: headers, caFile: client.profile?.caFile)
+            let answer = try await transport.send(request, before: deadline)
+            let given = cache.origins.note(answer, from: endpoint, now: configuration.now())
+            // RFC 9449 §9: a resource server asks for its nonce by 401, in WWW-Authenticate.
+            guard key != nil, !isRepeated, answer.status == 401, let next = given, next != nonce else { return answer }
+            (nonce, isRepeated) = (next, true)
         }
     }
 

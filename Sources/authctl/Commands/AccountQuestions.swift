@@ -248,13 +248,16 @@ struct ProviderChoice {
 extension DaemonConnection {
     /// The scopes of a purpose, as the provider's profile has them, with `others` behind them.
     ///
-    /// - Throws: `usage` if the provider has no such purpose, or is none that is known; anything about the connection.
+    /// Of a provider that is not known there are none: the daemon refuses it, and says which ones it knows.
+    ///
+    /// - Throws: `usage` if the provider has no such purpose; anything about the connection.
     mutating func scopes(for purpose: String, of provider: String?, besides others: [String]) throws(AuthctlError)
         -> [String]
     {
         guard let provider else { throw AccountAddCommand.purposeNeedsProvider }
         let profiles = try ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self).providers
-        let known = profiles.first { $0.name == provider }?.scopesFor ?? []
+        guard let profile = profiles.first(where: { $0.name == provider }) else { return others }
+        let known = profile.scopesFor ?? []
         guard let found = known.first(where: { $0.purpose == purpose }) else {
             let names = known.map { PlainText.line($0.purpose) }.joined(separator: ", ")
             throw .usage(

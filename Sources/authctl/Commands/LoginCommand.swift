@@ -110,7 +110,7 @@ struct LoginCommand: ParsableCommand {
             "What the server answers with: code, 'code id_token' or id_token. Without: code.",
             valueName: "type"
         ),
-        completion: .list(["code", "code id_token", "id_token"])
+        completion: .list(Self.responseTypes)
     )
     var responseType: String?
 
@@ -133,7 +133,12 @@ struct LoginCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
+    private static let responseTypes = ["code", "code id_token", "id_token"]
+
     func validate() throws {
+        guard responseType.map(Self.responseTypes.contains) ?? true else {
+            throw ValidationError("'--response-type' is one of: code, 'code id_token', id_token")
+        }
         guard newAccount == nil || policy == nil && !replace else {
             throw ValidationError("'--new-account' goes with neither '--policy' nor '--replace'")
         }

@@ -27,6 +27,7 @@ struct PageOpening: ~Copyable {
 
     init(_ choice: WindowChoice) {
         self.choice = choice
+        TemporaryProfile.removeAbandoned(in: .real)
     }
 
     /// What poll(2) is to watch for `serve`.

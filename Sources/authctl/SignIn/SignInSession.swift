@@ -113,8 +113,9 @@ struct SignInSession: ~Copyable {
             let policy = reply.policy.map { " (the policy '\(PlainText.line($0))')" } ?? ""
             try goOn(reply, "to the page on which the password is reset\(policy)")
         case "sign-in-again": try goOn(reply, "to the sign-in again; the password is reset")
-        case "callback-received" where plan.parameters.policy == nil:
-            reminder = nil
+        // It may be a refusal.
+        case "callback-received": reminder = nil
+        case "exchanging" where plan.parameters.policy == nil:
             paste.tell("\(plan.account): the answer is here; fetching the tokens\n")
         default: break
         }

@@ -10,10 +10,9 @@ enum TemporaryProfile {
     /// Behind the name of one that is to go.
     private static let removed = ".removed"
 
-    /// Makes one, and removes those whose sign-in was killed.
+    /// Makes one.
     static func make(in surroundings: Surroundings) throws(PrivateWindowRefusal) -> String {
-        guard let folder = surroundings.environment("XDG_RUNTIME_DIR") else { throw .noPlaceForProfile }
-        removeAbandoned(in: folder, surroundings)
+        guard let folder = folder(in: surroundings) else { throw .noPlaceForProfile }
         var path = Array("\(folder)/\(prefix)XXXXXX".utf8CString)
         // mkdtemp(3): mode 0700.
         guard unsafe mkdtemp(&path) != nil else { throw .noPlaceForProfile }
@@ -28,12 +27,17 @@ enum TemporaryProfile {
         // A browser's processes do not all end with the first: under its former name none of them makes anything in it again.
         let doomed = profile.hasSuffix(removed) ? profile : profile + removed
         if profile != doomed, unsafe rename(profile, doomed) != 0 { return }
-        // What cannot be removed now is removed by the next sign-in, or with the login session.
+        // What cannot be removed now is removed when the next page is opened, or with the login session.
         _ = surroundings.run(["rm", "-rf", "--", doomed])
     }
 
-    private static func removeAbandoned(in folder: String, _ surroundings: Surroundings) {
-        guard let listing = unsafe opendir(folder) else { return }
+    private static func folder(in surroundings: Surroundings) -> String? {
+        surroundings.environment("XDG_RUNTIME_DIR")
+    }
+
+    /// Removes those whose program was killed: somebody may be signed in at servers there.
+    static func removeAbandoned(in surroundings: Surroundings) {
+        guard let folder = folder(in: surroundings), let listing = unsafe opendir(folder) else { return }
         defer { unsafe closedir(listing) }
         while let entry = unsafe readdir(listing) {
             let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in

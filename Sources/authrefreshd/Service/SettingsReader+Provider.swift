@@ -11,8 +11,12 @@ extension SettingsReader {
         let (variables, own) = (settings.variables ?? [:], settings.providerSettings ?? [:])
         let issuer: Issuer
         if let name = settings.provider {
-            let profile = try adapted(checked(provider: name), with: own).map { profile throws(VarlinkError) in
-                try resolved(profile, with: variables)
+            let known = try checked(provider: name)
+            if let variable = known.variables.first(where: { own[$0.name] != nil })?.name {
+                throw .invalidSetting("providerSettings", "'\(variable)' is a variable", "--set \(variable)=VALUE")
+            }
+            let profile = try adapted(known, with: own).map { profile throws(VarlinkError) in
+                try resolved(profile, with: variables, hasIssuer: settings.issuer != nil)
             }
             issuer = try self.issuer(settings.issuer, provider: profile, variables)
         } else {
@@ -47,7 +51,8 @@ extension SettingsReader {
 
     private func resolved(
         _ profile: ProviderProfile,
-        with variables: [String: String]
+        with variables: [String: String],
+        hasIssuer: Bool
     ) throws(VarlinkError) -> ProviderProfile {
         do throws(ProfileVariableFault) {
             return try profile.resolved(with: variables)
@@ -60,7 +65,9 @@ extension SettingsReader {
             case .unfit(let variable, let value):
                 let hint = variable.pattern.map { "it matches \($0)" } ?? "letters, digits, and ._-"
                 throw .invalidSetting("variables", "'\(value)' cannot be the \(variable.name): \(variable.help)", hint)
-            case .missing(let variables): throw missing(variables)
+            case .missing(let unsaid):
+                let others = hasIssuer ? [] : profile.missingForIssuer(variables)
+                throw missing(profile.variables.filter { unsaid.contains($0) || others.contains($0) })
             }
         }
     }

@@ -57,11 +57,14 @@ extension RedirectPage {
                 advice: "To begin anew, type:",
                 command: target.command
             )
-        case .cancelled:
+        case .cancelled(let canceller):
+            let how =
+                canceller == .user
+                ? "You turned back before it was over, here or at the server." : "It was ended before it was over."
             self.init(
                 .notice,
                 title: "The sign-in was cancelled",
-                text: "It was ended on this machine before it was over. \(target.unchanged)",
+                text: "\(how) \(target.unchanged)",
                 advice: "You can close this window."
             )
         case .failed(let failure):
@@ -111,8 +114,21 @@ extension RedirectPage {
     }
 
     /// A browser that comes without anything.
-    static func awaited(_ account: AccountName) -> RedirectPage {
-        RedirectPage(
+    ///
+    /// - Parameter mayBeBehindHash: whether a server that knows no form post (OAuth 2.0 Form Post Response Mode) would have put its answer
+    ///   behind the "#", which browsers send to nobody.
+    static func awaited(_ account: AccountName, mayBeBehindHash: Bool) -> RedirectPage {
+        guard !mayBeBehindHash else {
+            return RedirectPage(
+                .notice,
+                title: "The answer has not come yet",
+                text: "If there is a “#” in the address of this window, the answer of the server is behind it, and the "
+                    + "browser keeps that to itself. The sign-in of the account “\(account)” goes on.",
+                advice: "Copy the whole address, and paste it where authctl asks for it, or here:",
+                command: "authctl callback -"
+            )
+        }
+        return RedirectPage(
             .notice,
             title: "The answer has not come yet",
             text: "A sign-in of the account “\(account)” is under way, and waits for the server to send you back here.",

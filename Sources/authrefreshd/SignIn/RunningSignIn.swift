@@ -96,15 +96,8 @@ struct RunningSignIn {
         at now: Moment
     ) throws(SignInFailure) {
         let flow = request.flow ?? RedirectChoice.flow(for: profile)
-        if flow == .device, request.namesAuthentication {
-            let reason = "a code on another device cannot ask for a stronger or newer sign-in"
-            throw SignInFailure(.misconfigured, reason)
-        }
-        if flow == .device, request.demandsIDToken {
-            throw SignInFailure(.misconfigured, "a code on another device takes neither a nonce nor a response type")
-        }
-        if flow == .device, request.policy != nil {
-            throw SignInFailure(.misconfigured, "a code on another device cannot run another policy")
+        if flow == .device, let reason = request.reasonAgainstDevice {
+            throw SignInFailure(.misconfigured, reason, hint: "--flow browser, or --flow paste")
         }
         redirect = flow == .device ? nil : try RedirectChoice(for: flow, profile)
         self.account = account

@@ -90,8 +90,14 @@ extension SignInRequest {
         return mine == its || mine == SignInRequest() && its.policy == nil
     }
 
-    /// Whether it says how the person is to be authenticated, for which a device's code has no words (RFC 8628 §3.1).
-    var namesAuthentication: Bool { !acrValues.isEmpty || maxAge != nil || claims != nil }
+    /// Why a device's code cannot ask for this, for which RFC 8628 §3.1 has no words; nil if it can.
+    var reasonAgainstDevice: String? {
+        if !acrValues.isEmpty || maxAge != nil || claims != nil {
+            return "a code on another device cannot ask for a stronger or newer sign-in"
+        }
+        if demandsIDToken { return "a code on another device takes neither a nonce nor a response type" }
+        return policy == nil ? nil : "a code on another device cannot run another policy"
+    }
 
     /// Whether somebody wants an ID token, whatever the scopes say.
     var demandsIDToken: Bool { nonce != nil || responseType.hasIDToken }

@@ -191,7 +191,7 @@ final class SignIns {
             return []
         }
         guard !form.isEmpty else {
-            show(.awaited(signIn.account.name))
+            show(.awaited(signIn.account.name, mayBeBehindHash: signIn.request.responseType.hasIDToken))
             return []
         }
         guard let response = try? AuthorizationResponse(form: form, path: signIn.redirect?.path) else {

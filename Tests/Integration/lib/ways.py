@@ -292,6 +292,40 @@ def page(case):
     case.token_is_taken(case.glewlwyd, f"authrefreshd:{SECRET}")
 
 
+def hybrid(case):
+    """A code and an ID token together, by a form to loopback; then an ID token alone, behind the "#" of a page of the user's own."""
+    host = StaticHost(case.servers.page_port, case.folder / "host", certificate(case))
+    case.ends.callback(host.close)
+    shutil.copytree(REPOSITORY / "etc/relay", case.folder / "host/back")
+    case.profile("by-page", f"redirect_uri: {case.servers.page}")
+    surroundings = desktop(case)
+    case.daemon.start()
+    browse_opening(case, case.servers.page, "io.authrefresh", surroundings, trusting=True)
+    # The one that does not name itself in its answers, which it encodes twice in forms.
+    case.add_glewlwyd(issuer=case.glewlwyd.issuer.replace("/oidc", "/dpop"))
+    url = case.sign_in(case.glewlwyd, "--response-type", "code id_token", "--nonce", "of-a-back-end")
+    case.check("both were asked for, by a form", "code+id_token" in url and "response_mode=form_post" in url, url)
+    nonce = claims(case.daemon.authctl("token", ACCOUNT, "--id-token").stdout)["nonce"]
+    case.check("the ID token has the nonce of the back end", nonce == "of-a-back-end", nonce)
+    before = case.token()
+    case.daemon.authctl("refresh", ACCOUNT)
+    case.check("authctl refresh brings another token", case.token() != before)
+
+    case.add_glewlwyd("--provider", "by-page", account="alone")
+    login = case.login("--response-type", "id_token", "--nonce", "of-a-back-end", account="alone", **surroundings)
+    case.open()
+    pages = case.pages(case.glewlwyd)
+    pages.allow()
+    case.expect_page("Back from the sign-in", "/back/#", "id_token=", "Hand this address to authctl")
+    case.chromium.click("#open")
+    case.check("authctl login ends with 0", login.end() == 0, login.text)
+    told = claims(login.lines[-1])
+    case.check("and prints an ID token with that nonce", told["nonce"] == "of-a-back-end", f"{told}")
+    case.check("the account has no grant", case.daemon.status("alone")["state"] == "signed-out")
+    seen = "\n".join(host.requests)
+    case.check("the page's host has not seen it", "id_token" not in seen, seen)
+
+
 def web_session(case):
     """The same page for a program of the user's own, which gets the whole address by `authctl web-session`."""
     host = StaticHost(case.servers.page_port, case.folder / "host", certificate(case))

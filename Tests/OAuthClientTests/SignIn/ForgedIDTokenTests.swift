@@ -4,6 +4,7 @@ import RefreshCore
 import Testing
 import TextEncodings
 
+@testable import JOSE
 @testable import OAuthClient
 
 /// ID tokens of somebody who has not the server's key, at the end of a whole code exchange. `JOSETests` has more of them, RSA included.
@@ -134,6 +135,51 @@ struct ForgedIDTokenTests {
             #expect(outcome.grant == nil)
             #expect(thief.requests.isEmpty)
         }
+    }
+
+    /// What is made of an id_token that comes by way of the browser, without a code.
+    private func identify(
+        _ header: @escaping @Sendable (TestSigner) -> [String: JSONValue],
+        _ signature: @escaping @Sendable (TestSigner, Data) throws -> Data,
+        claims: [String: JSONValue] = [:]
+    ) async throws -> Result<CheckedIDToken, RefreshFailure> {
+        let signer = TestSigner()
+        return try await withServer(signInServer(signer) { _, _ in nil }) { server in
+            let claims = JSONValue.object(TestSigner.claims(server.origin, claims))
+            let input = [JSONValue.object(header(signer)), claims].map { Base64URL.encode($0.bytes) }
+            let text = input.joined(separator: ".")
+            let token = text + "." + Base64URL.encode(try signature(signer, Data(text.utf8)))
+            let exchange = try codeExchange(at: server.origin)
+            let check = IdentityCheck(
+                client: exchange.client,
+                idToken: Secret(token),
+                nonce: exchange.nonce,
+                maxAge: nil
+            )
+            return try await withClient { await $0.identify(check) }
+        }
+    }
+
+    @Test(arguments: forgeries)
+    func `a forged id_token that comes by the browser alone names nobody`(_ forgery: Forgery) async throws {
+        let result = try await identify(forgery.header, forgery.signature)
+        #expect(throws: RefreshFailure.self) { try result.get() }
+    }
+
+    @Test(
+        arguments: [
+            ["nonce": .string("of-another-sign-in")], ["nonce": .null], ["aud": .string("another")],
+            ["exp": .number(1)],
+            ["iss": .string("https://evil.example")],
+        ] as [[String: JSONValue]]
+    )
+    func `an id_token of another sign-in, client or server names nobody`(claims: [String: JSONValue]) async throws {
+        let sign = { @Sendable (signer: TestSigner, text: Data) in
+            try signer.key.signature(for: text).rawRepresentation
+        }
+        #expect(try await identify(Self.header("ES256"), sign).get().claims.subject == "alice")
+        let result = try await identify(Self.header("ES256"), sign, claims: claims)
+        #expect(throws: RefreshFailure.self) { try result.get() }
     }
 
     @Test func `the same exchange with the server's own signature brings the grant`() async throws {

@@ -1,6 +1,7 @@
 import RefreshCore
 import Testing
 
+@testable import JOSE
 @testable import OAuthClient
 
 /// Whose grant a sign-in brought: by the ID token, the UserInfo endpoint or introspection.
@@ -64,6 +65,36 @@ struct SignedInPersonTests {
         ).person
         #expect(person.subject == "583231")
         #expect(person.names == PersonNames(username: "octocat"))
+    }
+
+    @Test func `a UserInfo endpoint that wants its nonce in a proof gets it, and says who signed in`() async throws {
+        let bound = ClientRegistration(clientID: "client", dpopKey: DPoPKey().secret)
+        let script = signInServer(TestSigner()) { request, _ in
+            switch request.line {
+            case "POST /token":
+                return LoopbackServer.json(200, Self.tokens.replacing("Bearer", with: "DPoP") + "}")
+            case "GET /me":
+                let proof = try? CompactJWS(Secret(request.header("dpop") ?? ""))
+                guard proof?.payload.text("nonce") == "n1", proof?.payload.has("ath") == true else {
+                    let asked = ["dpop-nonce": "n1", "www-authenticate": #"DPoP error="use_dpop_nonce""#]
+                    return LoopbackServer.answer(401, asked)
+                }
+                return LoopbackServer.json(200, #"{"sub":"mallory"}"#)
+            default: return nil
+            }
+        }
+        try await withServer(script) { server in
+            try await withClient { client in
+                var profile = ProviderProfile(name: "test")
+                profile.endpoints.userInfo = Endpoint(server.origin + "/me")
+                let request = try codeExchange(at: server.origin, registration: bound, profile: profile) {
+                    $0.nonce = nil
+                }
+                #expect(try await client.exchange(request).result.get().person.subject == "mallory")
+                let asked = server.requests.filter { $0.line == "GET /me" }
+                #expect(asked.map { $0.header("authorization") } == ["DPoP a1", "DPoP a1"])
+            }
+        }
     }
 
     @Test func `an ID token that has a name is not asked about`() async throws {
