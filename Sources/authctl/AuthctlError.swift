@@ -153,7 +153,8 @@ extension AuthctlError {
         case .refused, .nameTaken, .notFresh: true
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .wrongIssuer,
             .secretsToTerminal,
-            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .noJournal, .connection, .keptButNotFresh, .signOutFailed,
+            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .noJournal, .connection, .keptButNotFresh,
+            .signOutFailed,
             .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .portalFailed, .noSuchBrowser,
             .noContext,
             .callbackIsError, .reported, .cancelled:
@@ -252,7 +253,8 @@ extension AuthctlError {
         case .notFresh(let status): JSONText.object([("status", WireText.encode(status))])
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .wrongIssuer,
             .secretsToTerminal,
-            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .noJournal, .connection, .signOutFailed, .reported,
+            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .noJournal, .connection, .signOutFailed,
+            .reported,
             .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .portalFailed, .noSuchBrowser,
             .noContext,
             .callbackIsError, .cancelled:

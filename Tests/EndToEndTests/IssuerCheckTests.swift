@@ -31,10 +31,21 @@ struct IssuerCheckTests {
             let unasked = try await add(stage, "unasked", url + "/", "--offline")
             #expect(unasked.end == .exited(0))
             let login = try await stage.authctl(
-                "login", "home", "--issuer", url + "/", "--client-id", "app", "--flow", "paste"
+                "login",
+                "home",
+                "--issuer",
+                url + "/",
+                "--client-id",
+                "app",
+                "--flow",
+                "paste"
             )
             #expect(login.end == .exited(65))
-            #expect(login.errors.contains("authctl: hint: authctl login home --issuer \(url) --client-id app --flow paste\n"))
+            #expect(
+                login.errors.contains(
+                    "authctl: hint: authctl login home --issuer \(url) --client-id app --flow paste\n"
+                )
+            )
             #expect(try await stage.statuses().map(\.account) == ["unasked"])
             #expect(try await add(stage, "work", url).end == .exited(0))
             #expect(try await daemon.terminate() == .exited(0))

@@ -116,7 +116,7 @@ struct ReadmeTests {
             try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
             let token = try await stage.acquire("work").accessToken
             let outcome = try await shell(program, on: stage)
-            #expect(outcome.output == token + "\n", "\(outcome)")
+            #expect(outcome.output == token, "\(outcome)")
             try await daemon.terminate()
         }
     }

@@ -14,7 +14,9 @@ import Testing
         for year in [1970, 1999, 2000, 2024, 2026, 2100, 2400, 9999] {
             for (month, date) in [(1, 1), (2, 28), (2, 29), (3, 1), (12, 31)] {
                 let text = String(format: "%04d-%02d-%02dT23:59:59Z", year, month, date)
-                guard let instant = formatter.date(from: text), formatter.string(from: instant) == text else { continue }
+                guard let instant = formatter.date(from: text), formatter.string(from: instant) == text else {
+                    continue
+                }
                 #expect(UTCStamp.text(Int64(instant.timeIntervalSince1970) * 1_000_000) == text)
             }
         }
@@ -42,7 +44,8 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"a":"atUSec","b":":0"}"#, #"{"atUSec":"0"}"#, #"{"USec":0}"#, #"{"a\"b":"\"atUSec\":0"}"#, #"["atUSec",0]"#, #""atUSec"#,
+        #"{"a":"atUSec","b":":0"}"#, #"{"atUSec":"0"}"#, #"{"USec":0}"#, #"{"a\"b":"\"atUSec\":0"}"#, #"["atUSec",0]"#,
+        #""atUSec"#,
         #"{"atUSec":null}"#, "",
     ])
     func `what is no instant stays as it is`(json: String) {

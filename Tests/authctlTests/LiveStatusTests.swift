@@ -97,7 +97,8 @@ import Testing
     private static var many: StubDaemon.Exchange {
         let accounts = (0..<19).map { index in
             let state = index < 14 ? "fresh" : "signed-out"
-            return #"{"account":"a\#(10 + index)","issuer":"https://as.example","generation":1,"failures":0,"state":"\#(state)"}"#
+            return
+                #"{"account":"a\#(10 + index)","issuer":"https://as.example","generation":1,"failures":0,"state":"\#(state)"}"#
         }
         return StubDaemon.Exchange(
             call: subscribe,
@@ -109,7 +110,9 @@ import Testing
     }
 
     @Test(arguments: [("q", "exit 0"), ("\u{4}", "exit 0"), ("\u{3}", "exit 130")])
-    func `who needs somebody comes first, and the arrow keys show what is out of sight`(key: String, ending: String) throws {
+    func `who needs somebody comes first, and the arrow keys show what is out of sight`(key: String, ending: String)
+        throws
+    {
         let steps = [
             TerminalRun.Step.typing("\u{1B}[B", at: "(0 above, 9 below)"), .typing("G", at: "(1 above, 8 below)"),
             .typing("\u{1B}[A", at: "(9 above, 0 below)"), .typing("g", at: "(8 above, 1 below)"),

@@ -32,11 +32,16 @@ import TextEncodings
 
     /// What a screen of 24 lines has above its footer.
     @Test func `of nineteen accounts, five signed out, those five come first and no account is out of sight`() throws {
-        let fresh = (0..<14).map { #"{"account":"a\#($0)","state":"fresh","issuer":"https://as.example","generation":1,"failures":0}"# }
+        let fresh = (0..<14).map {
+            #"{"account":"a\#($0)","state":"fresh","issuer":"https://as.example","generation":1,"failures":0}"#
+        }
         let out = (0..<5).map {
             #"{"account":"z\#($0)","state":"signed-out","hint":"authctl login z\#($0)","issuer":"https://as.example","generation":1,"failures":0}"#
         }
-        let accounts = try JSONDecoder().decode([AccountStatus].self, from: Data("[\((fresh + out).joined(separator: ","))]".utf8))
+        let accounts = try JSONDecoder().decode(
+            [AccountStatus].self,
+            from: Data("[\((fresh + out).joined(separator: ","))]".utf8)
+        )
         let page = page(StatusView(accounts: accounts, time: LocalTime(nowUSec: 1)), height: 23)
         #expect(page.lines.count <= 23)
         #expect(page.lines[0].hasPrefix("ACCOUNT"))
@@ -109,25 +114,34 @@ import TextEncodings
     @Test func `scripts without blanks are broken where the line ends, and addresses are not`() {
         #expect(WrappedText.lines("漢字かな交じり文", width: 7) == ["漢字か", "な交じ", "り文"])
         #expect(WrappedText.lines("see https://as.example/a", width: 8) == ["see", "https://as.example/a"])
-        #expect(WrappedText.lines("see https://as.example", width: 8, breaking: true) == ["see", "https://", "as.examp", "le"])
+        #expect(
+            WrappedText.lines("see https://as.example", width: 8, breaking: true) == [
+                "see", "https://", "as.examp", "le",
+            ]
+        )
     }
 }
 
 /// Columns are what the C library says.
 @Suite struct TerminalWidthTests {
     @Test(arguments: [
-        "plain", "Zoë", "Zoe\u{308}", "漢字", "한국어", "ｆｕｌｌ", "ﾊﾝｶｸ", "🙂", "日本 e\u{301}", "Ж", "עברית", "ไทย", "→", "…", "✅", "☎",
+        "plain", "Zoë", "Zoe\u{308}", "漢字", "한국어", "ｆｕｌｌ", "ﾊﾝｶｸ", "🙂", "日本 e\u{301}", "Ж", "עברית", "ไทย", "→", "…",
+        "✅", "☎",
         "𠀀", "👩\u{200D}💻",
     ])
     func `text takes as many columns as wcwidth says`(text: String) throws {
-        let locale = try #require(unsafe newlocale(1 << LC_CTYPE, "C.UTF-8", nil))
+        let locale = unsafe newlocale(1 << LC_CTYPE, "C.UTF-8", nil)
         let before = unsafe uselocale(locale)
         defer {
             unsafe uselocale(before)
             unsafe freelocale(locale)
         }
         // Swift does not import it.
-        let symbol = try #require(unsafe dlsym(nil, "wcwidth"))
+        let symbol = unsafe dlsym(nil, "wcwidth")
+        guard unsafe locale != nil, let symbol = unsafe symbol else {
+            Issue.record("the C library has no wcwidth, or not its locale C.UTF-8")
+            return
+        }
         let wcwidth = unsafe unsafeBitCast(symbol, to: (@convention(c) (Int32) -> Int32).self)
         let columns = text.unicodeScalars.reduce(0) { $0 + Int(wcwidth(Int32($1.value))) }
         #expect(TerminalWidth.of(text) == columns)
@@ -135,7 +149,10 @@ import TextEncodings
 
     @Test func `a table with wide characters keeps its columns`() {
         var table = TextTable(header: ["A", "B"], cuttable: [0])
-        table.rows = [[TextTable.Cell(text: "漢字漢字漢字"), TextTable.Cell(text: "x")], [TextTable.Cell(text: "ab"), TextTable.Cell(text: "y")]]
+        table.rows = [
+            [TextTable.Cell(text: "漢字漢字漢字"), TextTable.Cell(text: "x")],
+            [TextTable.Cell(text: "ab"), TextTable.Cell(text: "y")],
+        ]
         #expect(table.render(TerminalStyle()) == "A             B\n漢字漢字漢字  x\nab            y\n")
         #expect(table.render(TerminalStyle(width: 11)) == "A         B\n漢字漢…   x\nab        y\n")
     }

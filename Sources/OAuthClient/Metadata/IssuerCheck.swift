@@ -28,7 +28,10 @@ extension OAuthClient {
         // A certificate that is not trusted, or no name: the network, or a setting elsewhere.
         case .noAnswer, .unavailable: throw .unreachable(detail.summary + status)
         case .notPublished:
-            throw .contradicted("it publishes no metadata of an authorization server\(status)", other: await above(issuer))
+            throw .contradicted(
+                "it publishes no metadata of an authorization server\(status)",
+                other: await above(issuer)
+            )
         case .issuerMismatch(let published):
             guard let published, let other = try? Issuer(url: published) else {
                 throw .contradicted(Self.speaksForAnother(published), other: nil)

@@ -131,8 +131,8 @@ struct AccountQuestions {
         while true {
             if issuer == nil, provider == nil { try askProvider(profiles) }
             let profile = profiles.first { $0.name == provider }
-            for variable in profile?.variables ?? [] where variables[variable.name] == nil && isWanted(variable, profile)
-            {
+            for variable in profile?.variables ?? []
+            where variables[variable.name] == nil && isWanted(variable, profile) {
                 try ask(for: variable)
             }
             guard checksServer, issuer != given.0 || provider != given.1 || variables != given.2 else { return profile }
@@ -195,7 +195,9 @@ struct AccountQuestions {
     /// Google's console gives a file, with the secret in it.
     private mutating func askClientId(isGoogle: Bool) throws(AuthctlError) {
         while clientId == nil {
-            let answer = try Self.answer(isGoogle ? "The JSON file that it gave you, or the client id: " : "Client id: ")
+            let answer = try Self.answer(
+                isGoogle ? "The JSON file that it gave you, or the client id: " : "Client id: "
+            )
             guard isGoogle, answer.hasSuffix(".json") else {
                 clientId = answer
                 return

@@ -28,7 +28,9 @@ struct ServerCheck {
         }
         if !isProviderNamed, let provider = reply.provider {
             let name = PlainText.line(provider)
-            StandardError.note("this is a known server: its profile '\(name)' is used ('authctl provider show \(name)')")
+            StandardError.note(
+                "this is a known server: its profile '\(name)' is used ('authctl provider show \(name)')"
+            )
         }
     }
 
@@ -44,7 +46,9 @@ struct ServerCheck {
         } else if hints.isEmpty {
             hints = ["authctl provider discover URL looks for the issuer"]
         }
-        throw .wrongIssuer(message: contradiction, hints: hints + ["without asking the server: --offline"])
+        // A sign-in asks it in any case.
+        if !arguments.contains("login") { hints.append("without asking the server: --offline") }
+        throw .wrongIssuer(message: contradiction, hints: hints)
     }
 
     /// The command with another server named in it; nil if it names none by an option.
@@ -62,12 +66,14 @@ struct ServerCheck {
     /// A word as a shell reads it.
     private static func quoted(_ word: String) -> String {
         let word = PlainText.line(word)
-        let isPlain = !word.isEmpty && word.unicodeScalars.allSatisfy { scalar in
-            switch scalar {
-            case "a"..."z", "A"..."Z", "0"..."9": true
-            default: "-._/:=@+,%".unicodeScalars.contains(scalar)
+        let isPlain =
+            !word.isEmpty
+            && word.unicodeScalars.allSatisfy { scalar in
+                switch scalar {
+                case "a"..."z", "A"..."Z", "0"..."9": true
+                default: "-._/:=@+,%".unicodeScalars.contains(scalar)
+                }
             }
-        }
         return isPlain ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
     }
 }

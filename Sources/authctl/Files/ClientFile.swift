@@ -131,7 +131,10 @@ struct ClientSecretFile {
             )
         }
         if text.hasPrefix("-----BEGIN ") {
-            throw .unusableDocument(message: "the file holds a key, and no client secret", hint: "--client-key-file FILE")
+            throw .unusableDocument(
+                message: "the file holds a key, and no client secret",
+                hint: "--client-key-file FILE"
+            )
         }
         guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) }) else {
             throw .secretFile(.notOneLine(purpose: .clientSecret))
