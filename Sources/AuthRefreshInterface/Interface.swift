@@ -37,6 +37,7 @@ package enum Method: String, CaseIterable, Sendable {
     case backupStore = "io.authrefresh.BackupStore"
     case listProviders = "io.authrefresh.ListProviders"
     case discoverProvider = "io.authrefresh.DiscoverProvider"
+    case checkServer = "io.authrefresh.CheckServer"
     case rekeyStore = "io.authrefresh.RekeyStore"
     case checkStore = "io.authrefresh.CheckStore"
     case diagnose = "io.authrefresh.Diagnose"
@@ -56,7 +57,7 @@ package enum Limit: String, CaseIterable, Sendable {
     case connectionsOfUser
     /// Accounts whose tokens are derived from one account.
     case derivedAccounts
-    /// Calls of `Diagnose` under way at once.
+    /// Calls of `Diagnose`, `DiscoverProvider` and `CheckServer` under way at once.
     case diagnoses
     /// Registrations, sign-outs and proofs of imported grants under way at once.
     case serverCalls

@@ -183,6 +183,55 @@ package enum DiscoverProvider {
     }
 }
 
+/// The wire types of `CheckServer`.
+package enum CheckServer {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var issuer: String?
+        package var provider: String?
+        package var variables: [String: String]?
+        package var providerSettings: [String: String]?
+
+        package init(
+            issuer: String? = nil,
+            provider: String? = nil,
+            variables: [String: String]? = nil,
+            providerSettings: [String: String]? = nil
+        ) {
+            self.issuer = issuer
+            self.provider = provider
+            self.variables = variables
+            self.providerSettings = providerSettings
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var issuer: String
+        package var provider: String?
+        package var unreachable: String?
+        package var contradiction: String?
+        package var otherIssuer: String?
+        package var otherProvider: String?
+
+        package init(
+            issuer: String,
+            provider: String? = nil,
+            unreachable: String? = nil,
+            contradiction: String? = nil,
+            otherIssuer: String? = nil,
+            otherProvider: String? = nil
+        ) {
+            self.issuer = issuer
+            self.provider = provider
+            self.unreachable = unreachable
+            self.contradiction = contradiction
+            self.otherIssuer = otherIssuer
+            self.otherProvider = otherProvider
+        }
+    }
+}
+
 /// Parameters of `io.authrefresh.ServerUnavailable`.
 package struct ServerUnavailableError: InterfaceError {
     package static let name = "io.authrefresh.ServerUnavailable"

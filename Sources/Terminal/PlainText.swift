@@ -11,36 +11,63 @@ package enum PlainText {
     }
 
     package static func cut(_ text: String, to width: Int) -> String {
-        text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
+        TerminalWidth.of(text) <= width ? text : TerminalWidth.prefix(of: text, columns: max(0, width - 1)) + "…"
     }
 
     package static func pad(_ text: String, to width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
+        text + String(repeating: " ", count: max(0, width - TerminalWidth.of(text)))
     }
 }
 
 /// Text on lines that a terminal has room for.
 package enum WrappedText {
-    /// The words on as few lines as they take. A word that is longer than a line stays whole: it may be there to be copied.
+    /// The words on as few lines as they take. A word of narrow characters that is longer than a line stays whole: it may be there to be
+    /// copied. Scripts that are written without blanks are broken where the line ends.
     ///
     /// - Parameters:
     ///   - width: columns; nil: one line.
     ///   - indent: columns by which every line but the first is moved.
     ///   - ending: what every line but the last ends with.
-    package static func lines(_ text: String, width: Int?, indent: Int = 0, ending: String = "") -> [String] {
-        guard let width, text.count > width else { return [text] }
+    ///   - breaking: whether long words are broken, too: nothing may stand beyond the edge.
+    package static func lines(
+        _ text: String,
+        width: Int?,
+        indent: Int = 0,
+        ending: String = "",
+        breaking: Bool = false
+    ) -> [String] {
+        guard let width, TerminalWidth.of(text) > width else { return [text] }
         let margin = String(repeating: " ", count: indent)
+        let room = max(1, width - indent - TerminalWidth.of(ending))
         var lines: [String] = []
         var line = ""
         for word in text.split(separator: " ") {
-            let longer = line.isEmpty ? String(word) : "\(line) \(word)"
-            if line.isEmpty || longer.count + ending.count <= width - (lines.isEmpty ? 0 : indent) {
-                line = longer
-            } else {
-                lines.append((lines.isEmpty ? "" : margin) + line + ending)
-                line = String(word)
+            for (index, piece) in pieces(of: String(word), room, breaking).enumerated() {
+                let longer = line.isEmpty ? piece : line + (index == 0 ? " " : "") + piece
+                let columns = TerminalWidth.of(longer) + TerminalWidth.of(ending)
+                if line.isEmpty || columns <= width - (lines.isEmpty ? 0 : indent) {
+                    line = longer
+                } else {
+                    lines.append((lines.isEmpty ? "" : margin) + line + ending)
+                    line = piece
+                }
             }
         }
         return lines + [(lines.isEmpty ? "" : margin) + line]
+    }
+
+    /// The parts between which a line may end; one, for most words.
+    private static func pieces(of word: String, _ room: Int, _ breaking: Bool) -> [String] {
+        let isWide = TerminalWidth.of(word) > word.count
+        if isWide { return word.map(String.init) }
+        guard breaking, TerminalWidth.of(word) > room else { return [word] }
+        var pieces: [String] = []
+        var rest = word[...]
+        while !rest.isEmpty {
+            let piece = TerminalWidth.prefix(of: String(rest), columns: room)
+            pieces.append(piece.isEmpty ? String(rest.prefix(1)) : String(piece))
+            rest = rest.dropFirst(max(1, piece.count))
+        }
+        return pieces
     }
 }

@@ -52,6 +52,14 @@ package struct TerminalStyle: Sendable {
         height = size.ws_row > 0 ? Int(size.ws_row) : nil
     }
 
+    /// How many lines the terminal needs for the text, which ends with a newline.
+    package func lineCount(of text: String) -> Int {
+        text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().reduce(0) { count, line in
+            guard let width else { return count + 1 }
+            return count + max(1, (TerminalWidth.of(String(line)) + width - 1) / width)
+        }
+    }
+
     package func paint(_ text: String, _ colour: Colour?) -> String {
         guard isColoured, let colour else { return text }
         return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"

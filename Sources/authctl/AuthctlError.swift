@@ -2,6 +2,7 @@ internal import AuthRefreshInterface
 internal import Glibc
 internal import StrictJSON
 internal import Terminal
+internal import TextEncodings
 internal import VarlinkClient
 
 /// Why a command did not do its work.
@@ -15,11 +16,15 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
     case secretFile(SecretFileError)
     /// What a file holds is not what the command needs. `message` does not repeat it.
     case unusableDocument(message: String, hint: String?)
+    /// The server of a new account is not what it is taken for.
+    case wrongIssuer(message: String, hints: [String])
     /// Secrets would have gone to a terminal.
     case secretsToTerminal
     case cannotCreateFile(path: String, errno: Int32)
     case cannotWriteOutput(errno: Int32)
     case cannotReadBackup(errno: Int32)
+    /// The user's journal cannot be read.
+    case noJournal(reason: String)
 
     case connection(ConnectionError)
     case refused(Refusal)
@@ -68,6 +73,7 @@ extension AuthctlError {
         case .secretFile(let error): error.report
         case .unusableDocument(let message, let hint):
             Report(status: .badData, message: message, hints: hint.map { [$0] } ?? [])
+        case .wrongIssuer(let message, let hints): Report(status: .badData, message: message, hints: hints)
         case .secretsToTerminal:
             Report(
                 status: .usage,
@@ -79,6 +85,12 @@ extension AuthctlError {
             Report(status: .tryAgainLater, message: "cannot write to standard output: \(systemText(number))")
         case .cannotReadBackup(let number):
             Report(status: .tryAgainLater, message: "cannot read the daemon's copy of the store: \(systemText(number))")
+        case .noJournal(let reason):
+            Report(
+                status: .daemonUnreachable,
+                message: "the journal cannot be read: \(PlainText.line(reason))",
+                hints: ["journalctl --user -u authrefreshd"]
+            )
         case .connection(let error): error.report
         case .refused(let refusal): refusal.report
         case .nameTaken(let refusal): Self.nameTakenReport(refusal)
@@ -139,8 +151,10 @@ extension AuthctlError {
     var isOutcome: Bool {
         switch self {
         case .refused, .nameTaken, .notFresh: true
-        case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
-            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .keptButNotFresh, .signOutFailed,
+        case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .wrongIssuer,
+            .secretsToTerminal,
+            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .noJournal, .connection, .keptButNotFresh,
+            .signOutFailed,
             .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .portalFailed, .noSuchBrowser,
             .noContext,
             .callbackIsError, .reported, .cancelled:
@@ -196,7 +210,7 @@ extension AuthctlError {
             ("exitStatus", String(report.status.rawValue)),
             ("hints", "[\(hints.joined(separator: ","))]"),
             ("message", JSONText.quote(PlainText.line(report.message))),
-            ("parameters", parameters),
+            ("parameters", parameters.map(StampedJSON.text)),
         ]) + "\n"
     }
 
@@ -207,10 +221,12 @@ extension AuthctlError {
         case .unknownCommand, .usage: "authctl.Usage"
         case .secretFile: "authctl.UnusableSecret"
         case .unusableDocument: "authctl.UnusableDocument"
+        case .wrongIssuer: "authctl.WrongIssuer"
         case .secretsToTerminal: "authctl.SecretsToTerminal"
         case .cannotCreateFile: "authctl.CannotCreateFile"
         case .cannotWriteOutput: "authctl.CannotWriteOutput"
         case .cannotReadBackup: "authctl.CannotReadBackup"
+        case .noJournal: "authctl.NoJournal"
         case .connection(let error): error.name
         case .refused(let refusal), .nameTaken(let refusal): refusal.name
         case .notFresh: "authctl.NotFresh"
@@ -235,8 +251,10 @@ extension AuthctlError {
         case .refused(let refusal), .nameTaken(let refusal): refusal.shownParameters
         case .keptButNotFresh(_, let cause): cause.parameters
         case .notFresh(let status): JSONText.object([("status", WireText.encode(status))])
-        case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
-            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .signOutFailed, .reported,
+        case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .wrongIssuer,
+            .secretsToTerminal,
+            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .noJournal, .connection, .signOutFailed,
+            .reported,
             .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .portalFailed, .noSuchBrowser,
             .noContext,
             .callbackIsError, .cancelled:

@@ -31,15 +31,30 @@ struct DaemonConnection: ~Copyable {
 
     /// Calls a method and waits for its reply.
     ///
+    /// - Parameter awaited: what a person at a terminal is told that the wait is for, after two seconds.
     /// - Throws: `refused` with the daemon's error; anything about the connection.
     mutating func ask<Reply: Decodable>(
         _ method: Method,
         _ parameters: some Encodable,
         for type: Reply.Type,
-        patience: Int32 = Self.patience
+        patience: Int32 = Self.patience,
+        waitingFor awaited: String = "the daemon"
     ) throws(AuthctlError) -> Reply {
-        let answer = try ask(method, json: WireText.encode(parameters), patience: patience)
+        let answer = try ask(method, json: WireText.encode(parameters), patience: patience) {
+            Self.tellOfWaiting(for: awaited, seconds: patience)
+        }
         return try WireText.decode(type, from: answer)
+    }
+
+    /// Says what keeps a person at a terminal waiting; nobody watches a pipe.
+    static func tellOfWaiting(for awaited: String, seconds: Int32) {
+        guard StandardError.isTerminal else { return }
+        StandardError.note("waiting for \(awaited), \(seconds) s at most")
+    }
+
+    /// What keeps people waiting most often, in words.
+    static func server(of account: String) -> String {
+        "the authorization server of '\(account)'"
     }
 
     /// Calls a method with parameters in JSON; needs neither Codable nor Foundation.
@@ -107,7 +122,7 @@ struct DaemonConnection: ~Copyable {
 
     /// What may be asked twice.
     private static var harmless: [Method] {
-        [.acquireToken, .refresh, .getInfo, .getStatus, .listAccounts, .listProviders]
+        [.acquireToken, .refresh, .getInfo, .getStatus, .listAccounts, .listProviders, .checkServer]
     }
 
     /// Seconds of a clock that nobody steps.

@@ -274,7 +274,7 @@ extension Refusal {
     }
 
     /// The rule of `AccountSettings.name`.
-    private static func isPossibleName(_ name: String) -> Bool {
+    static func isPossibleName(_ name: String) -> Bool {
         name.wholeMatch(of: /[A-Za-z0-9_@+][A-Za-z0-9._@+-]{0,63}/) != nil
     }
 

@@ -92,6 +92,7 @@ import Testing
         case .signOut: try check(SignOut.Parameters.self, SignOut.Reply.self)
         case .listProviders: try check(ListProviders.Parameters.self, ListProviders.Reply.self)
         case .discoverProvider: try check(DiscoverProvider.Parameters.self, DiscoverProvider.Reply.self)
+        case .checkServer: try check(CheckServer.Parameters.self, CheckServer.Reply.self)
         case .backupStore: try check(BackupStore.Parameters.self, BackupStore.Reply.self)
         case .rekeyStore: try check(RekeyStore.Parameters.self, RekeyStore.Reply.self)
         case .checkStore: try check(CheckStore.Parameters.self, CheckStore.Reply.self)

@@ -105,6 +105,22 @@ struct ReadmeTests {
         }
     }
 
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "python3 is not installed"))
+    func `a call without varlinkctl gets a token`() async throws {
+        let lines = readme.lines(after: "    python3 -c '").prefix { !$0.isEmpty }.map { $0.dropFirst(4).description }
+        let program = (["python3 -c '"] + lines).joined(separator: "\n")
+        try #require(program.hasSuffix("\n'") && program.contains("AcquireToken"))
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            let token = try await stage.acquire("work").accessToken
+            let outcome = try await shell(program, on: stage)
+            #expect(outcome.output == token, "\(outcome)")
+            try await daemon.terminate()
+        }
+    }
+
     @Test func `a script by the recipe ends if there is no token`() async throws {
         let recipe = readme.lines(after: "A shell script, which ends if there is no token:").first ?? ""
         try #require(recipe.contains("eval"))

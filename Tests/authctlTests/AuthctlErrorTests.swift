@@ -20,6 +20,8 @@ import Testing
         (.secretFile(.notForTerminal(purpose: .document)), .usage),
         (.secretFile(.noTerminal(purpose: .document)), .usage),
         (.unusableDocument(message: "broken", hint: nil), .badData),
+        (.wrongIssuer(message: "another", hints: []), .badData),
+        (.noJournal(reason: "none"), .daemonUnreachable),
         (.secretsToTerminal, .usage),
         (.cannotCreateFile(path: "f", errno: EACCES), .notPermitted),
         (.cannotCreateFile(path: "f", errno: ENOSPC), .tryAgainLater),

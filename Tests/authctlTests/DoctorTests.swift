@@ -61,6 +61,41 @@ import Testing
         #expect(findings.last?.level == "note")
     }
 
+    @Test func `another program of the name that a shell finds is warned of`() {
+        var surroundings = surroundings(
+            ["XDG_RUNTIME_DIR": "/run/user/1000", "PATH": "/snap/bin:/usr/bin"],
+            files: ["/run/user/1000": Self.folder, "/snap/bin/authctl": Self.program, "/usr/bin/authctl": Self.program]
+        )
+        let other = session(surroundings).last
+        #expect(other?.level == "warning")
+        #expect(other?.text == "a shell finds another authctl, '/snap/bin/authctl'; this one is '/usr/bin/authctl'")
+        // An alternative, or a link from a folder that is in PATH.
+        surroundings.target = { $0 == "/snap/bin/authctl" ? "/usr/bin/authctl" : $0 }
+        #expect(session(surroundings).last?.text == "a shell finds '/snap/bin/authctl'")
+    }
+
+    @Test(arguments: [
+        ("PATH=/usr/local/bin:/usr/bin", "ok", "units of yours find '/usr/bin/authctl'"),
+        ("PATH=$'/usr/bin:/a b'", "ok", "units of yours find '/usr/bin/authctl'"),
+        ("PATH=/bin", "note", "units of yours do not find authctl: the service manager's PATH is '/bin'"),
+        ("PATH=/opt/bin:/usr/bin", "warning", "units of yours find another authctl, '/opt/bin/authctl'"),
+    ])
+    func `what units find is judged by the manager's own PATH`(line: String, level: String, text: String) {
+        let files = [
+            "/run/user/1000": Self.folder, "/usr/bin/authctl": Self.program, "/opt/bin/authctl": Self.program,
+        ]
+        let finding = session(
+            surroundings(
+                ["XDG_RUNTIME_DIR": "/run/user/1000", "PATH": "/usr/bin"],
+                files: files,
+                systemctl: CommandOutput(text: "LANG=C\n\(line)\nUSER=ada\n", end: .exited(0))
+            )
+        ).last
+        #expect(finding?.check == "path")
+        #expect(finding?.level == level)
+        #expect(finding?.text == text)
+    }
+
     private static let sockets: [(file: Surroundings.File?, level: String, need: String?)] = [
         (Surroundings.File(owner: 1000, mode: 0o600, kind: .socket), "ok", nil),
         (Surroundings.File(owner: 1000, mode: 0o666, kind: .socket), "note", nil),

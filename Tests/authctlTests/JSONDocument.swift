@@ -76,8 +76,15 @@ struct JSONDocument {
 
     private func checkObject(_ object: [String: Any], _ type: String, _ place: String) throws {
         let fields = try #require(objects[type], "the page has no section '\(type)', which \(place) needs")
+        // Each instant stands there twice, as the page says at its beginning.
+        let instants = fields.map(\.name).filter { $0.hasSuffix("USec") }
+        for name in instants {
+            let stamp = (object[name] as? NSNumber).flatMap { Self.stamp($0.int64Value) }
+            #expect(object[String(name.dropLast(4))] as? String == stamp, "\(place): \(type).\(name)")
+        }
+        let names = fields.map(\.name) + instants.map { String($0.dropLast(4)) }
         #expect(
-            Set(object.keys).subtracting(fields.map(\.name)) == [],
+            Set(object.keys).subtracting(names) == [],
             "\(place): \(type) has fields that are not listed"
         )
         for field in fields {
@@ -87,6 +94,16 @@ struct JSONDocument {
             }
             try check(value, field.type, "\(place): \(type).\(field.name)")
         }
+    }
+
+    /// What Foundation makes of an instant.
+    private static func stamp(_ instant: Int64) -> String? {
+        guard (0..<253_402_300_800_000_000).contains(instant) else { return nil }
+        let formatter = ISO8601DateFormatter()
+        let text = formatter.string(from: Date(timeIntervalSince1970: TimeInterval(instant / 1_000_000)))
+        let fraction = instant % 1_000_000
+        guard fraction > 0 else { return text }
+        return text.dropLast() + "." + String(format: "%06d", fraction) + "Z"
     }
 
     private static func isWhole(_ number: NSNumber) -> Bool {

@@ -93,6 +93,43 @@ import Testing
         #expect(shown.contains("\u{1B}[J\u{1B}[?7h\u{1B}[?7l\u{1B}[H"))
     }
 
+    /// Nineteen accounts on a terminal of 24 lines, the last five signed out.
+    private static var many: StubDaemon.Exchange {
+        let accounts = (0..<19).map { index in
+            let state = index < 14 ? "fresh" : "signed-out"
+            return
+                #"{"account":"a\#(10 + index)","issuer":"https://as.example","generation":1,"failures":0,"state":"\#(state)"}"#
+        }
+        return StubDaemon.Exchange(
+            call: subscribe,
+            replies: [
+                #"{"continues":true,"parameters":{"event":"present","atUSec":0,"accounts":[\#(accounts.joined(separator: ","))]}}"#,
+                #"{"continues":true,"parameters":{"event":"ready","atUSec":0,"accounts":[]}}"#,
+            ]
+        )
+    }
+
+    @Test(arguments: [("q", "exit 0"), ("\u{4}", "exit 0"), ("\u{3}", "exit 130")])
+    func `who needs somebody comes first, and the arrow keys show what is out of sight`(key: String, ending: String)
+        throws
+    {
+        let steps = [
+            TerminalRun.Step.typing("\u{1B}[B", at: "(0 above, 9 below)"), .typing("G", at: "(1 above, 8 below)"),
+            .typing("\u{1B}[A", at: "(9 above, 0 below)"), .typing("g", at: "(8 above, 1 below)"),
+            .typing(key, at: "(0 above, 9 below)"),
+        ]
+        let (shown, problems) = try show([Self.many, Self.info], steps)
+        #expect(problems == [])
+        #expect(shown.contains(ending))
+        #expect(isGivenBack(shown))
+        let first = try #require(shown.split(separator: "q quits").first)
+        let rows = first.split(separator: "\r\n").map(String.init)
+        #expect(rows.count == 24)
+        #expect(rows[1...5].allSatisfy { $0.contains("signed-out") })
+        #expect(rows.filter { $0.hasPrefix("a") }.count == 19)
+        #expect(rows.contains { $0.hasPrefix("19 accounts: 14 fresh, 5 signed-out") })
+    }
+
     @Test func `a terminal made narrower is drawn anew with what fits`() throws {
         let exchange = StubDaemon.Exchange(call: Self.subscribe, replies: Self.present(#""state":"fresh""#))
         let steps = [

@@ -26,31 +26,80 @@ import TextEncodings
 
     private func lines(_ text: String) -> [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
 
-    @Test(arguments: [12, 24, 31]) func `fresh accounts make room for notes and summary`(height: Int) throws {
-        let text = try view(fresh: 40).render(TerminalStyle(width: 80), height: height)
-        #expect(lines(text).count - 1 == height)
-        #expect(text.contains("\nz0       interaction-required"))
-        #expect(text.contains("\nz0 needs you: "))
-        #expect(text.contains("41 accounts: 40 fresh, 1 interaction-required\nno network\n"))
-        #expect(text.contains("more: name accounts, or make the terminal taller)"))
+    private func page(_ view: StatusView, height: Int, width: Int = 80, offset: Int = 0) -> StatusScreen.Page {
+        view.screen(TerminalStyle(width: width)).page(height: height, offset: offset)
+    }
+
+    /// What a screen of 24 lines has above its footer.
+    @Test func `of nineteen accounts, five signed out, those five come first and no account is out of sight`() throws {
+        let fresh = (0..<14).map {
+            #"{"account":"a\#($0)","state":"fresh","issuer":"https://as.example","generation":1,"failures":0}"#
+        }
+        let out = (0..<5).map {
+            #"{"account":"z\#($0)","state":"signed-out","hint":"authctl login z\#($0)","issuer":"https://as.example","generation":1,"failures":0}"#
+        }
+        let accounts = try JSONDecoder().decode(
+            [AccountStatus].self,
+            from: Data("[\((fresh + out).joined(separator: ","))]".utf8)
+        )
+        let page = page(StatusView(accounts: accounts, time: LocalTime(nowUSec: 1)), height: 23)
+        #expect(page.lines.count <= 23)
+        #expect(page.lines[0].hasPrefix("ACCOUNT"))
+        #expect(page.lines[1...5].map { String($0.prefix(14)) } == (0..<5).map { "z\($0)       signe" })
+        #expect(page.lines.filter { $0.hasPrefix("a") }.count == 14)
+        #expect(page.lines.last == "19 accounts: 14 fresh, 5 signed-out")
+        #expect(page.hidden == "arrow keys scroll (0 above, 14 below)")
+    }
+
+    @Test(arguments: [6, 12, 24, 31]) func `the most urgent come first, and the summary stays`(height: Int) throws {
+        let page = page(try view(fresh: 40), height: height)
+        #expect(page.lines.count == height)
+        #expect(page.lines[1].hasPrefix("z0       interaction-required"))
+        #expect(Array(page.lines.suffix(2)) == ["41 accounts: 40 fresh, 1 interaction-required", "no network"])
+        let hidden = 41 - (height - 4)
+        #expect(page.hidden?.hasPrefix("\(hidden) accounts out of sight; arrow keys scroll (0 above, ") == true)
+    }
+
+    @Test func `what is below can be scrolled to, and no further`() throws {
+        let view = try view(fresh: 40)
+        let end = page(view, height: 24, offset: 1 << 30)
+        #expect(end.lines.contains { $0.hasPrefix("z0 needs you: ") })
+        #expect(end.hidden?.hasSuffix("above, 0 below)") == true)
+        #expect(page(view, height: 24, offset: end.offset) == end)
+        #expect(page(view, height: 24, offset: 3).lines[1].hasPrefix("a2 "))
+        #expect(page(view, height: 24, offset: 3).hidden?.contains("(3 above, ") == true)
     }
 
     @Test func `what fits is shown whole`() throws {
         let view = try view(fresh: 3)
-        let whole = view.render(TerminalStyle(width: 80))
-        #expect(view.render(TerminalStyle(width: 80), height: lines(whole).count - 1) == whole)
+        let page = page(view, height: 40)
+        #expect(page.hidden == nil)
+        #expect(page.lines.contains { $0.hasPrefix("z0 needs you: ") })
     }
 
-    @Test(arguments: [8, 12, 24]) func `notes without number leave the summary`(height: Int) throws {
-        let text = try view(fresh: 3, needy: 40).render(TerminalStyle(width: 80), height: height)
-        #expect(lines(text).count - 1 <= height)
-        #expect(text.contains("\nz0 needs you: "))
-        #expect(text.hasSuffix("43 accounts: 3 fresh, 40 interaction-required\nno network\n"))
+    @Test(arguments: [1, 2, 3, 4]) func `a terminal of a few lines shows an account`(height: Int) throws {
+        let page = page(try view(fresh: 3, needy: 40), height: height)
+        #expect(page.lines.count <= height)
+        #expect(page.lines.contains { $0.hasPrefix("z0 ") })
+    }
+
+    @Test(arguments: [20, 40, 80]) func `nothing that a screen shows is beyond the edge`(width: Int) throws {
+        let screen = try view(fresh: 0, needy: 1).screen(TerminalStyle(width: width))
+        #expect(screen.body.dropFirst(screen.rowCount).filter { TerminalWidth.of($0) > width } == [])
+    }
+
+    @Test func `keys are understood as terminals send them, in pieces, too`() {
+        var keys = ScrollKeys()
+        #expect(keys.steps(in: Array("\u{1B}[A\u{1B}OBjk".utf8)) == [.lines(-1), .lines(1), .lines(1), .lines(-1)])
+        #expect(keys.steps(in: Array("\u{1B}".utf8)) == [])
+        #expect(keys.steps(in: Array("[6".utf8)) == [])
+        #expect(keys.steps(in: Array("~\u{1B}[5~x G".utf8)) == [.pages(1), .pages(-1), .pages(1), .end])
+        #expect(keys.steps(in: Array("\u{1B}[1;5C\u{1B}[H".utf8)) == [.beginning])
     }
 
     @Test(arguments: [40, 50, 60, 80]) func `no line runs over the edge`(width: Int) throws {
         let text = try view(fresh: 3).render(TerminalStyle(width: width))
-        #expect(lines(text).filter { $0.count > width } == [])
+        #expect(lines(text).filter { TerminalWidth.of(String($0)) > width } == [])
         #expect(lines(text)[0].contains("EXPIRES"))
         #expect(lines(text)[0].contains("ISSUER") == (width > 40))
     }
@@ -60,5 +109,51 @@ import TextEncodings
         #expect(lines == ["authctl account \\", "  import work FILE"])
         #expect(WrappedText.lines("one word", width: 2) == ["one", "word"])
         #expect(WrappedText.lines("one word", width: nil) == ["one word"])
+    }
+
+    @Test func `scripts without blanks are broken where the line ends, and addresses are not`() {
+        #expect(WrappedText.lines("漢字かな交じり文", width: 7) == ["漢字か", "な交じ", "り文"])
+        #expect(WrappedText.lines("see https://as.example/a", width: 8) == ["see", "https://as.example/a"])
+        #expect(
+            WrappedText.lines("see https://as.example", width: 8, breaking: true) == [
+                "see", "https://", "as.examp", "le",
+            ]
+        )
+    }
+}
+
+/// Columns are what the C library says.
+@Suite struct TerminalWidthTests {
+    @Test(arguments: [
+        "plain", "Zoë", "Zoe\u{308}", "漢字", "한국어", "ｆｕｌｌ", "ﾊﾝｶｸ", "🙂", "日本 e\u{301}", "Ж", "עברית", "ไทย", "→", "…",
+        "✅", "☎",
+        "𠀀", "👩\u{200D}💻",
+    ])
+    func `text takes as many columns as wcwidth says`(text: String) throws {
+        let locale = unsafe newlocale(1 << LC_CTYPE, "C.UTF-8", nil)
+        let before = unsafe uselocale(locale)
+        defer {
+            unsafe uselocale(before)
+            unsafe freelocale(locale)
+        }
+        // Swift does not import it.
+        let symbol = unsafe dlsym(nil, "wcwidth")
+        guard unsafe locale != nil, let symbol = unsafe symbol else {
+            Issue.record("the C library has no wcwidth, or not its locale C.UTF-8")
+            return
+        }
+        let wcwidth = unsafe unsafeBitCast(symbol, to: (@convention(c) (Int32) -> Int32).self)
+        let columns = text.unicodeScalars.reduce(0) { $0 + Int(wcwidth(Int32($1.value))) }
+        #expect(TerminalWidth.of(text) == columns)
+    }
+
+    @Test func `a table with wide characters keeps its columns`() {
+        var table = TextTable(header: ["A", "B"], cuttable: [0])
+        table.rows = [
+            [TextTable.Cell(text: "漢字漢字漢字"), TextTable.Cell(text: "x")],
+            [TextTable.Cell(text: "ab"), TextTable.Cell(text: "y")],
+        ]
+        #expect(table.render(TerminalStyle()) == "A             B\n漢字漢字漢字  x\nab            y\n")
+        #expect(table.render(TerminalStyle(width: 11)) == "A         B\n漢字漢…   x\nab        y\n")
     }
 }

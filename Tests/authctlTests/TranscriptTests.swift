@@ -48,6 +48,6 @@ import Testing
         text.replacing(run.socket, with: "<socket>")
             .replacing(/http:\/\/127\.0\.0\.1:[0-9]+\/[0-9a-f]+-[0-9a-f]+/, with: "<detour>")
             .replacing(/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}/, with: "<stamp>")
-            .replacing(/([0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:[0-9]{2}\b/, with: "<time>")
+            .replacing(/\b([0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:[0-9]{2}\b/, with: "<time>")
     }
 }

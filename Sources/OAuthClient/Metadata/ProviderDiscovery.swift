@@ -12,9 +12,21 @@ extension OAuthClient {
         at issuer: Issuer,
         name: String? = nil
     ) async throws(MetadataError) -> String {
+        let (metadata, template) = try await find(at: issuer)
+        return ProfileText(metadata: metadata, template: template, name: name).text
+    }
+
+    /// The issuer that is, or stands at, `issuer`.
+    func located(at issuer: Issuer) async throws(MetadataError) -> Issuer {
+        try await find(at: issuer).metadata.issuer
+    }
+
+    private func find(
+        at issuer: Issuer
+    ) async throws(MetadataError) -> (metadata: AuthorizationServerMetadata, template: String?) {
         let published: String?
         do throws(MetadataError) {
-            return ProfileText(metadata: try await look(at: issuer, nil), template: nil, name: name).text
+            return (try await look(at: issuer, nil), nil)
         } catch .issuerMismatch(let text) {
             published = text
         } catch {
@@ -24,11 +36,9 @@ extension OAuthClient {
             throw .issuerMismatch(published: published)
         }
         // Entra's shared authorities publish a text with the tenant's place in braces.
-        if published.contains("{") {
-            return ProfileText(metadata: try await look(at: issuer, published), template: published, name: name).text
-        }
+        if published.contains("{") { return (try await look(at: issuer, published), published) }
         guard let own = try? Issuer(url: published) else { throw .issuerMismatch(published: published) }
-        return ProfileText(metadata: try await look(at: own, nil), template: nil, name: name).text
+        return (try await look(at: own, nil), nil)
     }
 
     private func look(at issuer: Issuer, _ template: String?) async throws(MetadataError) -> AuthorizationServerMetadata

@@ -20,9 +20,12 @@ struct AccountAddCommand: ParsableCommand {
             With a refresh token the daemon refreshes at once, and this command waits for the outcome; if that fails \
             the account stays added, and the exit status tells why: 3, 75 or 78.
 
-            On a terminal it asks for what is missing: the name, the provider, what the provider wants to know, the client id, what \
-            the tokens are for; and it tells what there is to know about the provider, as 'authctl provider show' does. It offers to \
-            sign in at once, as 'authctl login work --provider NAME' does.
+            On a terminal it asks for what is missing: the name, the provider, what the provider wants to know, the client and its \
+            secret, what the tokens are for; each answer is checked at once. It tells what there is to know about the provider, as \
+            'authctl provider show' does, and offers to sign in, as 'authctl login work --provider NAME' does.
+
+            The daemon asks the server whether it is the one. If the server cannot be reached, the account is added with a warning. If \
+            it is another one, or none at all, the account is not added (status 65). --offline leaves this out.
 
             --for takes the scopes of a purpose from the provider's profile: mail, calendar or files for google and microsoft.
 
@@ -50,8 +53,8 @@ struct AccountAddCommand: ParsableCommand {
               authctl account add mail --provider microsoft --tenant organizations \\
                 --client-id ID --for mail
               authctl account add wiki --issuer https://as.example.org --register
-              authctl account add home --provider google --client-id ID \\
-                --client-secret-file secret.txt --refresh-token-file -
+              authctl account add home --provider google \\
+                --client-secret-file client_secret.json --refresh-token-file -
               authctl account add ci --issuer https://as.example.org --client-id ci \\
                 --client-secret-file secret.txt --grant client-credentials --scope deploy
               authctl account add robot --provider google --grant jwt-bearer \\
@@ -70,7 +73,7 @@ struct AccountAddCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A file with the refresh token, or with a token answer in JSON; '-' as above.",
+            "A file with the refresh token, a token answer in JSON, or Google's authorized_user file; '-' as above.",
             valueName: "file"
         ),
         completion: .file()
@@ -101,6 +104,9 @@ struct AccountAddCommand: ParsableCommand {
 
     @Flag(help: "Do not wait for the first refresh.")
     var noWait = false
+
+    @Flag(help: "Add the account without asking its server anything.")
+    var offline = false
 
     @Flag(help: "Bind the tokens to a key of the account's own (DPoP); the server has to offer it.")
     var dpop = false
@@ -175,28 +181,29 @@ struct AccountAddCommand: ParsableCommand {
         guard options.clientSecretFile != "-" || refreshTokenFile != "-" else {
             throw .usage(message: "only one secret can come from '-'", hint: "put the other one into a file")
         }
+        // All that can be wrong with the arguments is found before anybody is asked anything.
+        var settings = AccountSettings(name: "")
+        try options.say(in: &settings)
+        let client = try options.client(account: name ?? Self.unnamed)
+        let key = try options.clientKey()
+        let file = try grantFile()
+        let initialAccessToken = try initialAccessToken()
         var asked = try AccountQuestions(
             name: name,
             options: options,
             purpose: purpose,
+            client: client ?? file?.client,
             hasNoClientId: register || keyNamesClient,
             isForPerson: grant == nil && refreshTokenFile == nil
         )
+        asked.checksServer = !offline && !register
         try asked.demand()
-        // All that can be wrong with the arguments is found before anybody is asked anything.
-        var settings = AccountSettings(name: "")
-        try options.say(in: &settings)
-        let secret = try options.clientSecret(account: name ?? Self.unnamed)
-        let key = try options.clientKey()
-        let refreshToken = try refreshToken()
-        let initialAccessToken = try initialAccessToken()
         var daemon = try connection.connect()
         try asked.complete(&daemon)
         try asked.findScopes(&daemon)
         settings.name = asked.name ?? ""
-        settings.issuer = asked.issuer
-        settings.provider = asked.provider
-        settings.variables = asked.variables.isEmpty ? nil : asked.variables
+        asked.sayServer(in: &settings)
+        if asked.checksServer { try checkServer(of: settings, &daemon) }
         settings.clientId = asked.clientId
         settings.scopes = asked.scopes.isEmpty ? nil : asked.scopes
         settings.redirectPort = asked.redirectPort
@@ -209,9 +216,9 @@ struct AccountAddCommand: ParsableCommand {
         settings.requestedTokenType = requestedTokenType?.identifier
         let parameters = AddAccount.Parameters(
             settings: settings,
-            clientSecret: (asked.clientSecret ?? secret)?.reveal(),
+            clientSecret: asked.client?.secret?.reveal(),
             clientKey: key?.reveal(),
-            refreshToken: refreshToken,
+            refreshToken: file?.token,
             register: register ? true : nil,
             initialAccessToken: initialAccessToken
         )
@@ -229,7 +236,8 @@ struct AccountAddCommand: ParsableCommand {
             .addAccount,
             parameters,
             for: AddAccount.Reply.self,
-            patience: register ? DaemonConnection.refreshPatience : DaemonConnection.patience
+            patience: register ? DaemonConnection.refreshPatience : DaemonConnection.patience,
+            waitingFor: register ? "the authorization server" : "the daemon"
         )
         let status = reply.status
         let isRefreshing = (parameters.refreshToken != nil || grant != nil) && !noWait
@@ -252,8 +260,17 @@ struct AccountAddCommand: ParsableCommand {
             .readLine(prompt: "initial access token for '\(PlainText.line(name ?? Self.unnamed))': ").reveal()
     }
 
-    private func refreshToken() throws(AuthctlError) -> String? {
+    private func grantFile() throws(AuthctlError) -> (token: String, client: FileClient?)? {
         guard let refreshTokenFile else { return nil }
-        return try GrantFile(name: refreshTokenFile, account: name ?? Self.unnamed).refreshToken()
+        return try GrantFile(name: refreshTokenFile, account: name ?? Self.unnamed).read()
+    }
+
+    private func checkServer(
+        of settings: AccountSettings,
+        _ daemon: inout DaemonConnection
+    ) throws(AuthctlError) {
+        guard let check = try daemon.check(settings) else { return }
+        try check.refuse(arguments: ProgramArguments.all)
+        check.tell(isProviderNamed: settings.provider != nil)
     }
 }

@@ -210,7 +210,8 @@ struct AccountRemoveCommand: ParsableCommand {
             .signOut,
             SignOut.Parameters(account: account, forget: true),
             for: SignOut.Reply.self,
-            patience: DaemonConnection.refreshPatience
+            patience: DaemonConnection.refreshPatience,
+            waitingFor: DaemonConnection.server(of: account)
         )
         let isRemoved = reply.steps.last.map { $0.step == "remove" && $0.outcome == "done" } ?? false
         if isRemoved { try output.print(RemoveAnswer(account: account, removed: true), or: "\(account): removed\n") }
@@ -249,7 +250,8 @@ struct AccountResumeCommand: ParsableCommand {
             .resumeAccount,
             ResumeAccount.Parameters(account: account),
             for: ResumeAccount.Reply.self,
-            patience: DaemonConnection.refreshPatience
+            patience: DaemonConnection.refreshPatience,
+            waitingFor: DaemonConnection.server(of: account)
         ).status
         guard status.refreshExitStatus == .success else { throw .notFresh(status) }
         try output.print(ResumeAccount.Reply(status: status), or: RefreshOutcome.line(for: status))

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import Terminal
 internal import TextEncodings
 
 /// `authctl account edit`.
@@ -62,7 +63,9 @@ struct AccountEditCommand: ParsableCommand {
         let cleared = try cleared()
         var parameters = UpdateAccount.Parameters(account: account, clear: cleared.isEmpty ? nil : cleared)
         try options.say(in: &parameters.settings)
-        parameters.clientSecret = try options.clientSecret(account: account)?.reveal()
+        let client = try options.client(account: account)
+        parameters.clientSecret = client?.secret?.reveal()
+        parameters.settings.clientId = client?.id ?? options.clientId
         parameters.clientKey = try options.clientKey()?.reveal()
         parameters.keepSecret = keepSecret ? true : nil
         guard purpose != nil || parameters != UpdateAccount.Parameters(account: account) else {
@@ -77,6 +80,9 @@ struct AccountEditCommand: ParsableCommand {
         }
         let reply = try daemon.ask(.updateAccount, parameters, for: UpdateAccount.Reply.self)
         try output.print(reply, or: SettingsView(settings: reply.settings, status: nil, time: .now).text)
+        // A grant covers what was asked for when it was given; a service account asks each time.
+        guard parameters.settings.scopes != nil, reply.settings.grantType == nil, !output.json else { return }
+        StandardError.note("next: authctl login \(PlainText.line(account)), which asks for the new scopes")
     }
 
     /// The names on the wire of what can be emptied, by what `--clear` calls them.

@@ -12,8 +12,9 @@ struct AccountImportCommand: ParsableCommand {
             authctl account import [<account>] <file>
             """,
         discussion: """
-            The file may hold a refresh token and nothing else, a token endpoint's answer ({"refresh_token": ...}), or \
-            what 'authctl account export' wrote; the last makes the account, or changes the one of that name. '-' \
+            The file may hold a refresh token and nothing else, a token endpoint's answer ({"refresh_token": ...}), \
+            Google's authorized_user file, or what 'authctl account export' wrote. The last makes the account, or changes \
+            the one of that name; Google's makes the account that is named, if there is none. '-' \
             reads standard input, or asks for an account's refresh token on the terminal.
 
             An account whose grant may still work keeps it until the server has taken the new one. If the server does not, \
@@ -54,9 +55,9 @@ struct AccountImportCommand: ParsableCommand {
                     hint: "authctl account import ACCOUNT --refresh-token-file FILE"
                 )
             }
-            let token = try GrantFile(name: refreshTokenFile, account: account).refreshToken()
+            let grant = try GrantFile(name: refreshTokenFile, account: account).read()
             var daemon = try connection.connect()
-            return try importGrant(token, into: account, &daemon)
+            return try importGrant(grant.token, of: grant.client, into: account, &daemon)
         }
         // A single operand is the file.
         guard let name = file ?? account else {
@@ -70,7 +71,7 @@ struct AccountImportCommand: ParsableCommand {
         let secret = try SecretFile(name: name, purpose: .document)
             .read(prompt: target.map { "refresh token of '\(PlainText.line($0))': " })
         switch try ImportedDocument(secret) {
-        case .refreshToken(let token):
+        case .refreshToken(let token, let client):
             guard let target else {
                 throw .usage(
                     message: "a refresh token does not say whose it is",
@@ -78,7 +79,7 @@ struct AccountImportCommand: ParsableCommand {
                 )
             }
             var daemon = try connection.connect()
-            try importGrant(token, into: target, &daemon)
+            try importGrant(token, of: client, into: target, &daemon)
         case .account(var document):
             if let target { document.settings.name = target }
             var daemon = try connection.connect()
@@ -86,19 +87,37 @@ struct AccountImportCommand: ParsableCommand {
         }
     }
 
+    /// - Parameter client: whose grant it is; nil: the account's, as far as anybody knows.
     private func importGrant(
         _ token: String,
+        of client: FileClient?,
         into account: String,
         _ daemon: inout DaemonConnection
     ) throws(AuthctlError) {
-        let parameters = ImportGrant.Parameters(account: account, refreshToken: token)
-        let status = try daemon.ask(
-            .importGrant,
-            parameters,
-            for: ImportGrant.Reply.self,
-            patience: DaemonConnection.refreshPatience
-        ).status
-        try finish(&daemon, status, done: "the grant of '\(status.account)' was imported", isRefreshing: true)
+        do throws(AuthctlError) {
+            let status = try daemon.ask(
+                .importGrant,
+                ImportGrant.Parameters(account: account, refreshToken: token),
+                for: ImportGrant.Reply.self,
+                patience: DaemonConnection.refreshPatience,
+                waitingFor: DaemonConnection.server(of: account)
+            ).status
+            try finish(&daemon, status, done: "the grant of '\(status.account)' was imported", isRefreshing: true)
+        } catch {
+            guard error.isNoSuchAccount, let client else { throw error }
+            // Google's file has all that an account of Google's is made of.
+            let settings = AccountSettings(name: account) {
+                $0.provider = "google"
+                $0.clientId = client.id
+            }
+            let parameters = AddAccount.Parameters(
+                settings: settings,
+                clientSecret: client.secret?.reveal(),
+                refreshToken: token
+            )
+            let status = try daemon.ask(.addAccount, parameters, for: AddAccount.Reply.self).status
+            try finish(&daemon, status, done: "'\(status.account)' was added", isRefreshing: true)
+        }
     }
 
     private func importAccount(
@@ -131,7 +150,8 @@ struct AccountImportCommand: ParsableCommand {
                 .updateAccount,
                 document.update,
                 for: UpdateAccount.Reply.self,
-                patience: DaemonConnection.refreshPatience
+                patience: DaemonConnection.refreshPatience,
+                waitingFor: DaemonConnection.server(of: document.settings.name)
             )
             try tellChange(of: document.settings.name, hasGrant: hasGrant, &daemon)
         }
@@ -145,6 +165,7 @@ struct AccountImportCommand: ParsableCommand {
     ) throws(AuthctlError) {
         let outcome = isRefreshing && !noWait ? try daemon.settle(status, done: done) : status
         try output.print(ImportGrant.Reply(status: outcome), or: RefreshOutcome.line(for: outcome))
+        if outcome.knownState == .signedOut, let hint = outcome.hint { StandardError.note("next: \(hint)") }
     }
 
     /// The settings were taken over, and the grant, too, if the export had one.
@@ -211,8 +232,12 @@ struct AccountDocument: Codable {
 /// What a file given to `account import` holds.
 enum ImportedDocument {
     case account(AccountDocument)
-    /// A refresh token, bare or in a token endpoint's answer.
-    case refreshToken(String)
+    /// A refresh token, bare or in a token endpoint's answer; or in Google's file `authorized_user`, which names its client.
+    case refreshToken(String, FileClient?)
+
+    private static let expected =
+        "expected: a refresh token on one line, a token endpoint's answer ({\"refresh_token\": ...}), Google's"
+        + " authorized_user file, or what 'authctl account export' wrote"
 
     /// Tells the kinds apart: JSON begins with a brace, which no server has been seen to begin a token with.
     ///
@@ -223,13 +248,19 @@ enum ImportedDocument {
             if let flaw = RefreshTokenText.flaw(in: text) {
                 throw .unusableDocument(
                     message: "the file holds no refresh token, but \(flaw.rawValue)",
-                    hint:
-                        "expected: a refresh token on one line, a token endpoint's answer ({\"refresh_token\": ...}), or"
-                        + " what 'authctl account export' wrote"
+                    hint: Self.expected
                 )
             }
-            self = .refreshToken(text)
+            self = .refreshToken(text, nil)
             return
+        }
+        switch GoogleFile(text) {
+        case .client: throw .isClientFile
+        case .serviceAccountKey: throw .isServiceAccountKey
+        case .authorizedUser(let client, let token) where RefreshTokenText.flaw(in: token) == nil:
+            self = .refreshToken(token, client)
+            return
+        case .authorizedUser, nil: break
         }
         guard let keys = WireText.decode(Keys.self, fromText: text) else {
             throw .unusableDocument(message: "the file holds broken JSON", hint: nil)
@@ -237,7 +268,7 @@ enum ImportedDocument {
         if keys.format != nil {
             self = .account(try Self.account(in: text, keys))
         } else if let token = keys.refreshToken, !token.isEmpty, RefreshTokenText.flaw(in: token) == nil {
-            self = .refreshToken(token)
+            self = .refreshToken(token, nil)
         } else {
             throw .unusableDocument(
                 message: "the JSON is neither an account's export nor an answer with a \"refresh_token\"",
@@ -276,12 +307,14 @@ struct GrantFile {
     /// Whom the token is for, in the prompt.
     let account: String
 
+    /// The token, and the client whose grant it is if the file says so.
+    ///
     /// - Throws: `secretFile`, `unusableDocument`, `cancelled`.
-    func refreshToken() throws(AuthctlError) -> String {
+    func read() throws(AuthctlError) -> (token: String, client: FileClient?) {
         let secret = try SecretFile(name: name, purpose: .refreshToken)
             .read(prompt: "refresh token of '\(PlainText.line(account))': ")
         switch try ImportedDocument(secret) {
-        case .refreshToken(let token): return token
+        case .refreshToken(let token, let client): return (token, client)
         case .account:
             throw .unusableDocument(
                 message: "the file holds an account's export, not a refresh token",

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import Glibc
 internal import Terminal
 
 /// What an account cannot be added without: as far as it was given, and as far as a person at the terminal says the rest.
@@ -22,7 +23,12 @@ struct AccountQuestions {
     let hasNoClientId: Bool
     /// Whether a secret comes from a file, or a key stands for it.
     let hasSecret: Bool
-    private(set) var clientSecret: SecretText?
+    /// The client that a file named, or the person did. Nil: by its id only.
+    private(set) var client: FileClient?
+    /// What the account says instead of its provider's profile.
+    let providerSettings: [String: String]?
+    /// Whether the server is yet to be asked if it is the one.
+    var checksServer = false
     /// Whether the person was asked for something that has to be said: the command is a dialogue then, and may go on as one.
     private(set) var isDialogue = false
     /// The topics of the notes that were shown.
@@ -40,6 +46,7 @@ struct AccountQuestions {
         name: String?,
         options: SettingsOptions,
         purpose: String? = nil,
+        client: FileClient? = nil,
         hasNoClientId: Bool,
         isForPerson: Bool = true
     ) throws(AuthctlError) {
@@ -47,14 +54,16 @@ struct AccountQuestions {
         issuer = options.issuer
         provider = options.provider
         variables = try options.variables() ?? [:]
-        clientId = options.clientId
+        self.client = client
+        clientId = try client?.id(said: options.clientId) ?? options.clientId
+        providerSettings = try options.providerSettings()
         scopes = options.scopes ?? []
         self.purpose = purpose
         redirectPort = options.redirectPort
         hasRedirect = options.redirectUri != nil || options.redirectScheme != nil
         self.isForPerson = isForPerson
         self.hasNoClientId = hasNoClientId
-        hasSecret = options.clientSecretFile != nil || options.clientKeyFile != nil
+        hasSecret = client?.secret != nil || options.clientKeyFile != nil
     }
 
     /// Says what is missing where nobody can be asked for it.
@@ -76,17 +85,92 @@ struct AccountQuestions {
         guard Question.canBeAsked, !missing.isEmpty || issuer == nil else { return }
         // Whoever said all that there has to be is asked for nothing that can be left out.
         isDialogue = !missing.isEmpty
-        if name == nil { name = try Self.answer("Name of the account: ") }
+        if isDialogue { try askName(&daemon) }
         guard missing != [] || issuer == nil else { return }
         let profiles = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
             .providers
-        if issuer == nil, provider == nil { try askProvider(profiles) }
-        let profile = profiles.first { $0.name == provider }
-        for variable in profile?.variables ?? [] where variables[variable.name] == nil && isWanted(variable, profile) {
-            try ask(for: variable)
-        }
+        let profile = try askServer(profiles, &daemon)
         try askClient(profile)
-        if isForPerson, let profile { try askSignIn(profile) }
+        if isForPerson { try askSignIn(profile) }
+    }
+
+    /// Says the server in `settings`.
+    func sayServer(in settings: inout AccountSettings) {
+        settings.issuer = issuer
+        settings.provider = provider
+        settings.variables = variables.isEmpty ? nil : variables
+        settings.providerSettings = providerSettings
+    }
+
+    /// Asks for a name that no account has.
+    ///
+    /// - Throws: `refused` if the name that was given is another account's.
+    private mutating func askName(_ daemon: inout DaemonConnection) throws(AuthctlError) {
+        if let name, Refusal.isPossibleName(name), try daemon.hasAccount(name) {
+            let parameters = WireText.encode(AccountExistsError(account: name))
+            throw .refused(Refusal(name: AccountExistsError.name, parameters: parameters))
+        }
+        while name == nil {
+            let answer = try Self.answer("Name of the account: ")
+            if !Refusal.isPossibleName(answer) {
+                StandardError.warn("a name is 1 to 64 letters, digits and ._@+-, and does not begin with - or .")
+            } else if try daemon.hasAccount(answer) {
+                StandardError.warn("there is an account of this name: authctl account show \(answer)")
+            } else {
+                name = answer
+            }
+        }
+    }
+
+    /// Asks for the server, as far as it was not said, until one is named that may be the one; its profile.
+    private mutating func askServer(
+        _ profiles: [ProviderDescription],
+        _ daemon: inout DaemonConnection
+    ) throws(AuthctlError) -> ProviderDescription? {
+        let given = (issuer, provider, variables)
+        while true {
+            if issuer == nil, provider == nil { try askProvider(profiles) }
+            let profile = profiles.first { $0.name == provider }
+            for variable in profile?.variables ?? []
+            where variables[variable.name] == nil && isWanted(variable, profile) {
+                try ask(for: variable)
+            }
+            guard checksServer, issuer != given.0 || provider != given.1 || variables != given.2 else { return profile }
+            let (other, isRight) = try check(&daemon)
+            if isRight {
+                checksServer = false
+                return profile
+            }
+            (issuer, provider, variables) = given
+            if other?.option == "--issuer" { issuer = other?.value } else { provider = other?.value ?? provider }
+        }
+    }
+
+    /// Has the server asked, and tells what comes of it.
+    ///
+    /// - Returns: whether it may be the one; if not, which one the person wants instead.
+    private mutating func check(
+        _ daemon: inout DaemonConnection
+    ) throws(AuthctlError) -> (other: (option: String, value: String)?, isRight: Bool) {
+        var settings = AccountSettings(name: "")
+        sayServer(in: &settings)
+        let check: ServerCheck?
+        do throws(AuthctlError) {
+            check = try daemon.check(settings)
+        } catch {
+            guard case .refused(let refusal) = error, refusal.name == InvalidSettingsError.name else { throw error }
+            StandardError.tell(error)
+            return (nil, false)
+        }
+        guard let check, let contradiction = check.contradiction else {
+            check?.tell(isProviderNamed: provider != nil)
+            return (nil, true)
+        }
+        StandardError.warn(contradiction)
+        guard let better = check.better,
+            try Question.confirm("Use '\(PlainText.line(better.value))' instead?", byDefault: true)
+        else { return (nil, false) }
+        return (better, false)
     }
 
     private mutating func askClient(_ profile: ProviderDescription?) throws(AuthctlError) {
@@ -95,16 +179,52 @@ struct AccountQuestions {
             StandardError.show("A client id comes from: \(PlainText.line(place))\n")
         }
         tell(profile?.notes, about: ["client", "redirects"])
-        clientId = try Self.answer("Client id: ")
-        if !hasSecret, profile?.clientAuthentication?.hasPrefix("client_secret") == true {
-            clientSecret = try HiddenPrompt.ask("Client secret (it is not shown): ", .clientSecret)
+        try askClientId(isGoogle: provider == "google")
+        guard !hasSecret, client?.secret == nil else { return }
+        let isUsual = profile?.clientAuthentication?.hasPrefix("client_secret") == true
+        // Of a server of one's own nobody knows what kind of clients it makes.
+        var hasOne = isUsual
+        if profile == nil { hasOne = try Question.confirm("Has the client a secret?") }
+        guard hasOne else { return }
+        client = FileClient(
+            id: clientId,
+            secret: try HiddenPrompt.ask("Client secret (it is not shown): ", .clientSecret)
+        )
+    }
+
+    /// Google's console gives a file, with the secret in it.
+    private mutating func askClientId(isGoogle: Bool) throws(AuthctlError) {
+        while clientId == nil {
+            let answer = try Self.answer(
+                isGoogle ? "The JSON file that it gave you, or the client id: " : "Client id: "
+            )
+            guard isGoogle, answer.hasSuffix(".json") else {
+                clientId = answer
+                return
+            }
+            do throws(AuthctlError) {
+                client = try ClientSecretFile(name: Self.path(answer), prompt: "").read()
+                clientId = client?.id
+            } catch {
+                StandardError.tell(error)
+            }
         }
     }
 
+    /// A path as people type it who are used to a shell.
+    private static func path(_ text: String) -> String {
+        guard text.hasPrefix("~/"), let home = unsafe getenv("HOME") else { return text }
+        return unsafe String(cString: home) + text.dropFirst()
+    }
+
     /// Asks for what the provider leaves no choice about, and what the tokens are for.
-    private mutating func askSignIn(_ profile: ProviderDescription) throws(AuthctlError) {
-        let required = profile.requiredSettings ?? []
+    private mutating func askSignIn(_ profile: ProviderDescription?) throws(AuthctlError) {
         let isOpen = scopes.isEmpty && purpose == nil
+        guard let profile else {
+            if isOpen, isDialogue { scopes = Self.words(try Question.ask("Scopes (Enter: the usual ones): ")) }
+            return
+        }
+        let required = profile.requiredSettings ?? []
         if isOpen, isDialogue, let known = profile.scopesFor, !known.isEmpty {
             tell(profile.notes, about: ["scopes"])
             try askPurpose(known, usual: profile.scopes ?? [])
@@ -128,11 +248,15 @@ struct AccountQuestions {
                 "For (\(names); or scopes) [\(PlainText.line(usual.joined(separator: " ")))]: "
             )
             guard !answer.isEmpty else { return }
-            if let found = known.first(where: { $0.purpose == answer }) {
-                scopes = found.scopes
+            let words = Self.words(answer.replacing(",", with: " "))
+            let found = words.map { word in known.first { $0.purpose == word.lowercased() } }
+            if !words.isEmpty, !found.contains(where: { $0 == nil }) {
+                // Each once, in the order of the purposes.
+                scopes = found.compactMap(\.self).flatMap(\.scopes).reduce(into: []) { all, scope in
+                    if !all.contains(scope) { all.append(scope) }
+                }
                 return
             }
-            let words = Self.words(answer)
             // A single word that is no purpose is more likely a slip than a scope, unless it looks like one.
             guard words.count == 1, !answer.contains(where: { ":/._-".contains($0) }) else {
                 scopes = words
@@ -203,48 +327,6 @@ struct AccountQuestions {
     }
 }
 
-/// A list of providers that a person chooses from by number, by name, or by the beginning of one.
-struct ProviderChoice {
-    enum Meaning: Equatable {
-        case provider(String)
-        case issuer(String)
-        /// All of them begin so.
-        case several([String])
-        case unknown
-    }
-
-    let names: [String]
-
-    func meaning(of answer: String) -> Meaning {
-        if answer.contains("://") { return .issuer(answer) }
-        if names.contains(answer) { return .provider(answer) }
-        if let number = Int(answer) {
-            return (1...max(names.count, 1)).contains(number) && !names.isEmpty
-                ? .provider(names[number - 1]) : .unknown
-        }
-        let word = answer.lowercased()
-        let matches = word.isEmpty ? [] : names.filter { $0.hasPrefix(word) }
-        guard let match = matches.first else { return .unknown }
-        return matches.count == 1 ? .provider(match) : .several(matches)
-    }
-
-    /// The names with their numbers, as many in a line as fit, each line with its newline.
-    func list(width: Int) -> String {
-        let digits = String(names.count).count
-        let cells = names.enumerated().map { index, name in
-            let number = String(index + 1)
-            return String(repeating: " ", count: digits - number.count) + number + " " + PlainText.line(name)
-        }
-        let cell = (cells.map(\.count).max() ?? 0) + 2
-        let columns = max(1, width / cell)
-        return stride(from: 0, to: cells.count, by: columns).reduce(into: "") { text, start in
-            let row = cells[start..<min(start + columns, cells.count)]
-            let padded = row.dropLast().map { $0 + String(repeating: " ", count: cell - $0.count) }
-            text += padded.joined() + (row.last ?? "") + "\n"
-        }
-    }
-}
-
 extension DaemonConnection {
     /// The scopes of a purpose, as the provider's profile has them, with `others` behind them.
     ///
@@ -266,5 +348,17 @@ extension DaemonConnection {
             )
         }
         return found.scopes + others.filter { !found.scopes.contains($0) }
+    }
+}
+
+extension DaemonConnection {
+    /// Whether there is an account of this name.
+    fileprivate mutating func hasAccount(_ name: String) throws(AuthctlError) -> Bool {
+        do throws(AuthctlError) {
+            return try !allStatuses(accounts: [name]).isEmpty
+        } catch {
+            guard error.isNoSuchAccount else { throw error }
+            return false
+        }
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import TextEncodings
 
 /// `authctl`: the root of all commands.
 struct AuthctlCommand: ParsableCommand {
@@ -29,7 +30,8 @@ struct AuthctlCommand: ParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            StatusCommand.self, TokenCommand.self, RefreshCommand.self, WatchCommand.self, AccountCommand.self,
+            StatusCommand.self, TokenCommand.self, RefreshCommand.self, WatchCommand.self, HistoryCommand.self,
+            AccountCommand.self,
             LoginCommand.self, ChallengeCommand.self, CallbackCommand.self, WebSessionCommand.self, LogoutCommand.self,
             ProviderCommand.self, StoreCommand.self, DoctorCommand.self, AgentCommand.self, InterfaceCommand.self,
             VersionCommand.self,
@@ -60,7 +62,7 @@ struct OutputOptions: ParsableArguments {
     /// - Parameter text: lines for people, each with its newline.
     func print(_ object: some Encodable, or text: @autoclosure () -> String) throws(AuthctlError) {
         if json {
-            try StandardOutput.write(WireText.encodeIndented(object) + "\n")
+            try StandardOutput.write(StampedJSON.text(WireText.encodeIndented(object)) + "\n")
         } else {
             try StandardOutput.show(text())
         }
@@ -70,7 +72,7 @@ struct OutputOptions: ParsableArguments {
     func printLine(_ object: some Encodable, or text: @autoclosure () -> String) throws(AuthctlError) {
         // Each is one write: an interrupt never leaves half of a line.
         if json {
-            try StandardOutput.write(WireText.encode(object) + "\n")
+            try StandardOutput.write(StampedJSON.text(WireText.encode(object)) + "\n")
         } else {
             try StandardOutput.show(text())
         }

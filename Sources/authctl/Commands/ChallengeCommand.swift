@@ -68,7 +68,8 @@ struct ChallengeCommand: ParsableCommand {
             .reportRejected,
             parameters,
             for: ReportRejected.Reply.self,
-            patience: DaemonConnection.refreshPatience
+            patience: DaemonConnection.refreshPatience,
+            waitingFor: DaemonConnection.server(of: account)
         )
         guard reply.status.refreshExitStatus == .success else { throw .notFresh(reply.status) }
         try output.print(reply, or: RefreshOutcome.line(for: reply.status))

@@ -75,7 +75,13 @@ struct LogoutCommand: ParsableCommand {
                     endSession: endSession ? true : nil,
                     forget: forget ? true : nil
                 )
-                let reply = try daemon.ask(.signOut, parameters, for: SignOut.Reply.self, patience: Self.patience)
+                let reply = try daemon.ask(
+                    .signOut,
+                    parameters,
+                    for: SignOut.Reply.self,
+                    patience: Self.patience,
+                    waitingFor: DaemonConnection.server(of: account)
+                )
                 answer.accounts.append(try tell(reply, of: account, &worst))
             } catch {
                 guard all, error.isOutcome else { throw error }

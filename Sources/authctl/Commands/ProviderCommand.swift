@@ -119,7 +119,8 @@ struct ProviderDiscoverCommand: ParsableCommand {
             .discoverProvider,
             DiscoverProvider.Parameters(url: url, name: name),
             for: DiscoverProvider.Reply.self,
-            patience: DaemonConnection.refreshPatience
+            patience: DaemonConnection.refreshPatience,
+            waitingFor: "the server at '\(url)'"
         )
         try output.print(reply, or: reply.profile)
     }

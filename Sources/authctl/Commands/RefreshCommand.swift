@@ -66,8 +66,8 @@ extension DaemonConnection {
     mutating func refresh(_ account: String) throws(AuthctlError) -> AccountStatus {
         let parameters = WireText.encode(Refresh.Parameters(account: account))
         let answer = try ask(.refresh, json: parameters, patience: Self.refreshPatience) {
-            guard StandardError.isTerminal else { return }
-            StandardError.note("waiting for the authorization server of '\(account)', 40 s at most")
+            // The daemon's own limit.
+            Self.tellOfWaiting(for: Self.server(of: account), seconds: 40)
         }
         let status = try WireText.decode(Refresh.Reply.self, from: answer).status
         guard status.refreshExitStatus == .success else { throw .notFresh(status) }
@@ -84,7 +84,9 @@ extension DaemonConnection {
     mutating func settle(_ status: AccountStatus, done: String) throws(AuthctlError) -> AccountStatus {
         do throws(AuthctlError) {
             let parameters = WireText.encode(AcquireToken.Parameters(account: status.account))
-            _ = try ask(.acquireToken, json: parameters, patience: Self.refreshPatience)
+            _ = try ask(.acquireToken, json: parameters, patience: Self.refreshPatience) {
+                Self.tellOfWaiting(for: Self.server(of: status.account), seconds: 40)
+            }
             return try allStatuses(accounts: [status.account]).first ?? status
         } catch {
             throw .keptButNotFresh(done: done, cause: error)

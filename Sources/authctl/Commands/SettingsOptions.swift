@@ -46,7 +46,7 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file with the client secret; '-' reads standard input, or asks on the terminal.",
+            "A file with the client secret, or the JSON of the client that Google's console downloads; '-' reads standard input, or asks on the terminal.",
             valueName: "file"
         ),
         completion: .file()
@@ -269,16 +269,20 @@ struct SettingsOptions: ParsableArguments {
     /// - Throws: `secretFile`.
     func clientKey() throws(AuthctlError) -> SecretText? {
         guard let clientKeyFile else { return nil }
-        return try SecretFile(name: clientKeyFile, purpose: .clientKey).read(prompt: nil)
+        return try ClientKeyFile(name: clientKeyFile).read()
     }
 
-    /// Nil: none given.
+    /// The client secret, and the id if the file with it says one. Nil: none given.
     ///
-    /// - Throws: `secretFile`, `cancelled`.
-    func clientSecret(account: String) throws(AuthctlError) -> SecretText? {
+    /// - Throws: `secretFile`, `unusableDocument`, `cancelled`.
+    func client(account: String) throws(AuthctlError) -> FileClient? {
         guard let clientSecretFile else { return nil }
-        return try SecretFile(name: clientSecretFile, purpose: .clientSecret)
-            .readLine(prompt: "client secret of '\(PlainText.line(account))': ")
+        var client = try ClientSecretFile(
+            name: clientSecretFile,
+            prompt: "client secret of '\(PlainText.line(account))': "
+        ).read()
+        client.id = try client.id(said: clientId)
+        return client
     }
 }
 

@@ -86,7 +86,9 @@ struct WatchCommand: ParsableCommand {
 
             Runs until it is interrupted: Ctrl-C ends it as it ends any program (130 to the shell).
 
-            Exit status: 69 if the daemon goes away, 75 if this program was too slow to keep up.
+            It goes on across a restart of the daemon, and begins with the present state again.
+
+            Exit status: 69 if the daemon goes away for good, 75 if this program was too slow to keep up.
 
             Examples:
 
@@ -105,12 +107,22 @@ struct WatchCommand: ParsableCommand {
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
         try daemon.subscribe(to: accounts)
+        var isComplete = false
         while true {
-            guard let change = try daemon.availableChange() else {
-                StandardOutput.wait(forInputOn: [daemon.pollDescriptor])
-                continue
+            do throws(AuthctlError) {
+                guard let change = try daemon.availableChange() else {
+                    StandardOutput.wait(forInputOn: [daemon.pollDescriptor])
+                    continue
+                }
+                isComplete = isComplete || change.event == "ready"
+                try output.printLine(change, or: ChangeLine(change: change).text)
+            } catch .connection(.ended) where isComplete {
+                // A restart, as an upgrade makes it, leaves a socket where the next daemon answers.
+                daemon = try connection.connect()
+                try daemon.subscribe(to: accounts)
+                isComplete = false
+                StandardError.note("the daemon was restarted; the present state follows")
             }
-            try output.printLine(change, or: ChangeLine(change: change).text)
         }
     }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import AuthRefreshInterface
 internal import StrictJSON
 internal import Terminal
+internal import TextEncodings
 internal import VarlinkClient
 
 /// `authctl token`.
@@ -249,6 +250,7 @@ struct PrintedIDToken {
     private var object: JSONObjectText {
         var object = JSONObjectText()
         object.add("audiences", JSONText.array(token.audiences))
+        object.add("expiresAt", UTCStamp.text(token.expiresAtUSec).map(JSONText.quote))
         object.add("expiresAtUSec", String(token.expiresAtUSec))
         object.add("idToken", JSONText.quote(token.token))
         object.add("nonce", token.nonce.map(JSONText.quote))

@@ -7,7 +7,7 @@ struct SessionCheck {
     let isSocketNamed: Bool
 
     var findings: [Finding] {
-        [identity, runtimeFolder, socketVariable, path].compactMap(\.self)
+        [identity, runtimeFolder, socketVariable, path, managerPath].compactMap(\.self)
     }
 
     /// Nil if there is nothing to say.
@@ -62,17 +62,56 @@ struct SessionCheck {
         }
     }
 
+    /// The folder of this program.
+    private var folder: String {
+        surroundings.program.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }
+    }
+
     private var path: Finding {
-        let found = surroundings.program(named: "authctl")
-        let folder = surroundings.program.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }
-        guard let found else {
+        guard let found = surroundings.program(named: "authctl") else {
             return .note(
                 .path,
                 "programs do not find authctl: '\(folder)' is not in PATH",
                 advice: "export PATH=\"\(folder):$PATH\" in ~/.profile, and log in anew"
             )
         }
-        return .ok(.path, "programs find '\(found)'")
+        // Ubuntu's authd has a program of this name, and there may be two installations.
+        guard surroundings.target(found) == surroundings.program else {
+            return .warning(
+                .path,
+                "a shell finds another authctl, '\(found)'; this one is '\(surroundings.program)'",
+                needs: .repair,
+                advice: "call this one by its path, or put '\(folder)' first in PATH"
+            )
+        }
+        return .ok(.path, "a shell finds '\(found)'")
+    }
+
+    /// What units of the user's find, whose PATH is not the shell's. Nil if nobody says: there is no systemd, or it does not answer.
+    private var managerPath: Finding? {
+        let answer = surroundings.run(["systemctl", "--user", "show-environment"])
+        guard answer.end == .exited(0),
+            let line = answer.text.split(separator: "\n").first(where: { $0.hasPrefix("PATH=") })
+        else { return nil }
+        // systemctl quotes for a shell what has other characters in it.
+        let path = line.dropFirst(5).drop { "$'".contains($0) }.prefix { $0 != "'" }
+        guard let found = surroundings.program(named: "authctl", in: String(path)) else {
+            return .note(
+                .path,
+                "units of yours do not find authctl: the service manager's PATH is '\(path)'",
+                advice: "name '\(surroundings.program)' in them; or write PATH=\(folder):$PATH to"
+                    + " ~/.config/environment.d/60-authctl.conf, and log in anew"
+            )
+        }
+        guard surroundings.target(found) == surroundings.program else {
+            return .warning(
+                .path,
+                "units of yours find another authctl, '\(found)'",
+                needs: .repair,
+                advice: "name '\(surroundings.program)' in them"
+            )
+        }
+        return .ok(.path, "units of yours find '\(found)'")
     }
 
     /// Nil if nobody says: there is no systemd, or it does not answer.

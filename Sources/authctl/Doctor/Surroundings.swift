@@ -26,6 +26,8 @@ struct Surroundings: Sendable {
     var program: String
     /// Runs a program of `PATH` to its end.
     var run: @Sendable ([String]) -> CommandOutput
+    /// What a path leads to, by symbolic links.
+    var target: @Sendable (String) -> String = { $0 }
 
     static var real: Surroundings {
         Surroundings(
@@ -37,7 +39,8 @@ struct Surroundings: Sendable {
             file: status,
             text: contents,
             program: realPath("/proc/self/exe"),
-            run: { CommandOutput(of: $0) }
+            run: { CommandOutput(of: $0) },
+            target: realPath
         )
     }
 
@@ -53,9 +56,11 @@ struct Surroundings: Sendable {
         return environment("LOGNAME") ?? environment("USER")
     }
 
-    /// Where a program is: the path itself if it is one, else the first place in `PATH`; nil if there is none.
-    func program(named name: String) -> String? {
-        let folders = environment("PATH")?.split(separator: ":").map(String.init) ?? []
+    /// Where a program is: the path itself if it is one, else the first place in `path`; nil if there is none.
+    ///
+    /// - Parameter path: folders with colons between them; nil: those of `PATH`.
+    func program(named name: String, in path: String? = nil) -> String? {
+        let folders = (path ?? environment("PATH"))?.split(separator: ":").map(String.init) ?? []
         let candidates = name.contains("/") ? [name] : folders.map { "\($0)/\(name)" }
         return candidates.first { path in
             guard let file = file(path) else { return false }
@@ -116,7 +121,11 @@ struct CommandOutput: Equatable, Sendable {
     }
 
     /// Runs a program of `PATH`, without a shell; standard output and error are taken together.
-    init(of words: [String]) {
+    ///
+    /// - Parameters:
+    ///   - limitMilliseconds: how long it may take.
+    ///   - longest: bytes that are read of it at most.
+    init(of words: [String], limitMilliseconds: Int32 = Self.limitMilliseconds, longest: Int = Self.longest) {
         var ends: [Int32] = [0, 0]
         // A socket pair can be made close-on-exec in one step, which Swift's pipe(2) cannot.
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -132,7 +141,7 @@ struct CommandOutput: Equatable, Sendable {
             self.init(end: .notStarted(failure))
             return
         }
-        let (bytes, isEnded) = Self.read(from: ends[0])
+        let (bytes, isEnded) = Self.read(from: ends[0], limitMilliseconds, longest)
         if !isEnded { kill(child, SIGKILL) }
         var status: Int32 = 0
         while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
@@ -153,9 +162,13 @@ struct CommandOutput: Equatable, Sendable {
     }
 
     /// All that comes until the end, or until it takes too long or becomes too much.
-    private static func read(from descriptor: Int32) -> (bytes: [UInt8], isEnded: Bool) {
+    private static func read(
+        from descriptor: Int32,
+        _ limitMilliseconds: Int32,
+        _ longest: Int
+    ) -> (bytes: [UInt8], isEnded: Bool) {
         var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 4096)
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
         let end = milliseconds + Int64(limitMilliseconds)
         while bytes.count < longest {
             var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -143,6 +143,12 @@ extension SecretFileError {
                 status: .badData,
                 message: "the \(purpose.rawValue) is longer than \(SecretFile.largestSize / 1024) KiB"
             )
+        case .notOneLine(.clientKey):
+            Report(
+                status: .badData,
+                message: "the client key is no text",
+                hints: ["PEM is expected: openssl pkey -inform DER -in FILE -out key.pem makes it of DER"]
+            )
         case .notOneLine(let purpose):
             Report(
                 status: .badData,

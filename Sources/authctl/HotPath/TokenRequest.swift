@@ -182,7 +182,9 @@ extension TokenRequest {
     }
 
     func reply(from daemon: inout DaemonConnection) throws(AuthctlError) -> JSONText {
-        try daemon.ask(.acquireToken, json: parameters, patience: DaemonConnection.refreshPatience)
+        try daemon.ask(.acquireToken, json: parameters, patience: DaemonConnection.refreshPatience) { [account] in
+            DaemonConnection.tellOfWaiting(for: DaemonConnection.server(of: account), seconds: 40)
+        }
     }
 
     func warnIfShort(_ token: AcquiredToken) {
@@ -271,6 +273,7 @@ struct AcquiredToken {
         var object = JSONObjectText()
         object.add("accessToken", JSONText.quote(accessToken))
         object.add("dpopProof", proof.map(JSONText.quote))
+        object.add("expiresAt", UTCStamp.text(expiresAtUSec).map(JSONText.quote))
         object.add("expiresAtUSec", String(expiresAtUSec))
         object.add("scopes", scopes.map(JSONText.array))
         object.add("tokenType", JSONText.quote(tokenType))

@@ -41,17 +41,22 @@ struct LiveStatus {
 
     private func draw(_ feed: inout StatusFeed) throws(AuthctlError) -> Ending {
         var screen = try TerminalScreen()
+        var position = ScrollPosition()
         let signals = CaughtSignals(Self.ending + [SIGTSTP, SIGWINCH])
         while true {
             let time = LocalTime.now
             let accounts = feed.accounts
-            try screen.draw(text(accounts, feed.info, time), footer: footer(isAnswered: feed.isAnswered))
+            let page = view(accounts, feed.info, time).screen(.standardOutput)
+                .page(height: TerminalScreen.room, offset: position.offset)
+            position.settle(on: page)
+            screen.takeEachKey(page.hidden != nil)
+            try screen.draw(page.lines, footer: footer(page, isAnswered: feed.isAnswered))
             let next = min(time.untilWordsChange(accounts.flatMap(\.shownInstants)), Self.longestWait)
             // Changes are left in the socket for the first moment: they are drawn together.
-            var result = try wait(for: screen.keyDescriptors, Self.pace, &screen, signals)
+            var result = try wait(for: screen.keyDescriptors, Self.pace, &screen, &position, signals)
             if case .nothing = result, try !feed.takeChanges() {
                 let descriptors = screen.keyDescriptors + feed.pollDescriptors
-                result = try wait(for: descriptors, next - Self.pace, &screen, signals)
+                result = try wait(for: descriptors, next - Self.pace, &screen, &position, signals)
                 try feed.takeChanges()
             }
             if case .ending(let ending) = result { return ending }
@@ -63,14 +68,15 @@ struct LiveStatus {
         for descriptors: [Int32],
         _ microseconds: Int64,
         _ screen: inout TerminalScreen,
+        _ position: inout ScrollPosition,
         _ signals: borrowing CaughtSignals
     ) throws(AuthctlError) -> WaitResult {
         let ready = signals.wait(for: descriptors, microseconds: max(0, microseconds))
         if ready.contains(STDIN_FILENO) {
             // A terminal that hangs up sends SIGHUP, if it can.
             guard let keys = screen.takeKeys() else { return .ending(.signal(SIGHUP)) }
-            // Ctrl-D is no key, but the end of them.
             if keys.isEmpty || keys.contains(where: TerminalScreen.lastKeys.contains) { return .ending(.quit) }
+            position.move(by: keys)
         }
         let arrived = signals.take()
         if let number = arrived.first(where: Self.ending.contains) { return .ending(.signal(number)) }
@@ -83,15 +89,41 @@ struct LiveStatus {
         return arrived.isEmpty && !ready.contains(STDIN_FILENO) ? .nothing : .redraw
     }
 
-    private func text(_ accounts: [AccountStatus], _ info: GetInfo.Reply?, _ time: LocalTime) -> String {
+    private func view(_ accounts: [AccountStatus], _ info: GetInfo.Reply?, _ time: LocalTime) -> StatusView {
         let condition = names.isEmpty ? info.map(DaemonCondition.text) ?? "" : ""
         return StatusView(accounts: accounts, time: time, condition: condition)
-            .render(.standardOutput, height: TerminalScreen.room)
     }
 
-    private func footer(isAnswered: Bool) -> String {
-        let text = isAnswered ? "q quits" : "q quits; the daemon does not answer yet, this is what was last known"
-        return TerminalStyle.standardOutput.paint(text, .faint)
+    private func footer(_ page: StatusScreen.Page, isAnswered: Bool) -> String {
+        let scrolling = page.hidden.map { "; \($0)" } ?? ""
+        let text = "q quits" + scrolling
+        let trouble = isAnswered ? "" : "; the daemon does not answer yet, this is what was last known"
+        return TerminalStyle.standardOutput.paint(text + trouble, .faint)
+    }
+}
+
+/// Which part of the accounts and notes is shown.
+private struct ScrollPosition {
+    private(set) var offset = 0
+    private var room = 1
+    private var keys = ScrollKeys()
+
+    /// What was asked for becomes what there is.
+    mutating func settle(on page: StatusScreen.Page) {
+        (offset, room) = (page.offset, page.room)
+    }
+
+    mutating func move(by bytes: [UInt8]) {
+        for step in keys.steps(in: bytes) {
+            switch step {
+            case .lines(let count): offset += count
+            case .pages(let count): offset += count * max(1, room - 1)
+            case .beginning: offset = 0
+            // No screen has so many lines.
+            case .end: offset = 1 << 30
+            }
+            offset = max(0, offset)
+        }
     }
 }
 
@@ -104,18 +136,20 @@ extension AccountStatus {
 
 /// The terminal as a screen of its own, which is drawn anew in place; what was there before comes back at the end.
 ///
-/// As little as possible is changed, for nobody changes it back after SIGKILL: the terminal goes on gathering lines and showing what is
-/// typed, so that a shell is as usable as before. Only a `q` ends a line as Enter does.
+/// As little as possible is changed, for nobody changes it back after SIGKILL: while everything is in sight, the terminal goes on gathering
+/// lines and showing what is typed, so that a shell is as usable as before. Only a `q` ends a line as Enter does.
 struct TerminalScreen: ~Copyable {
     /// xterm's private mode of the alternate screen.
     private static let enter = "\u{1B}[?1049h"
     private static let leave = "\u{1B}[?1049l"
 
-    /// The keys that are read as soon as they are typed.
-    static let lastKeys = [UInt8(ascii: "q"), UInt8(ascii: "Q")]
+    /// The keys that are read as soon as they are typed: `q`, and Ctrl-D where the terminal does not gather lines.
+    static let lastKeys = [UInt8(ascii: "q"), UInt8(ascii: "Q"), 0x04]
 
     /// Nil: nobody types here.
     private var settingsBefore: termios?
+    /// Whether each key comes as it is typed, and none is shown.
+    private var takesEachKey = false
 
     /// - Throws: `usage` if standard output is no terminal, or one that cannot move its cursor.
     static func check() throws(AuthctlError) {
@@ -141,15 +175,30 @@ struct TerminalScreen: ~Copyable {
 
     /// Takes the terminal, also after `close`.
     func open() throws(AuthctlError) {
-        if var settings = settingsBefore {
+        setKeys()
+        try StandardOutput.write(Self.enter)
+    }
+
+    /// Has each key come as it is typed, as scrolling needs it; or lines, which leave the terminal as it was.
+    mutating func takeEachKey(_ isWanted: Bool) {
+        guard takesEachKey != isWanted else { return }
+        takesEachKey = isWanted
+        setKeys()
+    }
+
+    private func setKeys() {
+        guard var settings = settingsBefore else { return }
+        if takesEachKey {
+            settings.c_lflag &= ~tcflag_t(ECHO | ICANON)
+            TypedLine.waitForEachByte(&settings)
+        } else {
             // termios(3): two characters more that end a line. All else that is typed stays with the terminal until Enter.
             unsafe withUnsafeMutableBytes(of: &settings.c_cc) { characters in
                 unsafe characters[Int(VEOL)] = Self.lastKeys[0]
                 unsafe characters[Int(VEOL2)] = Self.lastKeys[1]
             }
-            unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
         }
-        try StandardOutput.write(Self.enter)
+        unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
     }
 
     /// Gives the terminal back as it was.
@@ -163,14 +212,8 @@ struct TerminalScreen: ~Copyable {
         }
     }
 
-    /// Shows the lines, as many as there is room for, with `footer` below them.
-    func draw(_ text: String, footer: String) throws(AuthctlError) {
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
-        let room = Self.room
-        if lines.count > room {
-            let hidden = lines.count - room + 1
-            lines = lines.prefix(room - 1) + ["(\(hidden) more lines: name accounts, or make the terminal taller)"]
-        }
+    /// Shows the lines, with `footer` below them.
+    func draw(_ lines: [String], footer: String) throws(AuthctlError) {
         let drawn = (lines + [footer]).joined(separator: "\u{1B}[K\r\n")
         // From the corner, over what is there: nothing flickers. Lines are cut at the edge instead of wrapped, for as long as this takes.
         try StandardOutput.show("\u{1B}[?7l\u{1B}[H\(drawn)\u{1B}[K\u{1B}[J\u{1B}[?7h")

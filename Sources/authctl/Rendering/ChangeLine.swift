@@ -25,15 +25,11 @@ struct ChangeLine {
     private func line(account: String, _ sentence: String) -> String {
         let columns = [
             LocalTime.stamp(change.atUSec),
-            Self.pad(PlainText.line(account), to: Self.accountWidth),
+            PlainText.pad(PlainText.line(account), to: Self.accountWidth),
             sentence.isEmpty
-                ? PlainText.line(change.event) : Self.pad(PlainText.line(change.event), to: Self.eventWidth),
+                ? PlainText.line(change.event) : PlainText.pad(PlainText.line(change.event), to: Self.eventWidth),
             sentence,
         ]
         return columns.filter { !$0.isEmpty }.joined(separator: "  ") + "\n"
-    }
-
-    private static func pad(_ text: String, to width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
     }
 }

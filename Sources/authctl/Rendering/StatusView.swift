@@ -11,33 +11,35 @@ struct StatusView {
     var condition = ""
 
     /// The lines, each with its newline.
-    ///
-    /// - Parameter height: how many lines there is room for; nil: as many as there are. Fresh accounts make room first, then other
-    ///   lines of the table, which the notes tell too; the summary stays.
-    func render(_ style: TerminalStyle, height: Int? = nil) -> String {
+    func render(_ style: TerminalStyle) -> String {
         guard !accounts.isEmpty else { return "no accounts\n" + condition }
-        let notes = Self.lines(accounts.compactMap { StatusNote($0, time)?.render(style) }.joined(separator: "\n"))
-        let end = Self.lines(summary + "\n" + clocks + condition).flatMap {
-            WrappedText.lines($0, width: style.width, indent: 2)
-        }
-        // A blank line stands before the notes, and one after them.
-        let others = notes.count + end.count + (notes.isEmpty ? 1 : 2)
-        let table = tableLines(style, room: height.map { $0 - others })
-        let room = height.map { $0 - others + notes.count - table.count } ?? notes.count
-        let shown = notes.count <= room ? notes : notes.prefix(max(0, room - 1)) + ["(name accounts to see all)"]
-        let parts = [table, shown, end].filter { !$0.isEmpty }
-        return parts.map { $0.joined(separator: "\n") + "\n" }.joined(separator: "\n")
+        let notes = accounts.compactMap { StatusNote($0, time)?.render(style) }.joined(separator: "\n")
+        let parts = [table(accounts).render(style), notes, end(style).joined(separator: "\n") + "\n"]
+        return parts.filter { !$0.isEmpty }.joined(separator: "\n")
     }
 
-    private func tableLines(_ style: TerminalStyle, room: Int?) -> [String] {
-        guard let room, accounts.count + 1 > room else { return Self.lines(table(accounts).render(style)) }
-        // The header, and the line that tells what is missing.
-        let count = max(0, room - 2)
-        let urgent = accounts.indices.filter { accounts[$0].knownState != .fresh }
-        let fresh = accounts.indices.filter { accounts[$0].knownState == .fresh }
-        let kept = (urgent + fresh).prefix(count).sorted().map { accounts[$0] }
-        let hidden = "(\(accounts.count - kept.count) more: name accounts, or make the terminal taller)"
-        return (kept.isEmpty ? [] : Self.lines(table(kept).render(style))) + [hidden]
+    /// The same for a screen that is scrolled: the most urgent accounts first, and nothing beyond the edge.
+    func screen(_ style: TerminalStyle) -> StatusScreen {
+        guard !accounts.isEmpty else {
+            return StatusScreen(header: [], body: ["no accounts"], rowCount: 0, end: Self.lines(condition))
+        }
+        let urgent = accounts.enumerated().sorted {
+            ($0.element.urgency(at: time.nowUSec), $0.offset) < ($1.element.urgency(at: time.nowUSec), $1.offset)
+        }.map(\.element)
+        let table = Self.lines(table(urgent).render(style))
+        let notes = urgent.compactMap { StatusNote($0, time)?.render(style, breaking: true) }
+        return StatusScreen(
+            header: Array(table.prefix(1)),
+            body: table.dropFirst() + notes.flatMap { [""] + Self.lines($0) },
+            rowCount: urgent.count,
+            end: end(style)
+        )
+    }
+
+    private func end(_ style: TerminalStyle) -> [String] {
+        Self.lines(summary + "\n" + clocks + condition).flatMap {
+            WrappedText.lines($0, width: style.width, indent: 2)
+        }
     }
 
     private static func lines(_ text: String) -> [String] {
@@ -220,8 +222,15 @@ struct StatusNote {
     }
 
     /// The lines, each with its newline.
-    func render(_ style: TerminalStyle) -> String {
-        let heading = WrappedText.lines(PlainText.line("\(account) \(title)"), width: style.width, indent: 2)
+    ///
+    /// - Parameter breaking: whether long words are broken at the edge.
+    func render(_ style: TerminalStyle, breaking: Bool = false) -> String {
+        let heading = WrappedText.lines(
+            PlainText.line("\(account) \(title)"),
+            width: style.width,
+            indent: 2,
+            breaking: breaking
+        )
         var text = heading.joined(separator: "\n") + "\n"
         for (label, words) in lines {
             let padding = String(repeating: " ", count: max(1, Self.margin - 2 - label.count))
@@ -229,7 +238,8 @@ struct StatusNote {
                 PlainText.line(words),
                 width: style.width.map { $0 - Self.margin },
                 // A command that was copied stays one.
-                ending: label == "run" ? " \\" : ""
+                ending: label == "run" ? " \\" : "",
+                breaking: breaking
             )
             let rest = "\n" + String(repeating: " ", count: Self.margin)
             text += "  " + style.paint(label, .faint) + padding + wrapped.joined(separator: rest) + "\n"
@@ -267,6 +277,21 @@ extension AccountStatus {
 
     /// Whether the store cannot read the account.
     var isDamaged: Bool { reason == "damaged" }
+
+    /// The place in a list of what needs its user: 0 comes first.
+    func urgency(at nowUSec: Int64) -> Int {
+        switch knownState {
+        case .interactionRequired: 0
+        case .misconfigured: 1
+        case .retrying: isValid(at: nowUSec) ? 4 : 2
+        case .signedOut: 3
+        case .refreshTokenExpiring: 5
+        case nil: 6
+        case .refreshing: failures > 0 ? 4 : 8
+        case .parked: 7
+        case .fresh: hint == nil ? 8 : 5
+        }
+    }
 
     /// Whether there is an access token that has not ended.
     func isValid(at nowUSec: Int64) -> Bool {

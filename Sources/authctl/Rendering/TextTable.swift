@@ -24,9 +24,9 @@ struct TextTable {
 
     /// The lines, each with its newline.
     func render(_ style: TerminalStyle) -> String {
-        var widths = header.map(\.count)
+        var widths = header.map(TerminalWidth.of)
         for row in rows {
-            for (column, cell) in row.enumerated() { widths[column] = max(widths[column], cell.text.count) }
+            for (column, cell) in row.enumerated() { widths[column] = max(widths[column], TerminalWidth.of(cell.text)) }
         }
         let columns = fit(&widths, into: style.width)
         var text = line(header.map { Cell(text: $0, colour: .faint) }, columns, widths, style)
@@ -61,14 +61,15 @@ struct TextTable {
             let text = Self.cut(cells[column].text, to: widths[column], style.charset.ellipsis)
             line += style.paint(text, cells[column].colour)
             if column != columns.last {
-                line += String(repeating: " ", count: widths[column] - text.count + Self.gap)
+                line += String(repeating: " ", count: widths[column] - TerminalWidth.of(text) + Self.gap)
             }
         }
         return line + "\n"
     }
 
     private static func cut(_ text: String, to width: Int, _ ellipsis: String) -> String {
-        text.count <= width ? text : text.prefix(max(0, width - ellipsis.count)) + ellipsis
+        TerminalWidth.of(text) <= width
+            ? text : TerminalWidth.prefix(of: text, columns: max(0, width - ellipsis.count)) + ellipsis
     }
 }
 
@@ -81,7 +82,7 @@ enum NamedLines {
     static func text(_ lines: [(name: String, value: String?)]) -> String {
         lines.reduce(into: "") { text, line in
             guard let value = line.value else { return }
-            let padding = String(repeating: " ", count: max(1, width - line.name.count))
+            let padding = String(repeating: " ", count: max(1, width - TerminalWidth.of(line.name)))
             text += line.name + padding + PlainText.line(value) + "\n"
         }
     }

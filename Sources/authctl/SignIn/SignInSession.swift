@@ -80,6 +80,8 @@ struct SignInSession: ~Copyable {
         var parameters = plan.parameters
         parameters.flow = flow?.rawValue
         try daemon.follow(.startSignIn, parameters)
+        // The server may be asked for its metadata first, or for the request's place.
+        reminder = StandardError.isTerminal ? SignInReminder(server: plan.account) : nil
         do throws(AuthctlError) {
             while true {
                 while let (reply, continues) = try daemon.availableReply(StartSignIn.Reply.self) {
@@ -150,8 +152,8 @@ struct SignInSession: ~Copyable {
         )
         let complete = reply.verificationUriComplete.flatMap(WebLink.init)
         paste.tell(text.opening)
-        if flow != .device { reminder = SignInReminder(redirectURI: reply.redirectUri) }
-        if flow == .device, page.choice.browser == nil { showQRCode((complete ?? link).text) }
+        reminder = flow == .device ? nil : SignInReminder(redirectURI: reply.redirectUri)
+        if flow == .device, page.choice.browser == nil { showQRCode((complete ?? link).text, below: text.opening) }
         open(complete ?? link)
         guard let prompt = text.prompt else { return StandardError.show(SignInText.waiting) }
         paste.open(prompt)
@@ -182,12 +184,11 @@ struct SignInSession: ~Copyable {
         }
     }
 
-    private func showQRCode(_ text: String) {
-        var size = winsize()
-        let isKnown = unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_row > 0
-        guard let code = TerminalQRCode(text)?.text(.standardError, lines: isKnown ? Int(size.ws_row) : nil) else {
-            return
-        }
+    /// Shows a code to be read off, where `opening` with the address and the code to be typed stays in sight above it.
+    private func showQRCode(_ text: String, below opening: String) {
+        let style = TerminalStyle.standardError
+        let lines = style.height.map { $0 - style.lineCount(of: opening + "\n" + SignInText.waiting) }
+        guard let code = TerminalQRCode(text)?.text(style, lines: lines) else { return }
         StandardError.show(code + "\n")
     }
 
@@ -332,50 +333,6 @@ struct SessionEnd {
                 return "\(browser.name) was not opened"
             }
         }
-    }
-}
-
-/// What the person is told after a while in which nothing came back.
-///
-/// A server that does not know the client, or its redirect URI, must not send the browser back (RFC 6749 §4.1.2.1): it shows a page of its
-/// own, and this program hears nothing.
-struct SignInReminder {
-    /// Long enough to type a password, short enough for somebody who looks at an error page.
-    static let delay = Duration.seconds(30)
-
-    let redirectURI: String?
-    private let dueAt: ContinuousClock.Instant
-
-    init(redirectURI: String?, now: ContinuousClock.Instant = .now) {
-        self.redirectURI = redirectURI
-        dueAt = now + Self.delay
-    }
-
-    /// µs until it is due, 1 or more.
-    var remaining: Int64 {
-        let rest = (dueAt - .now).components
-        return max(rest.seconds * 1_000_000 + rest.attoseconds / 1_000_000_000_000, 1)
-    }
-
-    /// The lines to show, with their newlines.
-    var text: String {
-        let uri = redirectURI.map { " '\(PlainText.line($0))'" } ?? ""
-        return """
-            Nothing has come back yet. If the page shows an error, the server does not tell this program:
-              unknown client      compare the client id with 'authctl account show'
-              redirect URI        register\(uri) with the client
-            Ctrl-C ends the sign-in.
-
-            """
-    }
-}
-
-extension SignInReminder? {
-    /// The lines to show, once, when it is time.
-    fileprivate mutating func takeIfDue() -> String? {
-        guard let reminder = self, reminder.remaining == 1 else { return nil }
-        self = nil
-        return reminder.text
     }
 }
 

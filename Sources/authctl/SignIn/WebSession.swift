@@ -216,7 +216,8 @@ extension AuthctlError {
     var asNoContext: AuthctlError {
         switch self {
         case .noPrivateWindow: .noContext(cause: self)
-        case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .secretsToTerminal,
+        case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .wrongIssuer, .noJournal,
+            .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .refused, .nameTaken, .notFresh,
             .keptButNotFresh, .signOutFailed, .reported, .cannotStartAgent, .cannotStartDaemon, .noPortal,
             .portalFailed, .noSuchBrowser, .noContext, .callbackIsError, .cancelled:

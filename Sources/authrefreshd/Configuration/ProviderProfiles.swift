@@ -2,6 +2,7 @@ internal import AccountStorage
 internal import Foundation
 internal import OAuthClient
 internal import RefreshCore
+internal import TextEncodings
 internal import Yams
 
 /// The provider profiles that are installed, by name.
@@ -45,6 +46,12 @@ struct ProviderProfiles: Equatable, Sendable {
     /// The file that a profile was read from; empty if it came from none.
     func path(of name: String) -> String {
         paths[name] ?? ""
+    }
+
+    /// The first profile whose issuer is of the same host as `issuer`; nil if there is none.
+    func nameForHost(of issuer: Issuer) -> String? {
+        let host = ShownHost.of(issuer.url).lowercased()
+        return names.first { byName[$0]?.issuerText.map { ShownHost.of($0).lowercased() } == host }
     }
 
     /// The profile that an account names, or else the one for its issuer.

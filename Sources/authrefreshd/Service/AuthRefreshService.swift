@@ -75,6 +75,7 @@ struct AuthRefreshService: Sendable {
         case .diagnose: try store.diagnose(call, responder, on: coordinator)
         case .listProviders: responder.reply(try providers.providers(call, on: coordinator))
         case .discoverProvider: try providers.discover(call, responder, on: coordinator)
+        case .checkServer: try providers.check(call, responder, on: coordinator)
         }
     }
 

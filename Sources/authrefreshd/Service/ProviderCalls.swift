@@ -42,6 +42,54 @@ struct ProviderCalls: DutyCalls {
         responder.onDisconnect { task.cancel() }
     }
 
+    /// Asks the server of an account that is yet to be added, beside the calls that follow.
+    func check(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) {
+        let asked = try call.decodeParameters(as: CheckServer.Parameters.self)
+        var settings = coordinator.settings
+        let profiles = settings.profiles
+        let said = AccountSettings(name: "") {
+            $0.issuer = asked.issuer
+            $0.provider = asked.provider
+            $0.variables = asked.variables
+            $0.providerSettings = asked.providerSettings
+        }
+        let reader = SettingsReader(profiles: profiles)
+        try reader.checkSize(of: said)
+        let choice = try reader.choice(said)
+        let issuer = choice.issuer
+        let profile = settings.profile(for: choice)
+        let name = profiles.profile(provider: choice.provider, issuer: issuer)?.name
+        var reply = CheckServer.Reply(issuer: issuer.url, provider: name)
+        guard coordinator.host.isOnline || issuer.isLoopback else {
+            reply.unreachable = "there is no network route"
+            return responder.reply(reply)
+        }
+        guard coordinator.lifecycle.beginDiagnosis() else {
+            throw VarlinkError(LimitExceededError(.diagnoses, maximum: CallerLimits.diagnosesMax))
+        }
+        let task = Task { @concurrent [coordinator = self.coordinator, client = coordinator.client, reply] in
+            var reply = reply
+            do throws(IssuerFault) {
+                try await client.check(issuer, profile: profile)
+            } catch {
+                switch error {
+                case .unreachable(let reason): reply.unreachable = reason
+                case .contradicted(let reason, let other):
+                    reply.contradiction = reason
+                    reply.otherIssuer = other?.url
+                    reply.otherProvider = name == nil ? profiles.nameForHost(of: issuer) : nil
+                }
+            }
+            await coordinator.diagnosisEnded()
+            responder.reply(reply)
+        }
+        responder.onDisconnect { task.cancel() }
+    }
+
     func providers(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
         -> ListProviders.Reply
     {

@@ -112,7 +112,7 @@ struct SettingsReader {
     }
 
     /// Goes before all reading: what is read can be no larger.
-    private func checkSize(of settings: AccountSettings) throws(VarlinkError) {
+    func checkSize(of settings: AccountSettings) throws(VarlinkError) {
         guard settings.byteCount <= CallerLimits.settingsBytesMax else {
             throw VarlinkError(LimitExceededError(.settingsBytes, maximum: CallerLimits.settingsBytesMax))
         }

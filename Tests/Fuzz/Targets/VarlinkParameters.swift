@@ -49,6 +49,7 @@ enum VarlinkParameters {
         case .signOut: reread(call, SignOut.Parameters.self)
         case .backupStore: reread(call, BackupStore.Parameters.self)
         case .discoverProvider: reread(call, DiscoverProvider.Parameters.self)
+        case .checkServer: reread(call, CheckServer.Parameters.self)
         case .diagnose: reread(call, Diagnose.Parameters.self)
         }
     }

@@ -1,0 +1,99 @@
+/// Instants as RFC 3339 has them, in UTC: what programs read, whatever their time zone.
+package enum UTCStamp {
+    private static let microseconds: Int64 = 1_000_000
+    private static let day: Int64 = 86_400
+    /// The last second of the year 9999: RFC 3339 §1 has years of four digits.
+    private static let last: Int64 = 253_402_300_799
+
+    /// `2026-11-22T14:02:31Z`, with a fraction if there is one: `2026-11-22T14:02:31.040000Z`.
+    ///
+    /// - Parameter instant: µs since 1970.
+    /// - Returns: nil before 1970, and after the year 9999, where those instants are that stand for no end.
+    package static func text(_ instant: Int64) -> String? {
+        let seconds = instant / microseconds
+        guard instant >= 0, seconds <= last else { return nil }
+        let (year, month, date) = civil(seconds / day)
+        let rest = seconds % day
+        let fraction = instant % microseconds
+        var text = padded(year, 4) + "-" + padded(month, 2) + "-" + padded(date, 2)
+        text += "T" + padded(rest / 3600, 2) + ":" + padded(rest / 60 % 60, 2) + ":" + padded(rest % 60, 2)
+        if fraction > 0 { text += "." + padded(fraction, 6) }
+        return text + "Z"
+    }
+
+    /// The date of a day since 1970, in the Gregorian calendar. Years begin in March here, so that the leap day is a year's last one.
+    private static func civil(_ day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        // Days from 0000-03-01 to 1970-01-01, and in 400 years, which the calendar repeats itself after.
+        let shifted = day + 719_468
+        let (era, ofEra) = (shifted / 146_097, shifted % 146_097)
+        let year = (ofEra - ofEra / 1_460 + ofEra / 36_524 - ofEra / 146_096) / 365
+        let ofYear = ofEra - (365 * year + year / 4 - year / 100)
+        // From March on, five months have 153 days.
+        let month = (5 * ofYear + 2) / 153
+        let isNextYear = month >= 10
+        return (
+            era * 400 + year + (isNextYear ? 1 : 0), isNextYear ? month - 9 : month + 3,
+            ofYear - (153 * month + 2) / 5 + 1
+        )
+    }
+
+    private static func padded(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}
+
+/// JSON with instants in both forms that programs want.
+package enum StampedJSON {
+    /// The text with `"expiresAt":"2026-11-22T14:02:31Z"` before each `"expiresAtUSec":1795356151000000`, on a line of its own if that is.
+    package static func text(_ json: String) -> String {
+        let bytes = Array(json.utf8)
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count + bytes.count / 8)
+        var place = 0
+        while place < bytes.count {
+            guard bytes[place] == quote else {
+                result.append(bytes[place])
+                place += 1
+                continue
+            }
+            let end = endOfString(bytes, from: place)
+            if let stamp = stamp(bytes, place..<end) {
+                let indent = result.reversed().prefix { $0 == newline || $0 == blank }.reversed()
+                result += stamp
+                result += indent
+            }
+            result += bytes[place..<end]
+            place = end
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private static let quote = UInt8(ascii: "\"")
+    private static let blank = UInt8(ascii: " ")
+    private static let newline = UInt8(ascii: "\n")
+    private static let suffix = Array("USec\"".utf8)
+
+    /// Behind the closing quote.
+    private static func endOfString(_ bytes: [UInt8], from start: Int) -> Int {
+        var place = start + 1
+        while place < bytes.count, bytes[place] != quote {
+            place += bytes[place] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return min(place + 1, bytes.count)
+    }
+
+    /// The member to stand before the one whose name is in `range`, with its comma; nil if that is no instant.
+    private static func stamp(_ bytes: [UInt8], _ range: Range<Int>) -> [UInt8]? {
+        guard bytes[range].count > suffix.count + 1, bytes[range].suffix(suffix.count).elementsEqual(suffix) else {
+            return nil
+        }
+        let between = bytes[range.upperBound...].prefix { $0 == blank || $0 == UInt8(ascii: ":") }
+        guard between.contains(UInt8(ascii: ":")) else { return nil }
+        let digits = bytes[between.endIndex...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard let instant = Int64(String(decoding: digits, as: UTF8.self)), let text = UTCStamp.text(instant) else {
+            return nil
+        }
+        return bytes[range].dropLast(suffix.count) + [quote] + between + Array("\"\(text)\",".utf8)
+    }
+}

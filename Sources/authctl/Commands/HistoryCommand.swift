@@ -1,0 +1,100 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+internal import Terminal
+internal import TextEncodings
+
+/// `authctl history`.
+struct HistoryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "Show how an account has fared: refreshes, outages, sign-ins.",
+        discussion: """
+            A character for each of the last hours, then what happened, the last at the end. What repeats itself is one line. It is \
+            read from your journal (journalctl --user -u authrefreshd), which keeps what it has room for; an hour of which \
+            the journal tells nothing is blank.
+
+            An hour shows the worst that it has seen: a refresh that failed and succeeded a minute later makes it 'retrying'.
+
+            Exit status: 4 no such account, 69 if the journal cannot be read.
+
+            Examples:
+
+              authctl history work
+              authctl history work --hours 168
+              authctl history work --json
+            """
+    )
+
+    @Argument(help: "The account; the only one need not be named on a terminal.", completion: DaemonCompletion.accounts)
+    var account: String?
+
+    @Option(help: ArgumentHelp("How many hours to look back, 1 to 720.", valueName: "number"))
+    var hours = 48
+
+    @OptionGroup var output: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+        guard (1...720).contains(hours) else { throw ValidationError("'--hours' is 1 to 720") }
+    }
+
+    func run() throws(AuthctlError) {
+        let name = try OnlyAccount.resolve(account, connection)
+        guard Refusal.isPossibleName(name) else {
+            let parameters = WireText.encode(NoSuchAccountError(account: name))
+            throw .refused(Refusal(name: NoSuchAccountError.name, parameters: parameters))
+        }
+        let now = LocalTime.now.nowUSec
+        let since = now - Int64(hours) * AccountHistory.hour
+        let journal = try AccountJournal.read(of: name, sinceUSec: since)
+        // The journal knows accounts that are gone. Of one that it does not know, the daemon may.
+        if journal.lines.isEmpty {
+            var daemon = try connection.connect()
+            _ = try daemon.allStatuses(accounts: [name])
+            StandardError.note("the journal tells nothing about it for these \(hours) hours")
+        }
+        let history = AccountHistory(lines: journal.lines, nowUSec: now, hourCount: hours)
+        try output.print(
+            HistoryAnswer(account: name, history),
+            or: HistoryView(account: name, history: history).render(.standardOutput)
+        )
+    }
+}
+
+/// What `authctl history` prints with `--json`.
+struct HistoryAnswer: Encodable {
+    struct Hour: Encodable {
+        let fromUSec: Int64
+        let state: String
+    }
+
+    struct Event: Encodable {
+        let atUSec: Int64
+        let event: String
+        let cause: String?
+        let correlationId: String?
+        let expiresAtUSec: Int64?
+    }
+
+    let account: String
+    let hours: [Hour]
+    let events: [Event]
+
+    init(account: String, _ history: AccountHistory) {
+        self.account = account
+        let start = history.startUSec
+        hours = history.hours.enumerated().map {
+            Hour(fromUSec: start + Int64($0.offset) * AccountHistory.hour, state: $0.element.rawValue)
+        }
+        events = history.lines.map {
+            Event(
+                atUSec: $0.atUSec,
+                event: $0.event,
+                cause: AccountHistory.cause(of: $0),
+                correlationId: $0.correlationID,
+                expiresAtUSec: $0.expiresAtUSec
+            )
+        }
+    }
+}

@@ -1,0 +1,185 @@
+internal import AuthRefreshInterface
+
+/// A client as a file names it.
+struct FileClient {
+    /// Nil: the file holds a secret and nothing else.
+    var id: String?
+    /// Nil: a client without one, as those of mobile apps.
+    var secret: SecretText?
+
+    /// The id of the client that an account is to have.
+    ///
+    /// - Parameter said: the id that was given beside the file.
+    /// - Throws: `unusableDocument` if the two differ.
+    func id(said: String?) throws(AuthctlError) -> String? {
+        guard let id, let said, id != said else { return said ?? id }
+        throw .unusableDocument(
+            message: "the file is of another client than '--client-id' names",
+            hint: "leave '--client-id' out: the file says it"
+        )
+    }
+}
+
+/// The JSON files in which Google gives out clients, grants and keys. Other servers' tools have taken over some of them.
+enum GoogleFile {
+    /// What the console downloads for a client: `installed` or `web`.
+    case client(FileClient)
+    /// What `gcloud auth application-default login` leaves: `authorized_user`.
+    case authorizedUser(FileClient, refreshToken: String)
+    /// The key of a service account.
+    case serviceAccountKey
+
+    /// Nil if the text is none of them.
+    init?(_ text: String) {
+        guard text.drop(while: \.isWhitespace).first == "{", let file = WireText.decode(Fields.self, fromText: text)
+        else { return nil }
+        if let client = file.installed ?? file.web, let id = client.id, !id.isEmpty {
+            self = .client(FileClient(id: id, secret: client.secret.map { SecretText($0) }))
+        } else if file.type == "service_account" || file.privateKey != nil && file.clientEmail != nil {
+            self = .serviceAccountKey
+        } else if file.type == "authorized_user", let id = file.id, let token = file.refreshToken, !token.isEmpty {
+            self = .authorizedUser(FileClient(id: id, secret: file.secret.map { SecretText($0) }), refreshToken: token)
+        } else {
+            return nil
+        }
+    }
+
+    private struct Client: Decodable {
+        var id: String?
+        var secret: String?
+
+        enum CodingKeys: String, CodingKey {
+            case id = "client_id"
+            case secret = "client_secret"
+        }
+    }
+
+    private struct Fields: Decodable {
+        var type: String?
+        var installed: Client?
+        var web: Client?
+        var id: String?
+        var secret: String?
+        var refreshToken: String?
+        var privateKey: String?
+        var clientEmail: String?
+
+        enum CodingKeys: String, CodingKey {
+            case type, installed, web
+            case id = "client_id"
+            case secret = "client_secret"
+            case refreshToken = "refresh_token"
+            case privateKey = "private_key"
+            case clientEmail = "client_email"
+        }
+    }
+}
+
+extension AuthctlError {
+    /// The key of a service account where something else is wanted.
+    static let isServiceAccountKey = AuthctlError.unusableDocument(
+        message: "the file holds the key of a service account",
+        hint: "authctl account add NAME --provider google --grant jwt-bearer --client-key-file FILE --scope SCOPE"
+    )
+
+    /// A client where something else is wanted.
+    static let isClientFile = AuthctlError.unusableDocument(
+        message: "the file holds a client, and no grant",
+        hint: "authctl login NAME --provider google --client-secret-file FILE"
+    )
+}
+
+/// A file named by `--client-secret-file`.
+struct ClientSecretFile {
+    private static let expected =
+        "expected: the secret on one line, or the JSON file of the client that Google's console downloads"
+
+    let name: String
+    /// What the terminal is asked with.
+    let prompt: String
+
+    /// The secret, and the client's id if the file says it.
+    ///
+    /// - Throws: `secretFile`, `unusableDocument`, `cancelled`.
+    func read() throws(AuthctlError) -> FileClient {
+        let secret = try SecretFile(name: name, purpose: .clientSecret).read(prompt: prompt)
+        let text = secret.reveal()
+        switch GoogleFile(text) {
+        case .client(let client), .authorizedUser(let client, _):
+            guard client.secret?.reveal().isEmpty == false else {
+                throw .unusableDocument(
+                    message: "the file names a client that has no secret",
+                    hint: "leave '--client-secret-file' out, and name it: --client-id ID"
+                )
+            }
+            return client
+        case .serviceAccountKey: throw .isServiceAccountKey
+        case nil:
+            try Self.check(text)
+            return FileClient(id: nil, secret: secret)
+        }
+    }
+
+    /// Refuses what is something else for sure. A secret may begin with any character (RFC 6749 §A.2).
+    private static func check(_ text: String) throws(AuthctlError) {
+        let isJSON = WireText.decode([String: AnyValue].self, fromText: text) != nil
+        let isPage = ["<!doctype", "<html", "<?xml"].contains { text.lowercased().hasPrefix($0) }
+        guard !isJSON, !isPage else {
+            throw .unusableDocument(
+                message: "the file holds \(isPage ? "a web page" : "JSON"), and no client secret",
+                hint: expected
+            )
+        }
+        if text.hasPrefix("-----BEGIN ") {
+            throw .unusableDocument(
+                message: "the file holds a key, and no client secret",
+                hint: "--client-key-file FILE"
+            )
+        }
+        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) }) else {
+            throw .secretFile(.notOneLine(purpose: .clientSecret))
+        }
+    }
+
+    /// Any value of JSON, which nobody looks at.
+    private struct AnyValue: Decodable {
+        init(from _: any Decoder) {}
+    }
+}
+
+/// A file named by `--client-key-file`.
+struct ClientKeyFile {
+    private static let expected =
+        "expected: a private key in PEM or as a JWK, or the JSON file of a service account's key from Google"
+
+    let name: String
+
+    /// The key as it stands in the file; the daemon reads it.
+    ///
+    /// - Throws: `secretFile`, `unusableDocument`.
+    func read() throws(AuthctlError) -> SecretText {
+        let key = try SecretFile(name: name, purpose: .clientKey).read(prompt: nil)
+        let text = key.reveal()
+        switch GoogleFile(text) {
+        case .serviceAccountKey: return key
+        case .client, .authorizedUser:
+            throw .unusableDocument(
+                message: "the file holds a client with its secret, and no key",
+                hint: "--client-secret-file FILE"
+            )
+        case nil: break
+        }
+        let isJWK = WireText.decode(KeyFields.self, fromText: text).map { $0.kty != nil || $0.keys != nil } ?? false
+        guard isJWK || text.contains("-----BEGIN ") else {
+            throw .unusableDocument(message: "the file holds no client key", hint: Self.expected)
+        }
+        return key
+    }
+
+    private struct KeyFields: Decodable {
+        var kty: String?
+        var keys: [Empty]?
+
+        struct Empty: Decodable {}
+    }
+}

@@ -1,0 +1,51 @@
+internal import Terminal
+
+/// What the person is told after a while in which nothing came back.
+///
+/// A server that does not know the client, or its redirect URI, must not send the browser back (RFC 6749 §4.1.2.1): it shows a page of its
+/// own, and this program hears nothing.
+struct SignInReminder {
+    /// Long enough to type a password, short enough for somebody who looks at an error page.
+    static let delay = Duration.seconds(30)
+
+    /// How long nothing may happen without a word.
+    static let quiet = Duration.seconds(2)
+
+    /// The lines to show, with their newlines.
+    let text: String
+    private let dueAt: ContinuousClock.Instant
+
+    /// - Parameter redirectURI: by which the answer comes; nil: by none.
+    init(redirectURI: String?, now: ContinuousClock.Instant = .now) {
+        let uri = redirectURI.map { " '\(PlainText.line($0))'" } ?? ""
+        text = """
+            Nothing has come back yet. If the page shows an error, the server does not tell this program:
+              unknown client      compare the client id with 'authctl account show'
+              redirect URI        register\(uri) with the client
+            Ctrl-C ends the sign-in.
+
+            """
+        dueAt = now + Self.delay
+    }
+
+    /// - Parameter account: whose server has not answered yet.
+    init(server account: String, now: ContinuousClock.Instant = .now) {
+        text = "\(account): waiting for its authorization server; Ctrl-C cancels\n"
+        dueAt = now + Self.quiet
+    }
+
+    /// µs until it is due, 1 or more.
+    var remaining: Int64 {
+        let rest = (dueAt - .now).components
+        return max(rest.seconds * 1_000_000 + rest.attoseconds / 1_000_000_000_000, 1)
+    }
+}
+
+extension SignInReminder? {
+    /// The lines to show, once, when it is time.
+    mutating func takeIfDue() -> String? {
+        guard let reminder = self, reminder.remaining == 1 else { return nil }
+        self = nil
+        return reminder.text
+    }
+}

@@ -1,0 +1,105 @@
+import AuthRefreshInterface
+import DemoIssuer
+import Foundation
+import TestSupport
+import Testing
+
+/// `authctl account add` and `login` have the daemon ask the server that they name.
+struct IssuerCheckTests {
+    private static let page = "/no-such-place"
+
+    private func add(_ stage: DaemonStage, _ name: String, _ issuer: String, _ more: String...) async throws
+        -> CommandOutcome
+    {
+        try await stage.authctl(["account", "add", name, "--issuer", issuer, "--client-id", "app"] + more)
+    }
+
+    @Test func `a server that is another one is refused with the command that is right, which then works`()
+        async throws
+    {
+        try await withIssuer { _, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            for wrong in [url + "/", url + Self.page] {
+                let refused = try await add(stage, "work", wrong, "--scope", "openid")
+                #expect(refused.end == .exited(65), "\(refused)")
+                #expect(refused.errors.contains("authctl: error: '\(wrong)' cannot be the issuer: "))
+                let right = "authctl account add work --issuer \(url) --client-id app --scope openid"
+                #expect(refused.errors.contains("authctl: hint: \(right)\n"), "\(refused.errors)")
+            }
+            // Nobody has to ask.
+            let unasked = try await add(stage, "unasked", url + "/", "--offline")
+            #expect(unasked.end == .exited(0))
+            let login = try await stage.authctl(
+                "login",
+                "home",
+                "--issuer",
+                url + "/",
+                "--client-id",
+                "app",
+                "--flow",
+                "paste"
+            )
+            #expect(login.end == .exited(65))
+            #expect(
+                login.errors.contains(
+                    "authctl: hint: authctl login home --issuer \(url) --client-id app --flow paste\n"
+                )
+            )
+            #expect(try await stage.statuses().map(\.account) == ["unasked"])
+            #expect(try await add(stage, "work", url).end == .exited(0))
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `a server that nobody reaches is added with a warning`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        let url = "http://127.0.0.1:\(try HeldEndpoint.freePort())"
+        let added = try await add(stage, "work", url)
+        #expect(added.end == .exited(0))
+        #expect(added.errors.contains("authctl: warning: '\(url)' could not be asked: "))
+        #expect(try await stage.status("work").state == "signed-out")
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
+    @Test func `an issuer that a profile knows is told, and a place of its host, too`() async throws {
+        try await withIssuer { _, url in
+            let stage = try DaemonStage()
+            try FileManager.default.createDirectory(
+                atPath: stage.folder.path + "/config/authrefreshd/providers.d",
+                withIntermediateDirectories: true
+            )
+            try stage.folder.write("name: mine\nissuer: \(url)\n", to: "config/authrefreshd/providers.d/mine.yaml")
+            let daemon = try await stage.start()
+            let known = try await add(stage, "work", url)
+            #expect(known.end == .exited(0))
+            #expect(known.errors.contains("its profile 'mine' is used"), "\(known.errors)")
+            let near = try await add(stage, "home", url + "/")
+            #expect(near.end == .exited(65))
+            #expect(near.errors.contains("hint: authctl account add home --provider mine --client-id app\n"))
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `a server that does not answer holds up nobody else, and not the daemon's end`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await stage.add("fresh", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            try await stage.acquire("fresh")
+            let silent = try HeldEndpoint()
+            let adding = Task {
+                try await add(stage, "slow", "http://127.0.0.1:\(silent.port)")
+            }
+            let connection = try await silent.request()
+            try await stage.acquire("fresh")
+            #expect(try await add(stage, "other", url).end == .exited(0))
+            #expect(try await stage.statuses().map(\.account) == ["fresh", "other"])
+            try await silent.answer(connection)
+            let added = try await adding.value
+            #expect(added.end == .exited(0), "\(added)")
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+}

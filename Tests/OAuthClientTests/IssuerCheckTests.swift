@@ -1,0 +1,97 @@
+import RefreshCore
+import Testing
+
+@testable import OAuthClient
+
+/// What is found out about a server before an account of it is added.
+struct IssuerCheckTests {
+    /// What speaks against the issuer at `path` of a server whose OpenID document at each path is `document`; nil if nothing does.
+    private func fault(
+        _ path: String = "",
+        profile: ProviderProfile? = nil,
+        status: Int = 404,
+        _ document: @escaping @Sendable (_ line: String, _ origin: String) -> String?
+    ) async throws -> (fault: IssuerFault?, origin: String) {
+        let script: LoopbackServer.Script = { request, _ in
+            guard request.line.contains("/openid-configuration"), let text = document(request.line, request.origin)
+            else { return [LoopbackServer.answer(status)] }
+            return [LoopbackServer.json(200, text)]
+        }
+        return try await withServer(script) { server in
+            try await withClient { client in
+                do throws(IssuerFault) {
+                    let issuer = server.origin + path
+                    guard let issuer = try? Issuer(url: issuer) else { return (.unreachable("no URL"), server.origin) }
+                    try await client.check(issuer, profile: profile)
+                    return (nil, server.origin)
+                } catch {
+                    return (error, server.origin)
+                }
+            }
+        }
+    }
+
+    private static func document(_ issuer: String, _ origin: String) -> String {
+        #"{"issuer":"\#(issuer)","token_endpoint":"\#(origin)/token"}"#
+    }
+
+    @Test func `nothing speaks against the server that it is`() async throws {
+        let (fault, _) = try await fault { _, origin in Self.document(origin, origin) }
+        #expect(fault == nil)
+    }
+
+    @Test(arguments: [("", "/"), ("/x/", "/x"), ("/x", "/y")])
+    func `a server that names itself otherwise is told by that name`(asked: String, published: String) async throws {
+        let (fault, origin) = try await fault(asked) { _, origin in Self.document(origin + published, origin) }
+        let other = try Issuer(url: origin + published)
+        #expect(fault == .contradicted("the server says that its issuer is '\(other)'", other: other))
+    }
+
+    @Test func `a name that is no issuer is not proposed`() async throws {
+        let (fault, _) = try await fault { _, origin in Self.document("http://as.example/'; date", origin) }
+        guard case .contradicted(_, let other) = fault else { throw fault ?? .unreachable("nothing") }
+        #expect(other == nil)
+    }
+
+    @Test func `what stands above a place without a document is found`() async throws {
+        let (fault, origin) = try await fault("/oauth/token") { line, origin in
+            line.hasPrefix("GET /.well-known") ? Self.document(origin, origin) : nil
+        }
+        let other = try Issuer(url: origin)
+        #expect(fault == .contradicted("it publishes no metadata of an authorization server (HTTP 404)", other: other))
+    }
+
+    @Test func `what is no authorization server at all is told`() async throws {
+        let (fault, _) = try await fault("/x") { _, _ in nil }
+        #expect(fault == .contradicted("it publishes no metadata of an authorization server (HTTP 404)", other: nil))
+    }
+
+    @Test func `metadata without a token endpoint is no authorization server's`() async throws {
+        let (fault, _) = try await fault { _, origin in #"{"issuer":"\#(origin)"}"# }
+        #expect(fault == .contradicted("its metadata names no token endpoint", other: nil))
+    }
+
+    @Test func `a server that cannot answer now may be right`() async throws {
+        let (fault, _) = try await fault(status: 503) { _, _ in nil }
+        guard case .unreachable = fault else { throw fault ?? .contradicted("nothing", other: nil) }
+    }
+
+    @Test func `a port that nobody listens at may be right`() async throws {
+        let error = try await withClient { client -> IssuerFault? in
+            do throws(IssuerFault) {
+                guard let issuer = try? Issuer(url: "http://127.0.0.1:1") else { return nil }
+                try await client.check(issuer, profile: nil)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        guard case .unreachable = error else { throw error ?? .contradicted("nothing", other: nil) }
+    }
+
+    @Test func `a profile that names the token endpoint needs no answer`() async throws {
+        let profile = ProviderProfile(name: "p", tokenEndpoint: Endpoint("http://127.0.0.1:1/token"))
+        let (fault, _) = try await fault("/x", profile: profile) { _, _ in nil }
+        #expect(fault == nil)
+    }
+}
