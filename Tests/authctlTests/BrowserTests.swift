@@ -154,7 +154,7 @@ import Testing
         defer { run.remove() }
         var surroundings = Surroundings.real
         surroundings.environment = { [path = run.folder.path] in $0 == "XDG_RUNTIME_DIR" ? path : nil }
-        let held = try TemporaryProfile.make(in: surroundings)
+        let held = try TemporaryProfile.make(in: surroundings).path
         // Their locks went with the programs that held them; one had begun to be removed.
         for name in ["killed", "half.removed"] {
             let profile = run.folder.appendingPathComponent("authctl-browser-\(name)")
@@ -170,6 +170,25 @@ import Testing
         #expect(try run.profiles == ["authctl-other", String(held.split(separator: "/").last ?? "")].sorted())
         TemporaryProfile.remove(held, surroundings)
         #expect(try run.profiles == ["authctl-other"])
+    }
+
+    @Test func `a window that outlives its program keeps its profile until it is closed`() throws {
+        let run = try CommandRun()
+        defer { run.remove() }
+        var surroundings = Surroundings.real
+        surroundings.environment = { [path = run.folder.path] in $0 == "XDG_RUNTIME_DIR" ? path : nil }
+        let (profile, lock) = try TemporaryProfile.make(in: surroundings)
+        let closed = run.folder.appendingPathComponent("closed").path
+        #expect(unsafe mkfifo(closed, 0o600) == 0)
+        let window = DetachedProgram(["sh", "-c", "read end < '\(closed)'"], keepingOpen: lock)
+        // As if this program had been killed.
+        close(lock)
+        TemporaryProfile.removeAbandoned(in: surroundings)
+        #expect(FileManager.default.fileExists(atPath: profile))
+        try "now\n".write(toFile: closed, atomically: false, encoding: .utf8)
+        #expect(try #require(window).waitForEnd() == .exited(0))
+        TemporaryProfile.removeAbandoned(in: surroundings)
+        #expect(!FileManager.default.fileExists(atPath: profile))
     }
 }
 

@@ -269,8 +269,9 @@ extension OAuthClient {
         of request: AuthorizationRequest,
         _ metadata: AuthorizationServerMetadata
     ) async throws(RefreshFailure) -> PushedRequest? {
-        guard request.client.profile?.signIn.pushesRequests ?? true else { return nil }
-        let isRequired = metadata.requiresPushedAuthorizationRequests
+        let usage = request.client.profile?.signIn.pushedRequests ?? .usual
+        guard usage != .never else { return nil }
+        let isRequired = metadata.requiresPushedAuthorizationRequests || usage == .always
         guard let endpoint = metadata.endpoints.pushedAuthorizationRequest else {
             guard !isRequired else {
                 throw request.client.misconfigured("the server takes pushed requests only, and says not where")

@@ -31,8 +31,8 @@ package struct SignInProfile: Hashable, Sendable {
     /// Whether asking for the person's consent may bring a refresh token where there was none (OpenID Connect Core §11). Not at Entra,
     /// which needs no consent for that, and where it may take an administrator.
     package var consentMayHelp = true
-    /// Whether authorization requests are pushed (RFC 9126) where the server takes that.
-    package var pushesRequests = true
+    /// When authorization requests are pushed (RFC 9126).
+    package var pushedRequests = PushedRequests.usual
     /// The field of the UserInfo answer that identifies the person; nil means `sub`. GitHub's is `id`.
     package var userSubject: String?
     /// The field of the UserInfo answer that has the name they sign in with; nil means `preferred_username`. GitHub's is `login`.
@@ -67,9 +67,11 @@ enum ConsentPrompt: String, CaseIterable {
 }
 
 /// When authorization requests are pushed (RFC 9126); the raw values are those of configuration files.
-enum PushedRequests: String, CaseIterable {
+package enum PushedRequests: String, Hashable, Sendable, CaseIterable {
     /// If the client proves itself, or the server insists.
     case usual
+    /// Also if the server insists for this client alone, and publishes nothing of it (§6, `require_pushed_authorization_requests`).
+    case always
     case never
 }
 
@@ -132,7 +134,7 @@ extension SignInProfile {
         case callbackIssuer = "callback_iss"
         case idToken = "id_token"
         case consentPrompt = "consent_prompt"
-        case pushesRequests = "pushed_authorization_requests"
+        case pushedRequests = "pushed_authorization_requests"
         case userSubject = "userinfo_subject"
         case userName = "userinfo_username"
     }
@@ -161,7 +163,7 @@ extension SignInProfile {
         callbackIssuer = try fields.choice(Key.callbackIssuer.rawValue)
         idToken = try fields.choice(Key.idToken.rawValue)
         consentMayHelp = try fields.choice(Key.consentPrompt.rawValue) != ConsentPrompt.never
-        pushesRequests = try fields.choice(Key.pushesRequests.rawValue) != PushedRequests.never
+        pushedRequests = try fields.choice(Key.pushedRequests.rawValue) ?? .usual
         userSubject = try fields.word(Key.userSubject.rawValue)
         userName = try fields.word(Key.userName.rawValue)
         try readRedirect(fields)

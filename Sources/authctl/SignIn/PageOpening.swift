@@ -67,7 +67,11 @@ struct PageOpening: ~Copyable {
     }
 
     private static func start(_ browser: Browser, at link: WebLink) -> DetachedProgram? {
-        DetachedProgram(browser.command(for: link), input: browser.isPortal ? link.text : nil)
+        DetachedProgram(
+            browser.command(for: link),
+            input: browser.isPortal ? link.text : nil,
+            keepingOpen: browser.profileLock
+        )
     }
 
     /// Takes the end of the browser's process; to be called after SIGCHLD.
@@ -132,6 +136,8 @@ struct Browser: Equatable, Sendable {
     /// The profile that this browser alone uses. Its process is then the window: it ends when the window is closed. Nil: the browser may
     /// be one that runs already.
     var ownProfile: String?
+    /// The descriptor that says that its profile is in use. Its process keeps it open, because it may outlive this one.
+    var profileLock: Int32?
     /// Whether this is the desktop's portal. The address goes to its standard input, and its exit status says whether it was opened.
     var isPortal = false
 
@@ -189,10 +195,11 @@ struct DetachedProgram {
 
     /// Starts a program of `PATH`, without a shell.
     ///
+    /// - Parameters:
+    ///   - input: what it reads, shorter than a socket's buffer (208 KiB, socket(7)); nil: nothing.
+    ///   - descriptor: what it has open beside its standard streams; nil: nothing.
     /// - Returns: nil if it cannot be started.
-    ///
-    /// - Parameter input: what it reads, shorter than a socket's buffer (208 KiB, socket(7)); nil: nothing.
-    init?(_ words: [String], input: String? = nil) {
+    init?(_ words: [String], input: String? = nil, keepingOpen descriptor: Int32? = nil) {
         var ends: [Int32] = [-1, -1]
         if let input {
             // Close-on-exec in one step, which Swift sees of no pipe.
@@ -210,6 +217,8 @@ struct DetachedProgram {
             unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
         }
         if ends[0] >= 0 { unsafe posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO) }
+        // Onto itself: it is not closed then (posix_spawn_file_actions_adddup2(3p)).
+        if let descriptor { unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor) }
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }

@@ -5,13 +5,15 @@ internal import Glibc
 /// It lies where it never reaches a disk, and is gone with the login session at the latest.
 enum TemporaryProfile {
     private static let prefix = "authctl-browser-"
-    /// In each folder: locked as long as the program lives that made it.
+    /// In each folder: locked as long as the program lives that made it, or the browser that it is for.
     private static let lock = "authctl.lock"
     /// Behind the name of one that is to go.
     private static let removed = ".removed"
 
     /// Makes one.
-    static func make(in surroundings: Surroundings) throws(PrivateWindowRefusal) -> String {
+    ///
+    /// - Returns: its path, and the descriptor that its browser has to keep open.
+    static func make(in surroundings: Surroundings) throws(PrivateWindowRefusal) -> (path: String, lock: Int32) {
         guard let folder = folder(in: surroundings) else { throw .noPlaceForProfile }
         var path = Array("\(folder)/\(prefix)XXXXXX".utf8CString)
         // mkdtemp(3): mode 0700.
@@ -20,7 +22,7 @@ enum TemporaryProfile {
         // Open until this program ends, however it does.
         let descriptor = unsafe open("\(profile)/\(lock)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .noPlaceForProfile }
-        return profile
+        return (profile, descriptor)
     }
 
     static func remove(_ profile: String, _ surroundings: Surroundings) {
@@ -35,7 +37,7 @@ enum TemporaryProfile {
         surroundings.environment("XDG_RUNTIME_DIR")
     }
 
-    /// Removes those whose program was killed: somebody may be signed in at servers there.
+    /// Removes those whose program was killed and whose window is closed: somebody may be signed in at servers there.
     static func removeAbandoned(in surroundings: Surroundings) {
         guard let folder = folder(in: surroundings), let listing = unsafe opendir(folder) else { return }
         defer { unsafe closedir(listing) }

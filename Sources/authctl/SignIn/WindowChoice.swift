@@ -105,7 +105,9 @@ struct WindowChoice: Sendable {
         do throws(PrivateWindowRefusal) {
             let known = try KnownBrowser.forPrivateWindow(in: surroundings)
             let profile = hasOwnProfile ? try TemporaryProfile.make(in: surroundings) : nil
-            return known.privateWindow(profile: profile)
+            var browser = known.privateWindow(profile: profile?.path)
+            browser.profileLock = profile?.lock
+            return browser
         } catch {
             throw .noPrivateWindow(error)
         }

@@ -154,10 +154,22 @@ struct PushedRequestTests {
 
     @Test func `a profile can have nothing pushed`() async throws {
         var profile = ProviderProfile(name: "test")
-        profile.signIn.pushesRequests = false
+        profile.signIn.pushedRequests = .never
         let (result, pushed) = try await push(Self.accepted, profile: profile)
         #expect(try result.get().parameters["request_uri"] == nil)
         #expect(pushed.isEmpty)
+    }
+
+    @Test func `a profile can have everything pushed, where the server insists for this client alone`() async throws {
+        let client = ClientRegistration(clientID: "client")
+        #expect(try await push(Self.accepted, by: client).pushed.isEmpty)
+        var profile = ProviderProfile(name: "test")
+        profile.signIn.pushedRequests = .always
+        let (result, pushed) = try await push(Self.accepted, by: client, profile: profile)
+        #expect(pushed.count == 1)
+        #expect(try result.get().parameters["request_uri"] != nil)
+        let refused = try await push(LoopbackServer.answer(400), by: client, profile: profile).result
+        #expect(throws: RefreshFailure.self) { try refused.get() }
     }
 
     @Test func `an account that names no scopes asks for what the server offers of the usual ones`() async throws {
