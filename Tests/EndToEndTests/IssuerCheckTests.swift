@@ -42,8 +42,8 @@ struct IssuerCheckTests {
             )
             #expect(login.end == .exited(65))
             #expect(
-                login.errors.contains(
-                    "authctl: hint: authctl login home --issuer \(url) --client-id app --flow paste\n"
+                login.errors.hasSuffix(
+                    "\nauthctl: hint: authctl login home --issuer \(url) --client-id app --flow paste"
                 )
             )
             #expect(try await stage.statuses().map(\.account) == ["unasked"])

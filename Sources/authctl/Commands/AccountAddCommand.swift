@@ -160,6 +160,47 @@ struct AccountAddCommand: ParsableCommand {
     ///
     /// - Returns: the outcome, and whether the person has been asked.
     func add() throws(AuthctlError) -> (reply: AddAccount.Reply, isDialogue: Bool) {
+        try checkArguments()
+        // All that can be wrong with the arguments is found before anybody is asked anything.
+        var settings = AccountSettings(name: "")
+        try options.say(in: &settings)
+        let client = try options.client(account: name ?? Self.unnamed)
+        let key = try options.clientKey()
+        let file = try grantFile()
+        let initialAccessToken = try initialAccessToken()
+        var asked = try AccountQuestions(
+            name: name,
+            options: options,
+            purpose: purpose,
+            client: client?.completed(by: file?.client) ?? file?.client,
+            hasNoClientId: register || keyNamesClient,
+            isForPerson: grant == nil && refreshTokenFile == nil
+        )
+        asked.checksServer = !offline && !register
+        try asked.demand()
+        var daemon = try connection.connect()
+        try asked.complete(&daemon)
+        try asked.findScopes(&daemon)
+        settings.name = asked.name ?? ""
+        asked.sayServer(in: &settings)
+        if asked.checksServer { try checkServer(of: settings, &daemon) }
+        settings.clientId = asked.clientId
+        settings.scopes = asked.scopes.isEmpty ? nil : asked.scopes
+        settings.redirectPort = asked.redirectPort
+        sayGrant(in: &settings)
+        let parameters = AddAccount.Parameters(
+            settings: settings,
+            clientSecret: asked.client?.secret?.reveal(),
+            clientKey: key?.reveal(),
+            refreshToken: file?.token,
+            register: register ? true : nil,
+            initialAccessToken: initialAccessToken
+        )
+        return (try add(parameters, &daemon), asked.isDialogue)
+    }
+
+    /// - Throws: `usage` if the arguments do not fit together.
+    private func checkArguments() throws(AuthctlError) {
         guard options.clientId == nil || !register else {
             throw .usage(
                 message: "'--register' brings a client id of its own",
@@ -181,32 +222,9 @@ struct AccountAddCommand: ParsableCommand {
         guard options.clientSecretFile != "-" || refreshTokenFile != "-" else {
             throw .usage(message: "only one secret can come from '-'", hint: "put the other one into a file")
         }
-        // All that can be wrong with the arguments is found before anybody is asked anything.
-        var settings = AccountSettings(name: "")
-        try options.say(in: &settings)
-        let client = try options.client(account: name ?? Self.unnamed)
-        let key = try options.clientKey()
-        let file = try grantFile()
-        let initialAccessToken = try initialAccessToken()
-        var asked = try AccountQuestions(
-            name: name,
-            options: options,
-            purpose: purpose,
-            client: client ?? file?.client,
-            hasNoClientId: register || keyNamesClient,
-            isForPerson: grant == nil && refreshTokenFile == nil
-        )
-        asked.checksServer = !offline && !register
-        try asked.demand()
-        var daemon = try connection.connect()
-        try asked.complete(&daemon)
-        try asked.findScopes(&daemon)
-        settings.name = asked.name ?? ""
-        asked.sayServer(in: &settings)
-        if asked.checksServer { try checkServer(of: settings, &daemon) }
-        settings.clientId = asked.clientId
-        settings.scopes = asked.scopes.isEmpty ? nil : asked.scopes
-        settings.redirectPort = asked.redirectPort
+    }
+
+    private func sayGrant(in settings: inout AccountSettings) {
         settings.dpop = dpop ? true : nil
         settings.grantType = grant?.grantType
         settings.subjectAccount = subjectAccount
@@ -214,15 +232,6 @@ struct AccountAddCommand: ParsableCommand {
         settings.actorAccount = actorAccount
         settings.actorTokenType = actorTokenType?.identifier
         settings.requestedTokenType = requestedTokenType?.identifier
-        let parameters = AddAccount.Parameters(
-            settings: settings,
-            clientSecret: asked.client?.secret?.reveal(),
-            clientKey: key?.reveal(),
-            refreshToken: file?.token,
-            register: register ? true : nil,
-            initialAccessToken: initialAccessToken
-        )
-        return (try add(parameters, &daemon), asked.isDialogue)
     }
 
     /// Google's key files do; of another one the daemon says that the id is missing.

@@ -7,6 +7,11 @@ struct FileClient {
     /// Nil: a client without one, as those of mobile apps.
     var secret: SecretText?
 
+    /// The same with what another file says beside it.
+    func completed(by other: FileClient?) -> FileClient {
+        FileClient(id: id ?? other?.id, secret: secret ?? other?.secret)
+    }
+
     /// The id of the client that an account is to have.
     ///
     /// - Parameter said: the id that was given beside the file.

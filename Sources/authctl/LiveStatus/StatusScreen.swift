@@ -26,7 +26,7 @@ struct StatusScreen {
     ///   - offset: the first line of the body that is wanted; the nearest possible one is taken.
     func page(height: Int, offset: Int) -> Page {
         // A terminal of a few lines shows accounts rather than anything else.
-        let fixed = header.count + end.count + 1 < height ? (header, [""] + end) : ([], [])
+        let fixed = header.count + end.count + 1 < height ? (header, end.isEmpty ? [] : [""] + end) : ([], [])
         let room = max(1, height - fixed.0.count - fixed.1.count)
         let first = max(0, min(offset, body.count - room))
         let last = min(body.count, first + room)

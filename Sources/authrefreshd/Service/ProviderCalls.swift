@@ -51,15 +51,7 @@ struct ProviderCalls: DutyCalls {
         let asked = try call.decodeParameters(as: CheckServer.Parameters.self)
         var settings = coordinator.settings
         let profiles = settings.profiles
-        let said = AccountSettings(name: "") {
-            $0.issuer = asked.issuer
-            $0.provider = asked.provider
-            $0.variables = asked.variables
-            $0.providerSettings = asked.providerSettings
-        }
-        let reader = SettingsReader(profiles: profiles)
-        try reader.checkSize(of: said)
-        let choice = try reader.choice(said)
+        let choice = try Self.choice(asked, SettingsReader(profiles: profiles))
         let issuer = choice.issuer
         let profile = settings.profile(for: choice)
         let name = profiles.profile(provider: choice.provider, issuer: issuer)?.name
@@ -88,6 +80,20 @@ struct ProviderCalls: DutyCalls {
             responder.reply(reply)
         }
         responder.onDisconnect { task.cancel() }
+    }
+
+    private static func choice(
+        _ asked: CheckServer.Parameters,
+        _ reader: SettingsReader
+    ) throws(VarlinkError) -> ProfileChoice {
+        let said = AccountSettings(name: "") {
+            $0.issuer = asked.issuer
+            $0.provider = asked.provider
+            $0.variables = asked.variables
+            $0.providerSettings = asked.providerSettings
+        }
+        try reader.checkSize(of: said)
+        return try reader.choice(said)
     }
 
     func providers(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
