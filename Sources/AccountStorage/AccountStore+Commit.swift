@@ -88,21 +88,21 @@ extension AccountStore {
         case .store(let tokens):
             try store(tokens, of: write.account, generation: write.state.generation, in: db)
             if let issuedAt = write.state.accessToken?.issuedAt.wall {
-                try eraseOldTokenSets(of: write.account, at: issuedAt, in: db)
+                try eraseOldTargets(of: write.account, at: issuedAt, in: db)
             }
         case .storeGrant(let tokens):
             try storeRefreshToken(of: tokens, of: write.account, generation: write.state.generation, in: db)
         case .replace(let tokens, let facts):
-            try eraseTokenSets(of: write.account, in: db)
+            try eraseTargets(of: write.account, in: db)
             try db.run(.eraseTokens, [.integer(write.account.rawValue)])
             try store(tokens, of: write.account, generation: write.state.generation, in: db)
             try store(facts, of: write.account, in: db)
-        case .storeSet(let set):
-            try store(set, of: write.account, generation: write.state.generation, in: db)
-        case .eraseSet(let set):
-            try erase(set, of: write.account, in: db)
+        case .storeTarget(let target):
+            try store(target, of: write.account, generation: write.state.generation, in: db)
+        case .eraseTarget(let target):
+            try erase(target, of: write.account, in: db)
         case .erase:
-            try eraseTokenSets(of: write.account, in: db)
+            try eraseTargets(of: write.account, in: db)
             try db.run(.eraseTokens, [.integer(write.account.rawValue)])
             return
         }

@@ -123,7 +123,7 @@ package struct OAuthClient: Sendable {
             .merging(registration.refreshParameters) { _, own in own }
         let separator = request.client.profile?.scopeSeparator ?? " "
         let asked =
-            (request.tokenSet?.fields(keeping: parameters["scope"], registration.scopes, separatedBy: separator) ?? [])
+            (request.target?.fields(keeping: parameters["scope"], registration.scopes, separatedBy: separator) ?? [])
             + (request.scopes.map { [("scope", $0.joined(separator: separator))] } ?? [])
             + (request.claims.map { [("claims", $0)] } ?? [])
         let rest = parameters.filter { name, _ in !asked.contains { $0.name == name } }
@@ -187,7 +187,7 @@ package struct OAuthClient: Sendable {
     }
 }
 
-extension TokenSet {
+extension TokenTarget {
     /// What it adds to a refresh request: `scope` (RFC 6749 §6), `resource` once for each (RFC 8707 §2.2), `audience`,
     /// `claims` (OpenID Connect Core §5.5). What it does
     /// not name stays as the account has it.

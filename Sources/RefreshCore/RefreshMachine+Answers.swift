@@ -1,10 +1,10 @@
 /// What the token endpoint's answers mean.
 extension RefreshMachine {
-    /// - Parameter set: what was asked for; nil for the account's default access token.
+    /// - Parameter target: what was asked for; nil for the account's default access token.
     mutating func tokensIssued(
         for generation: Generation,
         _ issuance: Issuance,
-        of set: TokenSet?,
+        of target: TokenTarget?,
         at now: Moment,
         jitter: Double
     ) -> [Effect] {
@@ -31,7 +31,7 @@ extension RefreshMachine {
         adoptRefreshToken(of: issuance, sentAt: sentAt)
         var times = accessTokenTimes(of: issuance, sentAt: sentAt, jitter: jitter)
         let flaw = AccessTokenFlaw(issuance, times)
-        if set == nil, flaw == nil {
+        if target == nil, flaw == nil {
             // Asked earlier, the server would give the same again.
             if issuance.refreshIn == nil, let held = state.accessToken, times.endsWith(held, at: now) {
                 times.refreshAfter = times.lifetime
@@ -48,21 +48,21 @@ extension RefreshMachine {
             state.phase = .scheduled
             state.deadline = scheduledDeadline(at: now)
         }
-        if let flaw { return grantKept(without: flaw, for: set, after: failures, at: now, jitter: jitter) }
-        guard let set else { return [.persist(.store), .publish(.tokenRefreshed)] }
-        return [.persist(.storeSet(set, times)), .publish(.tokenSetRefreshed(set))]
+        if let flaw { return grantKept(without: flaw, for: target, after: failures, at: now, jitter: jitter) }
+        guard let target else { return [.persist(.store), .publish(.tokenRefreshed)] }
+        return [.persist(.storeTarget(target, times)), .publish(.targetRefreshed(target))]
     }
 
     /// The effects of an answer whose access token is not used: the one that is held stays, and another is asked for as after a failure.
     /// Without a pause, a server that goes on answering so would be asked in a loop.
     private mutating func grantKept(
         without flaw: AccessTokenFlaw,
-        for set: TokenSet?,
+        for target: TokenTarget?,
         after failures: Int,
         at now: Moment,
         jitter: Double
     ) -> [Effect] {
-        if let set { return [.persist(.storeGrant), .publish(.tokenSetFailed(set, flaw.failure))] }
+        if let target { return [.persist(.storeGrant), .publish(.targetFailed(target, flaw.failure))] }
         guard state.phase != .parked else { return [.persist(.storeGrant)] }
         state.failures = failures
         return [.persist(.storeGrant)] + backOff(flaw.wait, after: flaw.failure, at: now, jitter: jitter).dropFirst()

@@ -22,22 +22,22 @@ package struct RefreshMachine: Sendable {
             return deadlineReached(at: now, jitter: jitter)
         case .tokenNeeded:
             return mayBeginForCaller(at: now) ? begin(at: now) : accessEnded(at: now) ?? []
-        case .tokenSetNeeded(let set):
-            return tokenSetNeeded(set, at: now)
+        case .targetNeeded(let target):
+            return targetNeeded(target, at: now)
         case .refreshRequested:
             // What a person asks for is told anew, whatever was told before.
             let lease = Lease(generation: state.generation, startedAt: now)
             return mayBeginForPerson(at: now) ? begin(lease) : accessEnded(at: now) ?? []
         case .accessTokenRejected:
             return accessTokenRejected(at: now)
-        case .tokenSetRejected(let set):
-            return tokenSetRejected(set, at: now)
+        case .targetRejected(let target):
+            return targetRejected(target, at: now)
         case .tokensIssued(let generation, let issuance):
             return tokensIssued(for: generation, issuance, of: nil, at: now, jitter: jitter)
-        case .tokenSetIssued(let set, let generation, let issuance):
-            return tokensIssued(for: generation, issuance, of: set, at: now, jitter: jitter)
-        case .tokenSetFailed(let set, let generation, let failure):
-            return tokenSetFailed(set, for: generation, failure, at: now, jitter: jitter)
+        case .targetIssued(let target, let generation, let issuance):
+            return tokensIssued(for: generation, issuance, of: target, at: now, jitter: jitter)
+        case .targetFailed(let target, let generation, let failure):
+            return targetFailed(target, for: generation, failure, at: now, jitter: jitter)
         case .demandRefused(let generation, let failure):
             return failedBesideGrant(nil, for: generation, failure, at: now, jitter: jitter)
         case .refreshFailed(let generation, let failure):
@@ -152,11 +152,11 @@ package struct RefreshMachine: Sendable {
         Lease(generation: state.generation, startedAt: now, interaction: state.interaction)
     }
 
-    /// - Parameter set: what is asked for; nil for the account's default access token.
-    mutating func begin(_ lease: Lease, for set: TokenSet? = nil) -> [Effect] {
+    /// - Parameter target: what is asked for; nil for the account's default access token.
+    mutating func begin(_ lease: Lease, for target: TokenTarget? = nil) -> [Effect] {
         state.phase = .refreshing(lease)
         state.deadline = lease.startedAt.wall + Lease.duration
-        return [.persist(.unchanged), .send(lease, for: set)]
+        return [.persist(.unchanged), .send(lease, for: target)]
     }
 
     private mutating func accessTokenRejected(at now: Moment) -> [Effect] {

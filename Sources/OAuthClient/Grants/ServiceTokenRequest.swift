@@ -6,33 +6,33 @@ package struct ServiceTokenRequest: Sendable {
     package var client: RequestingClient
     package var grant: ServiceGrant
     /// What is asked for; nil for the account's default access token.
-    package var tokenSet: TokenSet?
+    package var target: TokenTarget?
     /// The tokens of other accounts that are exchanged; nil for grants that need none.
     package var exchange: TokenExchange?
 
     package init(
         client: RequestingClient,
         grant: ServiceGrant,
-        tokenSet: TokenSet? = nil,
+        target: TokenTarget? = nil,
         exchange: TokenExchange? = nil
     ) {
         self.exchange = exchange
         self.client = client
         self.grant = grant
-        self.tokenSet = tokenSet
+        self.target = target
     }
 
     /// The profile's scopes are not asked for: they are what a person signs in for.
     fileprivate var scopes: [String] {
-        let asked = tokenSet?.scopes ?? []
+        let asked = target?.scopes ?? []
         return asked.isEmpty ? client.registration.scopes : asked
     }
 
     fileprivate func request(_ grant: ClientGrant) -> ClientGrantRequest {
         var request = ClientGrantRequest(client: client, grant: grant, scopes: scopes)
-        request.resources = tokenSet?.resources ?? []
-        request.audience = tokenSet?.audience
-        request.claims = tokenSet?.claims
+        request.resources = target?.resources ?? []
+        request.audience = target?.audience
+        request.claims = target?.claims
         request.parameters = client.registration.refreshParameters
         return request
     }

@@ -318,11 +318,11 @@ final class Scheduler {
     /// the queue, or they waited at the issuer's gate).
     private func isStillWanted(_ arrival: Arrival, of record: Record, by callers: Callers, at now: Moment) -> Bool {
         guard arrival.event.isForWaiters else { return true }
-        let set = arrival.event.tokenSet
-        let accessToken = records.accessTokenTimes(of: record, for: set)
-        // A set's token that is used is replaced before it ends: nobody waits for that.
-        if set != nil, accessToken?.isDue(at: now) == true { return true }
-        return callers.want(set, of: arrival.account, holding: accessToken, at: now)
+        let target = arrival.event.target
+        let accessToken = records.accessTokenTimes(of: record, for: target)
+        // A target's token that is used is replaced before it ends: nobody waits for that.
+        if target != nil, accessToken?.isDue(at: now) == true { return true }
+        return callers.want(target, of: arrival.account, holding: accessToken, at: now)
     }
 
     /// Puts off an arrival until its issuer's gate is open.
@@ -377,9 +377,10 @@ final class Scheduler {
 
     /// A request begins: it takes its place at the issuer's gate.
     ///
-    /// - Parameter set: what is asked for; nil for the account's default access token.
-    func enter(_ record: Record, _ set: TokenSet?, limits: IssuerGate.Limits, at now: Moment) -> IssuerGate.Place {
-        pace.note(record.account.id, set, at: now)
+    /// - Parameter target: what is asked for; nil for the account's default access token.
+    func enter(_ record: Record, _ target: TokenTarget?, limits: IssuerGate.Limits, at now: Moment) -> IssuerGate.Place
+    {
+        pace.note(record.account.id, target, at: now)
         return gates.enter(record.issuerID, limits: limits, at: now)
     }
 

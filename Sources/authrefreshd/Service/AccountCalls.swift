@@ -33,8 +33,8 @@ struct AccountCalls: DutyCalls {
         let next = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator) {
             account throws(VarlinkError) in
             var status = account.wireStatus
-            let sets = try stored(coordinator.records.tokenSets(of: account.id))
-            status.tokenSets = sets.isEmpty ? nil : sets.map { TokenSetStatus($0, at: now) }
+            let targets = try stored(coordinator.records.targetRecords(of: account.id))
+            status.tokenSets = targets.isEmpty ? nil : targets.map { TokenSetStatus($0, at: now) }
             if case .whole(let snapshot) = account {
                 let facts = snapshot.account.grantFacts
                 status.subject = facts.subject

@@ -1,34 +1,35 @@
-/// What is particular about token sets: they spend the account's refresh token, and never decide about its grant.
+/// What is particular about token targets: they spend the account's refresh token, and never decide about its grant.
 extension RefreshMachine {
-    /// A caller waits for a token of `set`.
+    /// A caller waits for a token of `target`.
     ///
-    /// The account's own exchange goes first where it is due or the last one failed: its refusal is about the grant, that of a set may
-    /// be about what was asked for. So a set is asked for only with a grant that has proved good and no outcome left open.
-    mutating func tokenSetNeeded(_ set: TokenSet, at now: Moment) -> [Effect] {
+    /// The account's own exchange goes first where it is due or the last one failed: its refusal is about the grant, that of a target may
+    /// be about what was asked for. So a target is asked for only with a grant that has proved good and no outcome left open.
+    mutating func targetNeeded(_ target: TokenTarget, at now: Moment) -> [Effect] {
         guard state.isRefreshable || state.phase != .scheduled else {
-            return [.publish(.tokenSetFailed(set, .withoutRefreshToken("for another token")))]
+            return [.publish(.targetFailed(target, .withoutRefreshToken("for another token")))]
         }
         guard mayBeginForCaller(at: now) else { return [] }
         let lease = nextLease(at: now)
         guard case .scheduled = state.phase, !isRefreshDue(at: now) else { return begin(lease) }
-        return begin(lease, for: set)
+        return begin(lease, for: target)
     }
 
-    /// A resource server refused the token of `set`: it is erased, and replaced at once if that may be.
-    mutating func tokenSetRejected(_ set: TokenSet, at now: Moment) -> [Effect] {
-        let asking = tokenSetNeeded(set, at: now)
-        return [.persist(.eraseSet(set))] + (asking.first == .persist(.unchanged) ? asking.dropFirst() : asking[...])
+    /// A resource server refused the token of `target`: it is erased, and replaced at once if that may be.
+    mutating func targetRejected(_ target: TokenTarget, at now: Moment) -> [Effect] {
+        let asking = targetNeeded(target, at: now)
+        return [.persist(.eraseTarget(target))]
+            + (asking.first == .persist(.unchanged) ? asking.dropFirst() : asking[...])
     }
 
-    /// The request for a token of `set` brought none.
-    mutating func tokenSetFailed(
-        _ set: TokenSet,
+    /// The request for a token of `target` brought none.
+    mutating func targetFailed(
+        _ target: TokenTarget,
         for generation: Generation,
         _ failure: RefreshFailure,
         at now: Moment,
         jitter: Double
     ) -> [Effect] {
-        let told = Effect.publish(.tokenSetFailed(set, failure))
+        let told = Effect.publish(.targetFailed(target, failure))
         return failedBesideGrant(told, for: generation, failure, at: now, jitter: jitter)
     }
 

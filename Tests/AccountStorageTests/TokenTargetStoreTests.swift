@@ -5,8 +5,8 @@ import Testing
 
 @testable import AccountStorage
 
-/// Token sets in the store: their tokens, their times, and what becomes of them.
-struct TokenSetStoreTests {
+/// Token targets in the store: their tokens, their times, and what becomes of them.
+struct TokenTargetStoreTests {
     private let folder: TemporaryFolder
     private let store: AccountStore
     private let id: AccountID
@@ -17,7 +17,9 @@ struct TokenSetStoreTests {
         id = try store.add(Sample.scheduled("a", due: 0)).account.id
     }
 
-    private func set(_ scope: String) throws -> TokenSet { try TokenSet(scopes: [scope], resources: ["urn:x"]) }
+    private func target(_ scope: String) throws -> TokenTarget {
+        try TokenTarget(scopes: [scope], resources: ["urn:x"])
+    }
 
     private func times(at seconds: Int64, lifetime: Int64 = 3600) -> AccessTokenTimes {
         AccessTokenTimes(
@@ -40,8 +42,8 @@ struct TokenSetStoreTests {
             refreshToken: rotated.map { Sample.refreshToken($0) },
             scopes: granted
         )
-        let write = TokenSetWrite(set: try set(scope), times: times(at: seconds), tokens: tokens)
-        try commit(.storeSet(write), generation)
+        let write = TokenTargetWrite(target: try target(scope), times: times(at: seconds), tokens: tokens)
+        try commit(.storeTarget(write), generation)
     }
 
     private func commit(_ tokens: TokenWrite, _ generation: Generation = Generation(1), at seconds: Int64 = 0) throws {
@@ -56,43 +58,47 @@ struct TokenSetStoreTests {
         }
     }
 
-    @Test func `a set's token, times and granted scopes survive reopening`() throws {
+    @Test func `a target's token, times and granted scopes survive reopening`() throws {
         try commit("mail", granted: ["mail", "profile"])
         try store.close()
         let reopened = try folder.open()
-        let record = TokenSetRecord(set: try set("mail"), times: times(at: 0), grantedScopes: ["mail", "profile"])
-        #expect(try reopened.tokenSet(set("mail"), of: id) == record)
-        #expect(try reopened.tokenSets(of: id) == [record])
-        #expect(try reopened.accessToken(of: id, for: set("mail")) == AccessToken(Secret("for mail"), type: "DPoP"))
-        #expect(try reopened.tokenSet(set("other"), of: id) == nil)
-        #expect(try reopened.accessToken(of: id, for: set("other")) == nil)
+        let record = TokenTargetRecord(
+            target: try target("mail"),
+            times: times(at: 0),
+            grantedScopes: ["mail", "profile"]
+        )
+        #expect(try reopened.targetRecord(target("mail"), of: id) == record)
+        #expect(try reopened.targetRecords(of: id) == [record])
+        #expect(try reopened.accessToken(of: id, for: target("mail")) == AccessToken(Secret("for mail"), type: "DPoP"))
+        #expect(try reopened.targetRecord(target("other"), of: id) == nil)
+        #expect(try reopened.accessToken(of: id, for: target("other")) == nil)
     }
 
-    @Test func `the default token and the tokens of sets do not touch each other`() throws {
+    @Test func `the default token and the tokens of targets do not touch each other`() throws {
         try commit("mail")
         try commit(.store(StoredTokens(accessToken: Sample.accessToken("default"))))
         try commit("files")
         try commit("mail", at: 5)
         #expect(try store.accessToken(of: id) == Sample.accessToken("default"))
-        #expect(try store.accessToken(of: id, for: set("mail"))?.secret == Secret("for mail"))
-        #expect(try store.tokenSet(set("mail"), of: id)?.times == times(at: 5))
-        #expect(try store.tokenSets(of: id).count == 2)
+        #expect(try store.accessToken(of: id, for: target("mail"))?.secret == Secret("for mail"))
+        #expect(try store.targetRecord(target("mail"), of: id)?.times == times(at: 5))
+        #expect(try store.targetRecords(of: id).count == 2)
         #expect(try tokenRows() == 2)
     }
 
-    @Test func `a refresh token that comes with a set's token is kept like any other`() throws {
+    @Test func `a refresh token that comes with a target's token is kept like any other`() throws {
         try commit("mail", rotated: "a-2")
         #expect(try store.refreshToken(of: id, generation: Generation(2)) == Sample.refreshToken("a-2"))
         #expect(try store.refreshToken(of: id, generation: Generation(1)) == nil)
-        #expect(try store.accessToken(of: id, for: set("mail")) != nil)
+        #expect(try store.accessToken(of: id, for: target("mail")) != nil)
     }
 
-    @Test func `no token of a set is on disk as it came`() throws {
+    @Test func `no token of a target is on disk as it came`() throws {
         try commit("mail")
         #expect(try !rawFiles(of: folder.store).contains("for mail"))
     }
 
-    @Test func `a set's token moved to another set does not open`() throws {
+    @Test func `a target's token moved to another target does not open`() throws {
         try commit("mail")
         try commit("files")
         try store.write { db in
@@ -100,82 +106,82 @@ struct TokenSetStoreTests {
                 sql: """
                     UPDATE token SET sealed = (SELECT sealed FROM token WHERE target = ?) WHERE target = ?
                     """,
-                arguments: [try set("mail").text, try set("files").text]
+                arguments: [try target("mail").text, try target("files").text]
             )
         }
         #expect(throws: StoreError.sealBroken(id, column: .accessToken)) {
-            try store.accessToken(of: id, for: set("files"))
+            try store.accessToken(of: id, for: target("files"))
         }
     }
 
     @Test(arguments: [
         TokenWrite.erase, .replace(StoredTokens(refreshToken: Sample.refreshToken("imported")), GrantFacts()),
     ])
-    func `signing out and a new grant erase the sets`(write: TokenWrite) throws {
+    func `signing out and a new grant erase the targets`(write: TokenWrite) throws {
         try commit("mail")
         try commit(write, Generation(2))
-        #expect(try store.tokenSets(of: id).isEmpty)
+        #expect(try store.targetRecords(of: id).isEmpty)
         #expect(try tokenRows() == 0)
     }
 
-    @Test func `removing an account removes its sets, and no other's`() throws {
+    @Test func `removing an account removes its targets, and no other's`() throws {
         try commit("mail")
         let other = try store.add(Sample.scheduled("b", due: 0)).account.id
         try store.remove(other)
-        #expect(try store.tokenSets(of: id).count == 1)
+        #expect(try store.targetRecords(of: id).count == 1)
         try store.remove(id)
         #expect(try tokenRows() == 0)
         #expect(try store.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM token_set") } == 0)
     }
 
-    @Test func `a set that was refused by its resource is erased alone`() throws {
+    @Test func `a target that was refused by its resource is erased alone`() throws {
         try commit("mail")
         try commit("files")
-        try commit(.eraseSet(set("mail")))
-        #expect(try store.tokenSets(of: id).map(\.set) == [set("files")])
+        try commit(.eraseTarget(target("mail")))
+        #expect(try store.targetRecords(of: id).map(\.target) == [target("files")])
         #expect(try tokenRows() == 1)
     }
 
-    @Test func `a set that ended a day before a refresh is forgotten`() throws {
+    @Test func `a target that ended a day before a refresh is forgotten`() throws {
         try commit("old", at: 0)
         try commit("new", at: 1)
         let day: Int64 = 86_400
         try commit(.store(StoredTokens(accessToken: Sample.accessToken("x"))), at: day + 3600)
-        #expect(try store.tokenSets(of: id).count == 2)
+        #expect(try store.targetRecords(of: id).count == 2)
         try commit(.store(StoredTokens(accessToken: Sample.accessToken("x"))), at: day + 3601)
-        #expect(try store.tokenSets(of: id).map(\.set) == [set("new")])
+        #expect(try store.targetRecords(of: id).map(\.target) == [target("new")])
         #expect(try tokenRows() == 1)
     }
 
-    @Test func `of more sets than there is room for those go that end first`() throws {
-        for number in 0...TokenSet.maximum { try commit("s\(number)", at: Int64(number)) }
-        let held = try store.tokenSets(of: id)
-        #expect(held.count == TokenSet.maximum)
-        #expect(try !held.map(\.set).contains(set("s0")))
-        #expect(try tokenRows() == TokenSet.maximum)
+    @Test func `of more targets than there is room for those go that end first`() throws {
+        for number in 0...TokenTarget.maximum { try commit("s\(number)", at: Int64(number)) }
+        let held = try store.targetRecords(of: id)
+        #expect(held.count == TokenTarget.maximum)
+        #expect(try !held.map(\.target).contains(target("s0")))
+        #expect(try tokenRows() == TokenTarget.maximum)
     }
 
-    @Test func `a damaged set is one that is not there, and its account is served`() throws {
+    @Test func `a damaged target is one that is not there, and its account is served`() throws {
         try commit("mail")
         try commit("files")
         try store.write { db in
             try db.execute(
                 sql: "UPDATE token_set SET target = 'nothing' WHERE target = ?",
-                arguments: [set("mail").text]
+                arguments: [target("mail").text]
             )
         }
-        #expect(try store.tokenSets(of: id).map(\.set) == [set("files")])
+        #expect(try store.targetRecords(of: id).map(\.target) == [target("files")])
         #expect(try store.record(id)?.state.generation == Generation(1))
     }
 
-    @Test func `a change of the key seals the tokens of sets anew`() throws {
+    @Test func `a change of the key seals the tokens of targets anew`() throws {
         try commit("mail")
         let key = try Sample.key(9)
         try store.beginRekey(to: key)
         while try !store.reseal(limit: 10).isLast {}
         try store.close()
         let reopened = try folder.open(key: key)
-        #expect(try reopened.accessToken(of: id, for: set("mail"))?.secret == Secret("for mail"))
+        #expect(try reopened.accessToken(of: id, for: target("mail"))?.secret == Secret("for mail"))
     }
 }
 
