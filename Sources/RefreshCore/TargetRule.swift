@@ -1,36 +1,35 @@
 /// What is particular about token targets: they spend the account's refresh token, and never decide about its grant.
-extension RefreshMachine {
+enum TargetRule {
     /// A caller waits for a token of `target`.
     ///
     /// The account's own exchange goes first where it is due or the last one failed: its refusal is about the grant, that of a target may
     /// be about what was asked for. So a target is asked for only with a grant that has proved good and no outcome left open.
-    mutating func targetNeeded(_ target: TokenTarget, at now: Moment) -> [Effect] {
-        guard state.isRefreshable || state.phase != .scheduled else {
+    static func targetNeeded(_ step: inout RefreshStep, _ target: TokenTarget) -> [Effect] {
+        guard step.state.isRefreshable || step.state.phase != .scheduled else {
             return [.publish(.targetFailed(target, .withoutRefreshToken("for another token")))]
         }
-        guard mayBeginForCaller(at: now) else { return [] }
-        let lease = nextLease(at: now)
-        guard case .scheduled = state.phase, !isRefreshDue(at: now) else { return begin(lease) }
-        return begin(lease, for: target)
+        guard step.mayBeginForCaller else { return [] }
+        let lease = step.nextLease
+        guard case .scheduled = step.state.phase, !step.isRefreshDue else { return step.begin(lease) }
+        return step.begin(lease, for: target)
     }
 
     /// A resource server refused the token of `target`: it is erased, and replaced at once if that may be.
-    mutating func targetRejected(_ target: TokenTarget, at now: Moment) -> [Effect] {
-        let asking = targetNeeded(target, at: now)
+    static func targetRejected(_ step: inout RefreshStep, _ target: TokenTarget) -> [Effect] {
+        let asking = targetNeeded(&step, target)
         return [.persist(.eraseTarget(target))]
             + (asking.first == .persist(.unchanged) ? asking.dropFirst() : asking[...])
     }
 
     /// The request for a token of `target` brought none.
-    mutating func targetFailed(
+    static func targetFailed(
+        _ step: inout RefreshStep,
         _ target: TokenTarget,
         for generation: Generation,
-        _ failure: RefreshFailure,
-        at now: Moment,
-        jitter: Double
+        _ failure: RefreshFailure
     ) -> [Effect] {
         let told = Effect.publish(.targetFailed(target, failure))
-        return failedBesideGrant(told, for: generation, failure, at: now, jitter: jitter)
+        return failedBesideGrant(&step, told, for: generation, failure)
     }
 
     /// A request for something else than the account's own token brought none.
@@ -39,39 +38,38 @@ extension RefreshMachine {
     /// and a server that names the time to come back.
     ///
     /// - Parameter told: what is said of a failure that counts for the request alone.
-    mutating func failedBesideGrant(
+    static func failedBesideGrant(
+        _ step: inout RefreshStep,
         _ told: Effect?,
         for generation: Generation,
-        _ failure: RefreshFailure,
-        at now: Moment,
-        jitter: Double
+        _ failure: RefreshFailure
     ) -> [Effect] {
-        guard case .refreshing(let lease) = state.phase, lease.generation == generation else {
-            return generation == state.generation ? [] : [.publish(.staleAnswerDropped(generation))]
+        guard case .refreshing(let lease) = step.state.phase, lease.generation == generation else {
+            return generation == step.state.generation ? [] : [.publish(.staleAnswerDropped(generation))]
         }
-        if let still = stillRequired(by: lease, failure, at: now, jitter: jitter) { return still }
+        if let still = FailureRule.stillRequired(&step, by: lease, failure) { return still }
         if failure.failureClass == .unanswered {
-            return answerLost(failure, sentAt: lease.startedAt, at: now, jitter: jitter)
+            return FailureRule.answerLost(&step, failure, sentAt: lease.startedAt)
         }
         if failure.retryAfter != nil || failure.isThrottled {
-            return backOff(.transient, after: failure, at: now, jitter: jitter)
+            return FailureRule.backOff(&step, .transient, after: failure)
         }
         // The account's next exchange asks for what was demanded as well, and would follow at once.
         let isServerGone = [.unreachable, .unavailable].contains(failure.failureClass)
-        if told == nil, isServerGone, isRefreshDue(at: now) {
-            return backOff(.transient, after: failure, at: now, jitter: jitter)
+        if told == nil, isServerGone, step.isRefreshDue {
+            return FailureRule.backOff(&step, .transient, after: failure)
         }
         let told = told.map { [$0] } ?? []
         switch failure.failureClass {
         case .grantEnded:
             // Servers say `invalid_grant` of a resource without consent, too (Entra). The account's own exchange, which asks for
             // nothing but the grant, tells whether that is meant.
-            let asking = begin(Lease(generation: state.generation, startedAt: now))
+            let asking = step.begin(Lease(generation: step.state.generation, startedAt: step.now))
             return Array(asking.prefix(1)) + told + asking.dropFirst()
         case .unreachable, .unanswered, .unavailable, .misconfigured, .untrusted, .rejected, .refusedByGateway,
             .userRequired:
-            state.phase = .scheduled
-            state.deadline = scheduledDeadline(at: now)
+            step.state.phase = .scheduled
+            step.state.deadline = step.scheduledDeadline
             return [.persist(.unchanged)] + told
         }
     }
