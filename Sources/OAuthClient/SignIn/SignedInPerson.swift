@@ -42,7 +42,11 @@ extension PersonNames {
     var ifAny: PersonNames? { self == PersonNames() ? nil : self }
 }
 
-extension OAuthClient {
+/// Asks servers whose a grant is.
+struct PersonLookup: Sendable {
+    let servers: ServerAccess
+    let introspection: TokenIntrospection
+
     /// How long a sign-in waits to learn whose it is: its tokens are not on disk yet.
     private static let personTimeout = Duration.seconds(5)
 
@@ -75,19 +79,19 @@ extension OAuthClient {
     private func userInfo(at endpoint: Endpoint, with token: AccessToken, as client: RequestingClient) async
         -> SignedInPerson
     {
-        var headers: HTTPHeaders = ["accept": "application/json", "user-agent": configuration.userAgent]
+        var headers: HTTPHeaders = ["accept": "application/json", "user-agent": servers.configuration.userAgent]
         var scheme = "Bearer"
         if let key = client.registration.dpopKey, token.type.lowercased() == "dpop" {
             let proof = PossessionRequest(method: "GET", url: endpoint, accessToken: token.secret, nonce: nil)
-                .proof(by: key, now: configuration.now())
+                .proof(by: key, now: servers.configuration.now())
             scheme = "DPoP"
             headers.add(name: "dpop", value: proof ?? "")
         }
         headers.add(name: "authorization", value: "\(scheme) \(token.secret.reveal())")
         let request = HTTPTransport.Request(endpoint: endpoint, headers: headers, caFile: client.profile?.caFile)
-        let deadline = configuration.uptime() + min(Self.personTimeout, configuration.totalTimeout)
+        let deadline = servers.configuration.uptime() + min(Self.personTimeout, servers.configuration.totalTimeout)
         do throws(TransportFailure) {
-            let answer = try await transport.send(request, before: deadline)
+            let answer = try await servers.transport.send(request, before: deadline)
             guard answer.status == 200, let fields = JSONValue.object(in: answer.body) else {
                 // A server that does not tell this client anything (401, 403) names nobody; one that is ill may name somebody later.
                 return (500...599).contains(answer.status) || answer.status == 429
@@ -106,7 +110,7 @@ extension OAuthClient {
         _ metadata: AuthorizationServerMetadata
     ) async -> SignedInPerson? {
         guard let endpoint = client.profile?.introspectionEndpoint ?? metadata.introspectionEndpoint,
-            let (fields, _) = await introspection(of: token, at: endpoint, as: client, metadata)
+            let (fields, _) = await introspection.answer(about: token, at: endpoint, as: client, metadata)
         else { return nil }
         return SignedInPerson(userInfo: fields, by: SignInProfile(), hiding: token.secret)
     }

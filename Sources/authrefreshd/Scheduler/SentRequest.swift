@@ -233,7 +233,7 @@ enum LifetimeQuestion {
         let asking = coordinator.requestingClient(of: account, correlationID: correlationID)
         // If all places are taken, the lifetime stays the assumed one.
         _ = coordinator.beginServerCall { coordinator in
-            if let lifetime = await coordinator.client.introspectedLifetime(of: token, as: asking) {
+            if let lifetime = await coordinator.client.introspection.lifetime(of: token, as: asking) {
                 coordinator.submit(.lifetimeLearned(lifetime, issuedAt: issuedAt), for: account.id)
             }
         }

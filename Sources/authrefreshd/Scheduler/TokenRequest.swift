@@ -43,7 +43,7 @@ enum TokenRequest: Sendable {
             for program in programs {
                 if let refusal = await program.refusal() { return RefreshOutcome(result: .failure(refusal)) }
             }
-            return await client.obtain(request)
+            return await client.grants.obtain(request)
         }
     }
 }

@@ -28,7 +28,7 @@ struct ClientGrantTests {
                     grant: grant
                 )
                 change(&request)
-                let outcome = await client.obtain(request)
+                let outcome = await client.grants.obtain(request)
                 return (outcome, server.requests.filter { $0.line == "POST /token" })
             }
         }
@@ -72,7 +72,7 @@ struct ClientGrantTests {
             try await withClient { client in
                 let asking = try requestingClient(at: server.origin, registration: registration)
                 let request = ServiceTokenRequest(client: asking, grant: grant, target: target)
-                return (await client.obtain(request), server.requests.filter { $0.line == "POST /token" })
+                return (await client.grants.obtain(request), server.requests.filter { $0.line == "POST /token" })
             }
         }
     }
@@ -213,7 +213,7 @@ struct ClientGrantTests {
         }
         let grant = try outcome.result.get()
         #expect(grant.tokens.accessToken.type == "N_A")
-        #expect(grant.keptFields == [OAuthClient.issuedTokenType: "urn:ietf:params:oauth:token-type:saml2"])
+        #expect(grant.keptFields == [ClientGrants.issuedTokenType: "urn:ietf:params:oauth:token-type:saml2"])
         let fields = try #require(sent.first?.fields)
         #expect(fields["grant_type"] == ["urn:ietf:params:oauth:grant-type:token-exchange"])
         #expect(fields["subject_token"] == ["subject-1"])
