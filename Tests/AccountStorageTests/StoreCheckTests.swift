@@ -208,7 +208,7 @@ struct StoreCheckTests {
 
     @Test func `an account that is set aside is found by its damage, and when that is mended by itself`() throws {
         try damage("UPDATE account SET failures = -1 WHERE name = 'b'")
-        _ = try store.setAside([AccountID(2)])
+        _ = try store.schedule.setAside([AccountID(2)])
         let cause = StoreError.damagedRow(AccountID(2), column: "failures", .outOfRange)
         #expect(try check().1 == [.damaged(name: "b", cause)])
         try damage("UPDATE account SET failures = 0 WHERE name = 'b'")
@@ -304,10 +304,10 @@ struct StoreCheckTests {
     }
 
     @Test func `a store whose key is being changed is checked with both keys`() throws {
-        try store.beginRekey(to: try Sample.key(9))
-        _ = try store.reseal(limit: 1)
+        try store.rekeying.begin(to: try Sample.key(9))
+        _ = try store.rekeying.reseal(limit: 1)
         #expect(try check().1 == [])
-        while try !store.reseal(limit: 1).isLast {}
+        while try !store.rekeying.reseal(limit: 1).isLast {}
         #expect(try check().1 == [])
     }
 
@@ -351,7 +351,7 @@ struct StoreGuardTests {
     }
 
     private var findings: [StoreFinding] {
-        StoreGuard(path: folder.store, keyIdentifier: store.keyIdentifier, keyring: keyring).findings()
+        StoreGuard(path: folder.store, keyIdentifier: store.rekeying.keyIdentifier, keyring: keyring).findings()
     }
 
     private func setMode(_ mode: Int, of path: String) throws {

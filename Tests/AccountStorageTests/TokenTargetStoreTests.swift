@@ -53,7 +53,7 @@ struct TokenTargetStoreTests {
     }
 
     private func tokenRows() throws -> Int {
-        try store.read { db in
+        try store.connection.read { db in
             try Int.fetchOne(db, sql: "SELECT count(*) FROM token WHERE kind = 'access' AND target <> ''") ?? -1
         }
     }
@@ -67,11 +67,14 @@ struct TokenTargetStoreTests {
             times: times(at: 0),
             grantedScopes: ["mail", "profile"]
         )
-        #expect(try reopened.targetRecord(target("mail"), of: id) == record)
-        #expect(try reopened.targetRecords(of: id) == [record])
-        #expect(try reopened.accessToken(of: id, for: target("mail")) == AccessToken(Secret("for mail"), type: "DPoP"))
-        #expect(try reopened.targetRecord(target("other"), of: id) == nil)
-        #expect(try reopened.accessToken(of: id, for: target("other")) == nil)
+        #expect(try reopened.targets.record(target("mail"), of: id) == record)
+        #expect(try reopened.targets.records(of: id) == [record])
+        #expect(
+            try reopened.targets.accessToken(of: id, for: target("mail"))
+                == AccessToken(Secret("for mail"), type: "DPoP")
+        )
+        #expect(try reopened.targets.record(target("other"), of: id) == nil)
+        #expect(try reopened.targets.accessToken(of: id, for: target("other")) == nil)
     }
 
     @Test func `the default token and the tokens of targets do not touch each other`() throws {
@@ -79,18 +82,18 @@ struct TokenTargetStoreTests {
         try commit(.store(StoredTokens(accessToken: Sample.accessToken("default"))))
         try commit("files")
         try commit("mail", at: 5)
-        #expect(try store.accessToken(of: id) == Sample.accessToken("default"))
-        #expect(try store.accessToken(of: id, for: target("mail"))?.secret == Secret("for mail"))
-        #expect(try store.targetRecord(target("mail"), of: id)?.times == times(at: 5))
-        #expect(try store.targetRecords(of: id).count == 2)
+        #expect(try store.tokens.accessToken(of: id) == Sample.accessToken("default"))
+        #expect(try store.targets.accessToken(of: id, for: target("mail"))?.secret == Secret("for mail"))
+        #expect(try store.targets.record(target("mail"), of: id)?.times == times(at: 5))
+        #expect(try store.targets.records(of: id).count == 2)
         #expect(try tokenRows() == 2)
     }
 
     @Test func `a refresh token that comes with a target's token is kept like any other`() throws {
         try commit("mail", rotated: "a-2")
-        #expect(try store.refreshToken(of: id, generation: Generation(2)) == Sample.refreshToken("a-2"))
-        #expect(try store.refreshToken(of: id, generation: Generation(1)) == nil)
-        #expect(try store.accessToken(of: id, for: target("mail")) != nil)
+        #expect(try store.tokens.refreshToken(of: id, generation: Generation(2)) == Sample.refreshToken("a-2"))
+        #expect(try store.tokens.refreshToken(of: id, generation: Generation(1)) == nil)
+        #expect(try store.targets.accessToken(of: id, for: target("mail")) != nil)
     }
 
     @Test func `no token of a target is on disk as it came`() throws {
@@ -101,7 +104,7 @@ struct TokenTargetStoreTests {
     @Test func `a target's token moved to another target does not open`() throws {
         try commit("mail")
         try commit("files")
-        try store.write { db in
+        try store.connection.write { db in
             try db.execute(
                 sql: """
                     UPDATE token SET sealed = (SELECT sealed FROM token WHERE target = ?) WHERE target = ?
@@ -110,7 +113,7 @@ struct TokenTargetStoreTests {
             )
         }
         #expect(throws: StoreError.sealBroken(id, column: .accessToken)) {
-            try store.accessToken(of: id, for: target("files"))
+            try store.targets.accessToken(of: id, for: target("files"))
         }
     }
 
@@ -120,7 +123,7 @@ struct TokenTargetStoreTests {
     func `signing out and a new grant erase the targets`(write: TokenWrite) throws {
         try commit("mail")
         try commit(write, Generation(2))
-        #expect(try store.targetRecords(of: id).isEmpty)
+        #expect(try store.targets.records(of: id).isEmpty)
         #expect(try tokenRows() == 0)
     }
 
@@ -128,17 +131,17 @@ struct TokenTargetStoreTests {
         try commit("mail")
         let other = try store.add(Sample.scheduled("b", due: 0)).account.id
         try store.remove(other)
-        #expect(try store.targetRecords(of: id).count == 1)
+        #expect(try store.targets.records(of: id).count == 1)
         try store.remove(id)
         #expect(try tokenRows() == 0)
-        #expect(try store.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM token_set") } == 0)
+        #expect(try store.connection.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM token_set") } == 0)
     }
 
     @Test func `a target that was refused by its resource is erased alone`() throws {
         try commit("mail")
         try commit("files")
         try commit(.eraseTarget(target("mail")))
-        #expect(try store.targetRecords(of: id).map(\.target) == [target("files")])
+        #expect(try store.targets.records(of: id).map(\.target) == [target("files")])
         #expect(try tokenRows() == 1)
     }
 
@@ -147,15 +150,15 @@ struct TokenTargetStoreTests {
         try commit("new", at: 1)
         let day: Int64 = 86_400
         try commit(.store(StoredTokens(accessToken: Sample.accessToken("x"))), at: day + 3600)
-        #expect(try store.targetRecords(of: id).count == 2)
+        #expect(try store.targets.records(of: id).count == 2)
         try commit(.store(StoredTokens(accessToken: Sample.accessToken("x"))), at: day + 3601)
-        #expect(try store.targetRecords(of: id).map(\.target) == [target("new")])
+        #expect(try store.targets.records(of: id).map(\.target) == [target("new")])
         #expect(try tokenRows() == 1)
     }
 
     @Test func `of more targets than there is room for those go that end first`() throws {
         for number in 0...TokenTarget.maximum { try commit("s\(number)", at: Int64(number)) }
-        let held = try store.targetRecords(of: id)
+        let held = try store.targets.records(of: id)
         #expect(held.count == TokenTarget.maximum)
         #expect(try !held.map(\.target).contains(target("s0")))
         #expect(try tokenRows() == TokenTarget.maximum)
@@ -164,24 +167,24 @@ struct TokenTargetStoreTests {
     @Test func `a damaged target is one that is not there, and its account is served`() throws {
         try commit("mail")
         try commit("files")
-        try store.write { db in
+        try store.connection.write { db in
             try db.execute(
                 sql: "UPDATE token_set SET target = 'nothing' WHERE target = ?",
                 arguments: [target("mail").text]
             )
         }
-        #expect(try store.targetRecords(of: id).map(\.target) == [target("files")])
+        #expect(try store.targets.records(of: id).map(\.target) == [target("files")])
         #expect(try store.record(id)?.state.generation == Generation(1))
     }
 
     @Test func `a change of the key seals the tokens of targets anew`() throws {
         try commit("mail")
         let key = try Sample.key(9)
-        try store.beginRekey(to: key)
-        while try !store.reseal(limit: 10).isLast {}
+        try store.rekeying.begin(to: key)
+        while try !store.rekeying.reseal(limit: 10).isLast {}
         try store.close()
         let reopened = try folder.open(key: key)
-        #expect(try reopened.accessToken(of: id, for: target("mail"))?.secret == Secret("for mail"))
+        #expect(try reopened.targets.accessToken(of: id, for: target("mail"))?.secret == Secret("for mail"))
     }
 }
 

@@ -34,7 +34,7 @@ struct AccountCheck {
         _ db: Database
     ) throws -> [StoreFinding] {
         var check = AccountCheck(entries, after: start, now: now)
-        try check.openTokens(with: store.sealer, in: db)
+        try check.openTokens(with: store.connection.sealer, in: db)
         try check.readTargets(in: db)
         try check.readAccounts(in: db)
         return check.findings

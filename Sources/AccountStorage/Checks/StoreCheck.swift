@@ -45,7 +45,7 @@ package struct StoreCheck {
         do {
             let store = try copy.open()
             tell(Portion(findings: try fileFindings(in: store)))
-            tell(Portion(findings: try store.read(tableFindings)))
+            tell(Portion(findings: try store.connection.read(tableFindings)))
             try checkAccounts(of: store)
         } catch {
             tell(Portion(findings: [.unreadable(path: path, error)]))
@@ -57,7 +57,7 @@ package struct StoreCheck {
     /// `integrity_check` and not `quick_check`, which is faster because it does not compare the indexes with their tables: the schedule
     /// is read from an index alone, and an account that is missing there is never refreshed.
     private func fileFindings(in store: AccountStore) throws(StoreError) -> [StoreFinding] {
-        try store.read { db in
+        try store.connection.read { db in
             let verdicts = try String.fetchAll(db, sql: "PRAGMA integrity_check(\(Self.verdictsMax))")
             let file = verdicts.filter { $0 != "ok" }.map { StoreFinding.file(path: path, verdict: $0) }
             return try file + schemaFindings(in: db)
@@ -111,8 +111,8 @@ package struct StoreCheck {
         var last = Int64(0)
         while true {
             // What SQLite and the sealer made for one portion is given back before the next one.
-            let portion = try store.read { db in
-                let entries = try store.entries(.recordsAfterID, [last, Self.portionSize], in: db)
+            let portion = try store.connection.read { db in
+                let entries = try store.records.entries(.recordsAfterID, [last, Self.portionSize], in: db)
                 guard let end = entries.last?.id.rawValue else { return Portion() }
                 defer { last = end }
                 let findings = try AccountCheck.findings(of: entries, after: last, now: now, in: store, db)

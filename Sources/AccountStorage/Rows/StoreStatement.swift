@@ -11,7 +11,7 @@ enum StoreStatement: CaseIterable {
     case nextDeadlineOnline, nextDeadlineOffline
     case nextIssuer
     case leased, countLeased, awaitingConnectivity, aside
-    case token, tokenGeneration, tokenAtHand, tokenByName
+    case token, tokenGeneration, tokenLookup, tokenByName
     case issuer, issuerByURL
     case meta
     case commit, grantFacts, setAside, unschedule, reschedule, rename, remove
@@ -56,7 +56,7 @@ enum StoreStatement: CaseIterable {
             "SELECT sealed FROM token WHERE account_id = ? AND kind = ? AND target = ? AND generation = ?"
         case .tokenGeneration:
             "SELECT generation, sealed, type FROM token WHERE account_id = ? AND kind = ? AND target = ? LIMIT 1"
-        case .tokenAtHand:
+        case .tokenLookup:
             """
             SELECT account_id, generation, type, sealed, access_wall_usec, access_boot_id, access_boot_usec,
                 access_lifetime_usec, access_refresh_after_usec

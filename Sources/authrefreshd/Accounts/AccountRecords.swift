@@ -54,18 +54,18 @@ final class AccountRecords {
     func accessToken(of account: AccountID) throws(StoreError) -> AccessToken? {
         if let tokens = kept[account]?.arrivedTokens(for: nil) { return tokens.accessToken }
         if let token = justStored[account]?.accessToken { return token }
-        return try store.accessToken(of: account)
+        return try store.tokens.accessToken(of: account)
     }
 
     /// The current refresh token, for revocation and export; nil if the account is signed out.
     func refreshToken(of snapshot: AccountSnapshot) throws(StoreError) -> RefreshToken? {
         if let token = kept[snapshot.account.id]?.arrivedTokens?.refreshToken { return token }
-        return try store.refreshToken(of: snapshot.account.id, generation: snapshot.state.generation)
+        return try store.tokens.refreshToken(of: snapshot.account.id, generation: snapshot.state.generation)
     }
 
     /// The ID token that came last; nil if there is none.
     func idToken(of account: AccountID) throws(StoreError) -> Secret? {
-        try store.idToken(of: account)
+        try store.tokens.idToken(of: account)
     }
 
     /// What the store holds of the refresh tokens that `decisions` spend, in their order.
@@ -78,7 +78,7 @@ final class AccountRecords {
         }
         guard !leases.isEmpty else { return [] }
         do throws(StoreError) {
-            return try store.refreshTokens(of: leases)
+            return try store.tokens.refreshTokens(of: leases)
         } catch {
             return leases.map { _ in .failure(error) }
         }
@@ -94,19 +94,19 @@ final class AccountRecords {
         if let arrived = kept[account]?.arrivedTarget, arrived.target == target {
             return TokenTargetRecord(target: target, times: arrived.times, grantedScopes: arrived.tokens.scopes)
         }
-        return try store.targetRecord(target, of: account)
+        return try store.targets.record(target, of: account)
     }
 
     /// The token targets of an account, in the order of their texts.
     func targetRecords(of account: AccountID) throws(StoreError) -> [TokenTargetRecord] {
-        try store.targetRecords(of: account)
+        try store.targets.records(of: account)
     }
 
     /// The access token of a target; nil if there is none that can be read.
     func accessToken(of account: AccountID, for target: TokenTarget) throws(StoreError) -> AccessToken? {
         if let tokens = kept[account]?.arrivedTokens(for: target) { return tokens.accessToken }
         do throws(StoreError) {
-            return try store.accessToken(of: account, for: target)
+            return try store.targets.accessToken(of: account, for: target)
         } catch {
             // It can be had again for one request; only the grant itself is worth stopping for.
             guard error.damagedAccount != nil else { throw error }

@@ -90,7 +90,7 @@ actor RefreshCoordinator {
         StoreKeepingSteps.keepMetadata(on: self)
         try HostChanges.reconcileClock(at: timebase.now(), on: self)
         // Whoever held the leases in the store is dead: the store's lock says so.
-        for account in try store.leased(limit: .max) {
+        for account in try store.schedule.leased(limit: .max) {
             submit(.requestAbandoned, for: account)
         }
         try StoreFailures.takeBackMended(after: AccountID(0), on: self)

@@ -17,14 +17,17 @@ package struct TokenTargetRecord: Equatable, Sendable {
 }
 
 /// The token targets of an account: those whose tokens were obtained, until they have ended for long.
-extension AccountStore {
+package struct TargetTable {
+    let connection: StoreConnection
+    let tokens: TokenTable
+
     /// How long a target is kept after its token has ended. Nobody has asked for it since, and who does pays one request anyway; a day
     /// lets a person see what the night's jobs used.
-    static let targetAfterlife = Duration.seconds(86_400)
+    static let afterlife = Duration.seconds(86_400)
 
     /// Nil if no token of this target is stored.
-    package func targetRecord(_ target: TokenTarget, of account: AccountID) throws(StoreError) -> TokenTargetRecord? {
-        try read { db in
+    package func record(_ target: TokenTarget, of account: AccountID) throws(StoreError) -> TokenTargetRecord? {
+        try connection.read { db in
             let row = try Row.fetchOne(
                 db.cachedStatement(sql: StoreStatement.target.sql),
                 arguments: [account.rawValue, target.text]
@@ -34,25 +37,25 @@ extension AccountStore {
     }
 
     /// All token targets of an account, in the order of their texts; at most `TokenTarget.maximum`.
-    package func targetRecords(of account: AccountID) throws(StoreError) -> [TokenTargetRecord] {
-        try read { db in try targetRecords(of: account, in: db) }
+    package func records(of account: AccountID) throws(StoreError) -> [TokenTargetRecord] {
+        try connection.read { db in try records(of: account, in: db) }
     }
 
     /// The access token of a target; nil if none is stored.
     ///
     /// - Throws: `sealBroken`.
     package func accessToken(of account: AccountID, for target: TokenTarget) throws(StoreError) -> AccessToken? {
-        try accessToken(of: account, target: target.text)
+        try tokens.accessToken(of: account, target: target.text)
     }
 
     /// Stores the tokens that came for a target, in place of those that they replace.
     func store(_ write: TokenTargetWrite, of account: AccountID, generation: Generation, in db: Database) throws {
-        try store(write.tokens, of: account, generation: generation, target: write.target.text, in: db)
+        try tokens.store(write.tokens, of: account, generation: generation, target: write.target.text, in: db)
         let record = TokenTargetRecord(target: write.target, times: write.times, grantedScopes: write.tokens.scopes)
         let place: ColumnValues = [.integer(account.rawValue), .text(write.target.text)]
         try db.cachedStatement(sql: TokenTargetColumns.upsert).run(place + TokenTargetColumns.values(of: record))
         // The coordinator lets no more be asked for than there is room for, once those that have ended make way for new ones.
-        let excess = try targetRecords(of: account, in: db).sorted { $0.times.end < $1.times.end }
+        let excess = try records(of: account, in: db).sorted { $0.times.end < $1.times.end }
             .dropLast(TokenTarget.maximum)
         for record in excess { try erase(record.target, of: account, in: db) }
     }
@@ -63,19 +66,19 @@ extension AccountStore {
     }
 
     /// Erases all targets of an account and their tokens.
-    func eraseTargets(of account: AccountID, in db: Database) throws {
+    func eraseAll(of account: AccountID, in db: Database) throws {
         try db.run(.eraseTargets, [.integer(account.rawValue)])
     }
 
     /// Erases the targets whose tokens had ended long before a token that was issued at `now`.
-    func eraseOldTargets(of account: AccountID, at now: Timestamp, in db: Database) throws {
+    func eraseOld(of account: AccountID, at now: Timestamp, in db: Database) throws {
         // Hardly anybody has one, and a statement that sets off triggers takes four times as long to find nothing.
         guard try db.bytes(.firstTarget, [.integer(account.rawValue)]) != nil else { return }
-        let end = (now - AccountStore.targetAfterlife).microseconds
+        let end = (now - TargetTable.afterlife).microseconds
         try db.run(.eraseOldTargets, [.integer(account.rawValue), .integer(end)])
     }
 
-    private func targetRecords(of account: AccountID, in db: Database) throws -> [TokenTargetRecord] {
+    private func records(of account: AccountID, in db: Database) throws -> [TokenTargetRecord] {
         let rows = try Row.fetchCursor(
             db.cachedStatement(sql: StoreStatement.targets.sql),
             arguments: [account.rawValue]
