@@ -11,10 +11,8 @@ extension AccountStore {
     ///   an
     ///   account whose settings change, and what the disk has to say; nothing of the batch is stored then, and it may be committed again.
     package func commit(_ writes: [StateWrite]) throws(StoreError) {
-        if let end = nothingDue?.end, writes.contains(where: { $0.state.deadline.map(onSchedule) ?? .max <= end }) {
-            nothingDue = nil
-        }
-        try transaction { db in
+        schedule.expect(writes)
+        try connection.transaction { db in
             let statement = try db.cachedStatement(sql: StoreStatement.commit.sql)
             for write in writes {
                 if let change = write.settings { try make(change, to: write.account, in: db) }
@@ -23,41 +21,19 @@ extension AccountStore {
                 if let facts = write.grantFacts { try store(facts, of: write.account, in: db) }
             }
         }
-        for write in writes { noteWork(write) }
-        if writes.contains(where: { $0.tokens == .erase }) { forgetLog() }
-    }
-
-    /// Remembers what was stored of an account whose answer is awaited, and forgets the others.
-    private func noteWork(_ write: StateWrite) {
-        guard case .refreshing = write.state.phase, write.settings == nil else {
-            recordCache[write.account] = nil
-            return
-        }
-        recordCache[write.account]?.state = write.state
-        if let encoding = write.learnedEncoding {
-            recordCache[write.account]?.account.basicCredentialEncoding = encoding
-        }
-        if let facts = write.grantFacts { recordCache[write.account]?.account.grantFacts = facts }
-    }
-
-    /// Writes the log back and empties it, so that erased tokens are not in it any more.
-    ///
-    /// They are sealed there, and an empty log is not what the caller asked for: a failure here is none of theirs.
-    func forgetLog() {
-        _ = try? database.enter { queue in
-            try queue.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
-        }
+        for write in writes { connection.memory.note(write) }
+        if writes.contains(where: { $0.tokens == .erase }) { connection.forgetLog() }
     }
 
     private func make(_ change: SettingsChange, to account: AccountID, in db: Database) throws {
-        guard let entry = try entries(.recordByID, [account.rawValue], in: db).first else {
+        guard let entry = try records.entries(.recordByID, [account.rawValue], in: db).first else {
             throw StoreError.noSuchAccount(account)
         }
         try update(change.applied(to: entry.record().account), in: db)
     }
 
     private func update(_ write: StateWrite, by statement: Statement, in db: Database) throws {
-        let values = try StateColumns.values(of: write.state, offset: scheduleOffset)
+        let values = try StateColumns.values(of: write.state, offset: connection.scheduleOffset)
         let place: ColumnValues = [
             SQLValue(write.learnedEncoding?.rawValue), .integer(write.account.rawValue), .integer(write.base.rawValue),
         ]
@@ -86,23 +62,23 @@ extension AccountStore {
             // A lease keeps the refresh tokens that there are.
             if case .refreshing = write.state.phase, write.base == write.state.generation { return }
         case .store(let tokens):
-            try store(tokens, of: write.account, generation: write.state.generation, in: db)
+            try self.tokens.store(tokens, of: write.account, generation: write.state.generation, in: db)
             if let issuedAt = write.state.accessToken?.issuedAt.wall {
-                try eraseOldTokenSets(of: write.account, at: issuedAt, in: db)
+                try targets.eraseOld(of: write.account, at: issuedAt, in: db)
             }
         case .storeGrant(let tokens):
-            try storeRefreshToken(of: tokens, of: write.account, generation: write.state.generation, in: db)
+            try self.tokens.storeRefreshToken(of: tokens, of: write.account, generation: write.state.generation, in: db)
         case .replace(let tokens, let facts):
-            try eraseTokenSets(of: write.account, in: db)
+            try targets.eraseAll(of: write.account, in: db)
             try db.run(.eraseTokens, [.integer(write.account.rawValue)])
-            try store(tokens, of: write.account, generation: write.state.generation, in: db)
+            try self.tokens.store(tokens, of: write.account, generation: write.state.generation, in: db)
             try store(facts, of: write.account, in: db)
-        case .storeSet(let set):
-            try store(set, of: write.account, generation: write.state.generation, in: db)
-        case .eraseSet(let set):
-            try erase(set, of: write.account, in: db)
+        case .storeTarget(let target):
+            try targets.store(target, of: write.account, generation: write.state.generation, in: db)
+        case .eraseTarget(let target):
+            try targets.erase(target, of: write.account, in: db)
         case .erase:
-            try eraseTokenSets(of: write.account, in: db)
+            try targets.eraseAll(of: write.account, in: db)
             try db.run(.eraseTokens, [.integer(write.account.rawValue)])
             return
         }
@@ -118,7 +94,7 @@ extension AccountStore {
             return
         }
         let place = TokenPlace(account: write.account, kind: .refresh, generation: write.state.generation)
-        guard try sealed(place, in: db) != nil else {
+        guard try tokens.sealed(place, in: db) != nil else {
             throw StoreError.refreshTokenMissing(write.account, write.state.generation)
         }
     }

@@ -1,43 +1,31 @@
 import GRDB
-import RefreshCore
+package import RefreshCore
 
 /// The accounts, their schedule and their sealed tokens, in one SQLite database.
 ///
 /// It is used from one serial context (the coordinator's queue), which every call blocks until SQLite is done; other threads have
-/// `tokenReader`. What a call has
-/// written when it returns is on disk; a call that throws has written nothing, and the store stays usable. The database is
-/// locked for this process from the moment it is opened until the store is closed or the process ends.
+/// `tokenReader`. What a call has written when it returns is on disk; a call that throws has written nothing, and the store stays usable.
+/// The database is locked for this process from the moment it is opened until the store is closed or the process ends.
+///
+/// The accounts themselves are its own; what else is stored, it has in a table each.
 ///
 /// Durations are kept in whole microseconds.
 package final class AccountStore {
     /// The name of the database in the state folder.
     package static let fileName = "accounts.sqlite"
 
-    /// The database's path.
-    package let path: String
-    var sealer: Sealer {
-        didSet { tokenReader.use(sealer) }
-    }
-    var keys: SealingKeys
-    let database: SharedDatabase
-    /// Finds access tokens for other threads.
-    package let tokenReader: TokenReader
-    /// What the path led to when it was opened.
-    private let file: PosixFile.Identity?
-    /// What the log's path led to when the log was begun.
-    private var log: PosixFile.Identity?
-    /// Called when the log was found removed or replaced, after what was in it is safe in the database.
-    package var onLogRenewed: () -> Void = {}
+    let connection: StoreConnection
+    let records: RecordReader
 
-    /// How far the wall clock has been moved since deadlines were first written.
-    ///
-    /// Deadlines are stored as wall clock minus this, so that a step of the clock moves a million of them by changing one row.
-    var scheduleOffset: Duration
-    private var issuers: [IssuerID: Issuer] = [:]
-    /// The accounts at work, as they are stored: each is read when it is due, and wanted again when its answer comes.
-    var recordCache: [AccountID: Record] = [:]
-    /// What the last walk over the schedule found nothing in; nil if that may have changed.
-    var nothingDue: NothingDue?
+    /// What is due, and when.
+    package let schedule: AccountSchedule
+    package let tokens: TokenTable
+    /// The tokens for other targets than the account's default.
+    package let targets: TargetTable
+    package let serverMetadata: ServerMetadataTable
+    package let clocks: ClockRecords
+    /// The store's key, and its change.
+    package let rekeying: Rekeying
 
     /// Opens the database at `path`, or makes one, in a folder that nobody else may enter; brings an older one up to date.
     ///
@@ -51,135 +39,283 @@ package final class AccountStore {
 
     /// The same, with those of several keys that it is sealed with; a new store is sealed with the first.
     package init(path: String, keys: [StoreKey]) throws(StoreError) {
-        self.path = path
-        (database, self.keys, scheduleOffset) = try StoreOpening(path: path, keys: keys).open()
-        file = PosixFile.identity(of: path)
-        log = PosixFile.identity(of: path + "-wal")
-        sealer = self.keys.sealer
-        tokenReader = TokenReader(database, sealer: sealer)
+        connection = try StoreConnection(path: path, keys: keys)
+        records = RecordReader(connection)
+        schedule = AccountSchedule(connection: connection, records: records)
+        tokens = TokenTable(connection: connection)
+        targets = TargetTable(connection: connection, tokens: tokens)
+        serverMetadata = ServerMetadataTable(connection: connection)
+        clocks = ClockRecords(connection: connection)
+        rekeying = Rekeying(connection: connection)
+    }
+
+    /// The database's path.
+    package var path: String { connection.path }
+
+    /// Finds access tokens for other threads.
+    package var tokenReader: TokenReader { connection.tokenReader }
+
+    /// Called when the log was found removed or replaced, after what was in it is safe in the database.
+    package var onLogRenewed: () -> Void {
+        get { connection.onLogRenewed }
+        set { connection.onLogRenewed = newValue }
     }
 
     /// Writes the log back into the database and lets go of the lock; the store cannot be used afterwards.
     package func close() throws(StoreError) {
-        do {
-            try database.close()
-        } catch {
-            throw StoreError(error, path: path)
-        }
+        try connection.close()
     }
 
-    /// Asks without changing anything.
-    func read<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
-        do {
-            return try database.enter { try $0.writeWithoutTransaction(body) }
-        } catch {
-            throw StoreError(error, path: path, systemError: database.systemError)
-        }
-    }
-
-    /// Runs `body` in one transaction: all of it is on disk when this returns, or nothing if it throws.
-    ///
-    /// - Throws: `gone` if the file is not where it was: SQLite would write on into a file without a name.
-    func write<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
-        nothingDue = nil
-        recordCache = [:]
-        return try transaction(body)
-    }
-
-    /// `write` for what keeps `nothingDue` and `recordCache` true by itself.
-    func transaction<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
-        guard PosixFile.identity(of: path) == file else { throw .gone(path: path) }
-        if PosixFile.identity(of: path + "-wal") != log { try renewLog() }
-        do {
-            let result = try database.enter { try $0.write(body) }
-            // SQLite makes a new log with the first write.
-            if log == nil { log = PosixFile.identity(of: path + "-wal") }
-            return result
-        } catch {
-            throw StoreError(error, path: path, systemError: database.systemError)
-        }
-    }
-
-    /// The write-ahead log's name is gone, or leads to another file. SQLite has the log open still, and would write on into it; the next
-    /// process would not find what is in it. So it is written back, and a log is begun that has a name.
-    private func renewLog() throws(StoreError) {
-        do {
-            try database.enter { queue in
-                try queue.writeWithoutTransaction { db in
-                    // Leaving this mode writes the whole log back, and syncs the database.
-                    let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
-                    guard mode == "delete" else { throw StoreError.gone(path: path + "-wal") }
-                    let again = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
-                    guard again == "wal" else { throw StoreError.readOnly(path: path) }
-                }
-            }
-        } catch {
-            throw StoreError(error, path: path, systemError: database.systemError)
-        }
-        log = PosixFile.identity(of: path + "-wal")
-        onLogRenewed()
-    }
-
-    /// The issuer with this number, nil if there is none; the latest ones are remembered, because reading a record asks for it.
-    ///
-    /// - Throws: `IssuerError` if the stored URL is none of an issuer.
-    func issuer(_ id: IssuerID, in db: Database) throws -> Issuer? {
-        if let known = issuers[id] { return known }
-        let statement = try db.cachedStatement(sql: StoreStatement.issuer.sql)
-        guard let url = try String.fetchOne(statement, arguments: [id.rawValue]) else { return nil }
-        let issuer = try Issuer(url: url)
-        // A thousand issuers are a few hundred kilobytes; whoever has more pays one look-up for each.
-        if issuers.count >= 1_000 { issuers.removeAll() }
-        issuers[id] = issuer
-        return issuer
-    }
-
-    /// The record in a row of `AccountColumns.recordColumns`.
-    private func record(from row: Row, in db: Database) throws -> Record {
-        let id = AccountID(row[0])
-        let issuerID = IssuerID(row[1])
-        var reader = ColumnReader(row, account: id, from: 3)
-        let issuer: Issuer
-        do {
-            issuer = try reader.required(self.issuer(issuerID, in: db), "issuer_id")
-        } catch is IssuerError {
-            throw StoreError.damagedRow(id, column: "issuer.url", .malformed)
-        }
-        let account = try AccountColumns.account(id, issuer: issuer, from: &reader, sealer: sealer)
-        let state = try StateColumns.state(from: &reader, offset: scheduleOffset)
-        return Record(
-            account: account,
-            issuerID: issuerID,
-            state: state,
-            createdAt: Timestamp(microseconds: row[2])
-        )
-    }
-
-    /// The accounts in the rows of a query, the damaged ones among them.
-    func entries(_ query: StoreStatement, _ arguments: StatementArguments, in db: Database) throws -> [AccountEntry] {
-        let cursor = try Row.fetchCursor(db.cachedStatement(sql: query.sql), arguments: arguments)
-        var entries: [AccountEntry] = []
-        while let row = try cursor.next() {
-            entries.append(try entry(from: row, in: db))
-        }
-        return entries
-    }
-
-    private func entry(from row: Row, in db: Database) throws -> AccountEntry {
-        do {
-            return .intact(try record(from: row, in: db))
-        } catch let cause as StoreError where cause.damagedAccount != nil {
-            let issuer = try? issuer(IssuerID(row[1]), in: db)
-            return .damaged(DamagedAccount(id: AccountID(row[0]), name: row[3] ?? "", issuer: issuer, cause: cause))
-        }
-    }
-}
-
-extension AccountStore {
     /// Writes a number that nobody reads, to see whether the store can be written again.
     ///
     /// - Throws: what the disk has to say.
     package func probe() throws(StoreError) {
-        try write(Meta.countProbe)
+        try connection.write(Meta.countProbe)
+    }
+
+    // MARK: Accounts
+
+    /// Adds an account, with its grant if it has one.
+    ///
+    /// - Throws: `nameTaken`; nothing is added then.
+    package func add(_ account: NewAccount) throws(StoreError) -> Record {
+        try connection.write { db in
+            let id = try insert(account, in: db)
+            guard let entry = try records.entries(.recordByID, [id.rawValue], in: db).first else {
+                throw StoreError.noSuchAccount(id)
+            }
+            return try entry.record()
+        }
+    }
+
+    /// Adds many accounts in one transaction.
+    ///
+    /// - Returns: their numbers, in the same order.
+    /// - Throws: `nameTaken` for the first name that is taken; no account is added then.
+    package func add(_ accounts: [NewAccount]) throws(StoreError) -> [AccountID] {
+        try connection.write { db in try accounts.map { try insert($0, in: db) } }
+    }
+
+    /// Nil if there is none.
+    package func entry(_ id: AccountID) throws(StoreError) -> AccountEntry? {
+        try records.entry(id)
+    }
+
+    /// Nil if there is none. A text that is no account name may be that of a damaged account.
+    package func entry(named name: String) throws(StoreError) -> AccountEntry? {
+        try connection.read { db in try records.entries(.recordByName, [name], in: db).first }
+    }
+
+    /// Whom the account of this name is for, without opening any of its secrets; nil if there is none of this name, it is for every
+    /// process of this user, or its list is damaged, which `entry(named:)` tells.
+    package func allowedCallers(named name: String) throws(StoreError) -> (account: AccountName, AllowedCallers)? {
+        try connection.read { db in
+            let statement = try db.cachedStatement(sql: StoreStatement.callersByName.sql)
+            guard let row = try Row.fetchOne(statement, arguments: [name]), let list: String = row[0],
+                let account = AccountName(name),
+                let callers = JSONColumn.value(StoredCallers.self, from: list)?.callers
+            else { return nil }
+            return (account, callers)
+        }
+    }
+
+    /// The accounts that a person is signed in to at `issuer`, in the order of their adding; those that are damaged are left out.
+    ///
+    /// - Parameter subject: as the issuer names the person.
+    package func accounts(
+        ofPerson subject: String,
+        at issuer: Issuer,
+        limit: Int
+    ) throws(StoreError) -> [Account] {
+        let ids = try connection.read { db in
+            let statement = try db.cachedStatement(sql: StoreStatement.ofPerson.sql)
+            return try Int64.fetchAll(statement, arguments: [subject, issuer.url, limit])
+        }
+        var accounts: [Account] = []
+        for id in ids {
+            if case .intact(let record)? = try entry(AccountID(id)) { accounts.append(record.account) }
+        }
+        return accounts
+    }
+
+    /// One page of all accounts, ordered by the bytes of their names: those after `name`, or the first ones.
+    package func entries(after name: String?, limit: Int) throws(StoreError) -> [AccountEntry] {
+        try connection.read { db in try records.entries(.recordsAfterName, [name ?? "", limit], in: db) }
+    }
+
+    /// The names alone of such a page.
+    package func names(after name: String, limit: Int) throws(StoreError) -> [String] {
+        try connection.read { db in
+            try String.fetchAll(db.cachedStatement(sql: StoreStatement.namesAfterName.sql), arguments: [name, limit])
+        }
+    }
+
+    /// The same in the order of their numbers, which is that of their adding: no renaming changes it.
+    package func entries(afterID id: AccountID, limit: Int) throws(StoreError) -> [AccountEntry] {
+        try connection.read { db in try records.entries(.recordsAfterID, [id.rawValue, limit], in: db) }
+    }
+
+    /// Nil if there is none.
+    ///
+    /// - Throws: `damagedRow` or `sealBroken` for one that cannot be read.
+    package func record(_ id: AccountID) throws(StoreError) -> Record? {
+        try entry(id)?.record()
+    }
+
+    /// The same by name.
+    package func record(named name: AccountName) throws(StoreError) -> Record? {
+        try entry(named: name.text)?.record()
+    }
+
+    /// How many accounts are in which phase; costs the same for one and for a million.
+    package func counts() throws(StoreError) -> PhaseCounts {
+        try connection.read { db in
+            var counts = PhaseCounts()
+            let rows = try Row.fetchCursor(db.cachedStatement(sql: "SELECT tally, accounts FROM phase_count"))
+            while let row = try rows.next() {
+                // A phase that is not known is that of damaged accounts.
+                counts[keyPath: Tally(rawValue: row[0])?.count ?? \.unknown] += row[1]
+            }
+            // They are counted as scheduled until they are asked for.
+            counts.refreshing = try Int.fetchOne(db.cachedStatement(sql: StoreStatement.countLeased.sql)) ?? 0
+            counts.scheduled -= counts.refreshing
+            counts.setAside = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM set_aside")) ?? 0
+            return counts
+        }
+    }
+
+    /// Stores everything about `account` that its owner may change, its name included.
+    ///
+    /// - Throws: `noSuchAccount`, `nameTaken`.
+    package func update(_ account: Account) throws(StoreError) {
+        try connection.write { db in try update(account, in: db) }
+    }
+
+    func update(_ account: Account, in db: Database) throws {
+        let issuer = try issuerID(of: account.issuer, in: db)
+        let statement = try db.cachedStatement(sql: AccountStatement.update)
+        let values = try AccountColumns.values(of: account, sealer: connection.sealer)
+        let place: ColumnValues = [
+            .integer(issuer.rawValue), SQLValue(!account.issuer.isLoopback), .integer(account.id.rawValue),
+        ]
+        let changed = try naming(account.name) { try statement.run(values + place) }
+        guard changed == 1 else { throw StoreError.noSuchAccount(account.id) }
+    }
+
+    /// - Throws: `noSuchAccount`, `nameTaken`.
+    package func rename(_ id: AccountID, to name: AccountName) throws(StoreError) {
+        try connection.write { db in
+            let statement = try db.cachedStatement(sql: StoreStatement.rename.sql)
+            try naming(name) { try statement.execute(arguments: [name.text, id.rawValue]) }
+            guard db.changesCount == 1 else { throw StoreError.noSuchAccount(id) }
+            for statement in [StoreStatement.renameSubject, .renameActor] {
+                try db.cachedStatement(sql: statement.sql).execute(arguments: [name.text, id.rawValue])
+            }
+        }
+    }
+
+    /// The accounts whose tokens are derived from this account, at most `limit`; in no order.
+    package func derived(from source: AccountID, limit: Int) throws(StoreError) -> [AccountID] {
+        try connection.read { db in
+            var accounts: [AccountID] = []
+            for statement in [StoreStatement.derivedBySubject, .derivedByActor] where accounts.count < limit {
+                let left = limit - accounts.count
+                let statement = try db.cachedStatement(sql: statement.sql)
+                accounts += try Int64.fetchAll(statement, arguments: [source.rawValue, left]).map(AccountID.init)
+            }
+            return accounts
+        }
+    }
+
+    /// The accounts that wait for a token of the account that theirs is derived from.
+    package func lackingSource() throws(StoreError) -> [AccountID] {
+        try connection.read { db in
+            let reason = InteractionReason.sourceAccount.rawValue
+            let statement = try db.cachedStatement(sql: StoreStatement.lackingSource.sql)
+            return try Int64.fetchAll(statement, arguments: [reason]).map(AccountID.init)
+        }
+    }
+
+    /// Removes the account and its tokens, from the log too.
+    ///
+    /// - Throws: `noSuchAccount`.
+    package func remove(_ id: AccountID) throws(StoreError) {
+        try connection.write { db in
+            try db.cachedStatement(sql: StoreStatement.remove.sql).execute(arguments: [id.rawValue])
+            guard db.changesCount == 1 else { throw StoreError.noSuchAccount(id) }
+        }
+        connection.forgetLog()
+    }
+
+    private func insert(_ new: NewAccount, in db: Database) throws -> AccountID {
+        let issuer = try issuerID(of: new.issuer, in: db)
+        // The number has to be known first: the secrets are sealed for it. The transaction keeps it from being taken.
+        let last = try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'account'")
+        )
+        let id = AccountID((last ?? 0) + 1)
+        var account = new.account
+        account.id = id
+        let place: ColumnValues = [
+            .integer(id.rawValue), .integer(issuer.rawValue), SQLValue(!new.issuer.isLoopback),
+            .integer(new.createdAt.microseconds),
+        ]
+        let values = try AccountColumns.values(of: account, sealer: connection.sealer)
+        let state = try StateColumns.values(of: new.state, offset: connection.scheduleOffset)
+        try naming(new.name) {
+            _ = try db.cachedStatement(sql: AccountStatement.insert).run(place + values + state)
+        }
+        if let tokens = new.tokens { try self.tokens.store(tokens, of: id, generation: new.state.generation, in: db) }
+        return id
+    }
+
+    /// The number of `issuer`, given to it now if it is new.
+    private func issuerID(of issuer: Issuer, in db: Database) throws -> IssuerID {
+        let statement = try db.cachedStatement(sql: StoreStatement.issuerByURL.sql)
+        if let known = try Int64.fetchOne(statement, arguments: [issuer.url]) { return IssuerID(known) }
+        try db.cachedStatement(sql: "INSERT INTO issuer (url, needs_route) VALUES (?, ?)")
+            .execute(arguments: [issuer.url, !issuer.isLoopback])
+        return IssuerID(db.lastInsertedRowID)
+    }
+
+    /// Runs a statement that writes `name`, and says so if the name is what it stumbles over.
+    private func naming<Result>(_ name: AccountName, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
+            throw StoreError.nameTaken(name)
+        }
+    }
+}
+
+/// The statements that write accounts, put together once.
+private enum AccountStatement {
+    private static let owned = AccountColumns.names
+    private static let inserted = ["id", "issuer_id", "needs_route", "created_usec"] + owned + StateColumns.names
+
+    static let insert = """
+        INSERT INTO account (\(inserted.joined(separator: ", ")))
+        VALUES (\(inserted.map { _ in "?" }.joined(separator: ", ")))
+        """
+
+    static let update = """
+        UPDATE account SET \(owned.map { "\($0) = ?" }.joined(separator: ", ")), issuer_id = ?, needs_route = ?
+        WHERE id = ?
+        """
+}
+
+/// The values of the column `tally` of `phase_count`.
+private enum Tally: String {
+    case signedOut, scheduled, backingOff, misconfigured, interactionRequired, parked
+
+    var count: WritableKeyPath<PhaseCounts, Int> {
+        switch self {
+        case .signedOut: \.signedOut
+        case .scheduled: \.scheduled
+        case .backingOff: \.backingOff
+        case .misconfigured: \.misconfigured
+        case .interactionRequired: \.interactionRequired
+        case .parked: \.parked
+        }
     }
 }

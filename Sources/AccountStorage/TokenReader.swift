@@ -47,7 +47,7 @@ package struct DatedToken: Sendable {
     }
 }
 
-/// A copy of the access tokens that are for every caller, each with all that an answer needs in one row, which stands where the
+/// The table `token_at_hand`: a copy of the access tokens that are for every caller, each with all that an answer needs in one row, which stands where the
 /// account's name says: with a million accounts, whoever is asked for one of them at random reads one page from the disk's cache
 /// instead of six.
 ///
@@ -55,8 +55,8 @@ package struct DatedToken: Sendable {
 /// made whenever a token is stored, and is gone as soon as anything about it changes: what stands there is always right, and what does
 /// not is looked for where it is a copy of. So a store of an earlier version needs no filling: its tokens come one by one, as they
 /// are refreshed.
-enum TokenAtHand {
-    /// Where the token of the account of this name stands, if it is at hand: FNV-1a, folded to 48 bits so that it is short in the inner
+enum TokenLookup {
+    /// Where the token of the account of this name stands in the copy: FNV-1a, folded to 48 bits so that it is short in the inner
     /// pages.
     ///
     /// A million names have the same place in one case of 300, and it is that of two of them. Then the last one stored has it: the row
@@ -121,7 +121,7 @@ enum TokenAtHand {
 }
 
 /// The parts of which the statements are made.
-extension TokenAtHand {
+extension TokenLookup {
     private static let copied = """
         generation INTEGER NOT NULL,
             type TEXT,
@@ -168,8 +168,8 @@ extension TokenAtHand {
         let token: DatedToken
     }
 
-    /// Looks among the tokens at hand, then where they are copied from.
-    private let atHand: Statement
+    /// Looks in the copy, then where it is made from.
+    private let lookup: Statement
     private let byName: Statement
     private let beginning: Statement
     private let ending: Statement
@@ -179,7 +179,7 @@ extension TokenAtHand {
     private var changes: Int64 = 0
 
     init(_ db: Database) throws {
-        atHand = try db.makeStatement(sql: StoreStatement.tokenAtHand.sql)
+        lookup = try db.makeStatement(sql: StoreStatement.tokenLookup.sql)
         byName = try db.makeStatement(sql: StoreStatement.tokenByName.sql)
         beginning = try db.makeStatement(sql: "BEGIN")
         ending = try db.makeStatement(sql: "COMMIT")
@@ -188,12 +188,12 @@ extension TokenAtHand {
     /// Nil if there is none, or what is stored of it is damaged.
     func token(of name: String, _ sealer: Sealer) -> DatedToken? {
         forgetIfChanged()
-        let place = TokenAtHand.place(of: name.utf8)
+        let place = TokenLookup.place(of: name.utf8)
         let slot = Int(place & Int64(Self.recentMax - 1))
         // The place, too: SQLite compares bytes, Swift what a reader sees.
         if let known = recent[slot], known.place == place, known.name == name { return known.token }
         beginReading()
-        guard let token = token(of: name, at: place, by: atHand, sealer) ?? token(of: name, by: byName, sealer) else {
+        guard let token = token(of: name, at: place, by: lookup, sealer) ?? token(of: name, by: byName, sealer) else {
             return nil
         }
         recent[slot] = Recent(place: place, name: name, token: token)
@@ -217,12 +217,12 @@ extension TokenAtHand {
     }
 
     private var isReading: Bool {
-        unsafe sqlite3_get_autocommit(sqlite3_db_handle(atHand.sqliteStatement)) == 0
+        unsafe sqlite3_get_autocommit(sqlite3_db_handle(lookup.sqliteStatement)) == 0
     }
 
     /// Lets go of the tokens found before the last change, which erases them.
     func forgetIfChanged() {
-        let now = unsafe sqlite3_total_changes64(sqlite3_db_handle(atHand.sqliteStatement))
+        let now = unsafe sqlite3_total_changes64(sqlite3_db_handle(lookup.sqliteStatement))
         guard now != changes else { return }
         changes = now
         recent = Self.noneRecent

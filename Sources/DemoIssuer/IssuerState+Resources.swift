@@ -59,17 +59,11 @@ extension IssuerState {
 
     /// The introspection endpoint (RFC 7662 §2).
     mutating func introspection(_ admission: Admission, at now: Duration) -> Answer {
-        var draft = admission.draft
-        guard let form = admission.form, let token = form["token"] else {
-            note(draft, .malformed, at: now)
-            return .oauthError("invalid_request", "token is missing")
+        let (token, draft): (String, RequestLog.Draft)
+        switch tokenInquiry(admission, at: now) {
+        case .asked(let named, _, let noted): (token, draft) = (named, noted)
+        case .refused(let answer): return answer
         }
-        guard let client = ClientCredentials(admission.request, form).flatMap({ authenticate($0, at: now) }) else {
-            note(draft, .clientRefused, at: now)
-            return Self.clientRefused
-        }
-        draft.clientID = client.id
-        draft.position = ledger.position(ofRefreshToken: token)
         note(draft, .introspected, at: now)
         guard let live = ledger.liveToken(token, at: now) else { return .json(Introspection(active: false)) }
         return .json(

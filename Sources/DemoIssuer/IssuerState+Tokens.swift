@@ -88,19 +88,35 @@ extension IssuerState {
         return answer(decision, at: now)
     }
 
-    /// The revocation endpoint (RFC 7009 §2).
-    mutating func revocation(_ admission: Admission, at now: Duration) -> Answer {
+    /// What the endpoints about tokens are asked.
+    enum TokenInquiry {
+        case asked(String, by: DemoClient, RequestLog.Draft)
+        case refused(Answer)
+    }
+
+    /// Which token which client asks about, at the introspection or the revocation endpoint.
+    mutating func tokenInquiry(_ admission: Admission, at now: Duration) -> TokenInquiry {
         var draft = admission.draft
         guard let form = admission.form, let token = form["token"] else {
             note(draft, .malformed, at: now)
-            return .oauthError("invalid_request", "token is missing")
+            return .refused(.oauthError("invalid_request", "token is missing"))
         }
         guard let client = ClientCredentials(admission.request, form).flatMap({ authenticate($0, at: now) }) else {
             note(draft, .clientRefused, at: now)
-            return Self.clientRefused
+            return .refused(Self.clientRefused)
         }
         draft.clientID = client.id
         draft.position = ledger.position(ofRefreshToken: token)
+        return .asked(token, by: client, draft)
+    }
+
+    /// The revocation endpoint (RFC 7009 §2).
+    mutating func revocation(_ admission: Admission, at now: Duration) -> Answer {
+        let (token, client, draft): (String, DemoClient, RequestLog.Draft)
+        switch tokenInquiry(admission, at: now) {
+        case .asked(let named, let asking, let noted): (token, client, draft) = (named, asking, noted)
+        case .refused(let answer): return answer
+        }
         switch ledger.revoke(token, clientID: client.id) {
         case .revokedGrant, .revokedAccessToken:
             note(draft, .revoked, at: now)

@@ -4,22 +4,22 @@ package enum Event: Hashable, Sendable {
     case deadlineReached
     /// A caller waits for an access token that is not there.
     case tokenNeeded
-    /// A caller waits for a token of this set, or one that is held is better replaced soon.
-    case tokenSetNeeded(TokenSet)
+    /// A caller waits for a token of this target, or one that is held is better replaced soon.
+    case targetNeeded(TokenTarget)
     /// A person asked for a refresh now.
     case refreshRequested
     /// A resource server refused the access token (RFC 6750 §3.1).
     case accessTokenRejected
-    /// A resource server refused the token of this set.
-    case tokenSetRejected(TokenSet)
+    /// A resource server refused the token of this target.
+    case targetRejected(TokenTarget)
     /// The token endpoint answered with tokens to a request that spent this generation.
     case tokensIssued(Generation, Issuance)
     /// The request that spent this generation brought no tokens.
     case refreshFailed(Generation, RefreshFailure)
-    /// The token endpoint answered with tokens to a request for this set, which spent this generation.
-    case tokenSetIssued(TokenSet, Generation, Issuance)
-    /// The request for this set, which spent this generation, brought no tokens.
-    case tokenSetFailed(TokenSet, Generation, RefreshFailure)
+    /// The token endpoint answered with tokens to a request for this target, which spent this generation.
+    case targetIssued(TokenTarget, Generation, Issuance)
+    /// The request for this target, which spent this generation, brought no tokens.
+    case targetFailed(TokenTarget, Generation, RefreshFailure)
     /// The request for more than the grant is known to have (claims), which spent this generation, brought no tokens: it says nothing
     /// of the grant.
     case demandRefused(Generation, RefreshFailure)
@@ -95,7 +95,7 @@ package enum Effect: Hashable, Sendable {
     /// Commit the state, and with it the tokens as told. The first effect of every event that changes the state.
     case persist(TokenChange)
     /// Spend the refresh token of the lease's generation at the token endpoint; nil asks for the account's default access token.
-    case send(Lease, for: TokenSet? = nil)
+    case send(Lease, for: TokenTarget? = nil)
     /// Tell subscribers and the journal.
     case publish(AccountChange)
 }
@@ -107,13 +107,13 @@ package enum TokenChange: Hashable, Sendable {
     case store
     /// Store the refresh token that came with the event, as with `store`; the access token has ended, and what is held stays.
     case storeGrant
-    /// Store the tokens that came with the event, and erase all others, those of sets included: they belong to the grant before.
+    /// Store the tokens that came with the event, and erase all others, those of targets included: they belong to the grant before.
     case replace
-    /// Store the access token that came with the event as this set's, valid for these times, and a refresh token as with `store`.
-    case storeSet(TokenSet, AccessTokenTimes)
-    /// Erase the access token of this set.
-    case eraseSet(TokenSet)
-    /// Erase all of them, those of sets included.
+    /// Store the access token that came with the event as this target's, valid for these times, and a refresh token as with `store`.
+    case storeTarget(TokenTarget, AccessTokenTimes)
+    /// Erase the access token of this target.
+    case eraseTarget(TokenTarget)
+    /// Erase all of them, those of targets included.
     case erase
 }
 
@@ -126,9 +126,9 @@ package enum AccountChange: Hashable, Sendable {
     case parked
     case unparked
     case tokenRefreshed
-    case tokenSetRefreshed(TokenSet)
-    /// A request for a set brought no tokens; the account's state is not concerned.
-    case tokenSetFailed(TokenSet, RefreshFailure)
+    case targetRefreshed(TokenTarget)
+    /// A request for a target brought no tokens; the account's state is not concerned.
+    case targetFailed(TokenTarget, RefreshFailure)
     /// An attempt failed and will be repeated.
     case refreshFailed(RefreshFailure, retryAt: Timestamp)
     /// The server refuses how we ask: a person should look at the account's settings.

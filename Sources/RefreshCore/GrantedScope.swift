@@ -57,7 +57,7 @@ package struct GrantedScope: Hashable, Sendable {
             return
         }
         // It says whether there is a refresh token, not what the access token may (OpenID Connect Core §11); some answers leave it out.
-        missing = before.subtracting(now).subtracting([TokenSet.offlineAccess]).sorted()
+        missing = before.subtracting(now).subtracting([TokenTarget.offlineAccess]).sorted()
         if !missing.isEmpty, request == .omitted { request = .named }
     }
 
@@ -67,7 +67,7 @@ package struct GrantedScope: Hashable, Sendable {
     }
 
     /// What says who signs in, or how long the grant lasts, and not what the token may: servers list it or leave it out as they like.
-    private static let unlisted: Set = ["openid", "profile", "email", "address", "phone", TokenSet.offlineAccess]
+    private static let unlisted: Set = ["openid", "profile", "email", "address", "phone", TokenTarget.offlineAccess]
 
     /// Whether `scope`, which was asked for, is not among what was granted by any name: `Mail.Read` stands for
     /// `https://graph.microsoft.com/Mail.Read` in Entra's answers, in another case at times; and `.default` for all that a resource has.
@@ -82,6 +82,6 @@ package struct GrantedScope: Hashable, Sendable {
 
     private static func isUsable(_ scopes: [String]) -> Bool {
         !scopes.isEmpty && scopes.reduce(0) { $0 + $1.utf8.count + 1 } <= longest
-            && scopes.allSatisfy(TokenSet.isScopeToken)
+            && scopes.allSatisfy(TokenTarget.isScopeToken)
     }
 }

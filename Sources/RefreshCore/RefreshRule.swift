@@ -131,10 +131,10 @@ package enum BackOffRule {
         failureClass == .refusedByGateway ? .seconds(86_400) : .seconds(600)
     }
 
-    /// How long callers who ask for a token set again are told what the server said of it, without asking it anew.
+    /// How long callers who ask for a token target again are told what the server said of it, without asking it anew.
     ///
     /// What was refused stays refused until a person changes something, who then forces it; a minute is what a script in a loop costs.
-    package static func tokenSet(after failure: RefreshFailure) -> Duration {
+    package static func targetRefusal(after failure: RefreshFailure) -> Duration {
         switch failure.failureClass {
         case .unreachable, .unanswered, .unavailable, .untrusted: callerInterval
         case .misconfigured, .rejected, .refusedByGateway, .grantEnded, .userRequired: .seconds(60)

@@ -93,7 +93,7 @@ struct AccountStoreTests {
         #expect(try store.record(named: Sample.name("a")) == nil)
         #expect(try store.record(named: Sample.name("b"))?.account.registration.clientSecret == Secret("s"))
         #expect(try store.entry(named: "b")?.id == id)
-        #expect(try store.refreshToken(of: id, generation: Generation(1)) == Sample.refreshToken("a-1"))
+        #expect(try store.tokens.refreshToken(of: id, generation: Generation(1)) == Sample.refreshToken("a-1"))
     }
 
     @Test func `a derived account names its sources, which a rename follows`() throws {
@@ -156,14 +156,14 @@ struct AccountStoreTests {
         let record = try #require(try store.record(account.id))
         #expect(record.account == account)
         #expect(record.state.generation == Generation(1))
-        #expect(try store.due(at: Sample.start + .seconds(1), online: false, limit: 9) == [account.id])
+        #expect(try store.schedule.due(at: Sample.start + .seconds(1), online: false, limit: 9) == [account.id])
     }
 
     @Test func `a removed account takes its tokens along, and its number is not given again`() throws {
         let id = try store.add(Sample.scheduled("a", due: 1)).account.id
         try store.remove(id)
         #expect(try store.record(id) == nil)
-        #expect(try store.refreshToken(of: id, generation: Generation(1)) == nil)
+        #expect(try store.tokens.refreshToken(of: id, generation: Generation(1)) == nil)
         #expect(try store.add(Sample.account("a")).account.id > id)
         #expect(throws: StoreError.noSuchAccount(id)) { try store.remove(id) }
         #expect(throws: StoreError.noSuchAccount(id)) { try store.rename(id, to: Sample.name("z")) }
@@ -206,15 +206,17 @@ struct AccountStoreTests {
 
     @Test func `skew and clock offset are kept`() throws {
         let issuer = try store.add(Sample.account("a")).issuerID
-        #expect(try store.skew(of: issuer) == nil)
-        #expect(try store.clockOffset() == nil)
+        #expect(try store.clocks.skew(of: issuer) == nil)
+        #expect(try store.clocks.clockOffset() == nil)
         let clock = ClockOffset(at: Sample.moment(5))
-        try store.recordSkew(.seconds(-3), of: issuer)
-        try store.recordClockOffset(clock)
+        try store.clocks.recordSkew(.seconds(-3), of: issuer)
+        try store.clocks.recordClockOffset(clock)
         try store.close()
         let reopened = try folder.open()
-        #expect(try reopened.skew(of: issuer) == .seconds(-3))
-        #expect(try reopened.clockOffset() == clock)
-        #expect(throws: StoreError.noSuchIssuer(IssuerID(99))) { try reopened.recordSkew(.zero, of: IssuerID(99)) }
+        #expect(try reopened.clocks.skew(of: issuer) == .seconds(-3))
+        #expect(try reopened.clocks.clockOffset() == clock)
+        #expect(throws: StoreError.noSuchIssuer(IssuerID(99))) {
+            try reopened.clocks.recordSkew(.zero, of: IssuerID(99))
+        }
     }
 }

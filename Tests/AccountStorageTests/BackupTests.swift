@@ -16,7 +16,7 @@ struct BackupTests {
 
     @Test func `a backup put in place of the store brings everything back`() throws {
         let ids = try store.add((0..<300).map { try Sample.scheduled("a\($0)", due: 10) })
-        try store.shiftDeadlines(by: .seconds(5), clock: ClockOffset(at: Sample.moment(1)))
+        try store.schedule.shiftDeadlines(by: .seconds(5), clock: ClockOffset(at: Sample.moment(1)))
         let before = try store.entries(after: nil, limit: 999)
         try store.backup(to: folder.file("backup"))
         for id in ids { try store.remove(id) }
@@ -28,7 +28,9 @@ struct BackupTests {
         try FileManager.default.moveItem(atPath: folder.file("backup"), toPath: folder.store)
         let restored = try folder.open()
         #expect(try restored.entries(after: nil, limit: 999) == before)
-        #expect(try restored.refreshToken(of: ids[299], generation: Generation(1)) == Sample.refreshToken("a299-1"))
+        #expect(
+            try restored.tokens.refreshToken(of: ids[299], generation: Generation(1)) == Sample.refreshToken("a299-1")
+        )
         #expect(try restored.counts().scheduled == 300)
     }
 
@@ -61,7 +63,7 @@ struct BackupTests {
     func `a damaged store gives no backup`(damage: String) throws {
         _ = try store.add((0..<300).map { try Sample.scheduled("a\($0)", due: 10) })
         // An index that is another's, or knows nothing of its rows: no read of ours notices, a check does.
-        try store.write { db in
+        try store.connection.write { db in
             try db.execute(sql: "PRAGMA writable_schema = ON; UPDATE sqlite_schema \(damage)")
         }
         let path = folder.file("backup")

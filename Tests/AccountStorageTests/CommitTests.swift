@@ -15,7 +15,7 @@ struct CommitTests {
     }
 
     private func token(_ generation: Int64) throws -> String? {
-        try store.refreshToken(of: id, generation: Generation(generation))?.secret.reveal()
+        try store.tokens.refreshToken(of: id, generation: Generation(generation))?.secret.reveal()
     }
 
     /// Rotates from generation `base` to the next one.
@@ -41,7 +41,7 @@ struct CommitTests {
         try store.commit([rotation(from: 2)])
         #expect(try (token(1), token(2)) == (nil, "a-2"))
         #expect(try token(3) == "a-3")
-        #expect(try store.accessToken(of: id)?.secret.reveal() == "access-3")
+        #expect(try store.tokens.accessToken(of: id)?.secret.reveal() == "access-3")
     }
 
     @Test func `a state without a previous token drops it`() throws {
@@ -77,7 +77,7 @@ struct CommitTests {
         let state = RefreshState(generation: Generation(1), phase: .scheduled, deadline: Sample.start)
         try store.commit([StateWrite(account: id, base: Generation(1), state: state, tokens: .store(tokens))])
         #expect(try token(1) == "a-1")
-        #expect(try store.accessToken(of: id)?.secret.reveal() == "access")
+        #expect(try store.tokens.accessToken(of: id)?.secret.reveal() == "access")
     }
 
     @Test func `an answer for the previous generation takes its token back`() throws {
@@ -91,14 +91,14 @@ struct CommitTests {
     @Test func `an ID token outlives a refresh, and not the grant`() throws {
         try store.commit([rotation(from: 1)])
         try store.commit([rotation(from: 2)])
-        #expect(try store.idToken(of: id)?.reveal() == "id")
+        #expect(try store.tokens.idToken(of: id)?.reveal() == "id")
         let grant = StoredTokens(refreshToken: Sample.refreshToken("imported"))
         let state = RefreshState(generation: Generation(4), phase: .scheduled, deadline: Sample.start)
         try store.commit([
             StateWrite(account: id, base: Generation(3), state: state, tokens: .replace(grant, GrantFacts()))
         ])
-        #expect(try store.idToken(of: id) == nil)
-        #expect(try store.accessToken(of: id) == nil)
+        #expect(try store.tokens.idToken(of: id) == nil)
+        #expect(try store.tokens.accessToken(of: id) == nil)
         #expect(try (token(3), token(4)) == (nil, "imported"))
     }
 
@@ -120,13 +120,13 @@ struct CommitTests {
         try store.commit([write])
         #expect(try store.record(id)?.account.grantFacts == facts)
         #expect(try (token(2), token(3)) == (nil, "r"))
-        #expect(try store.accessToken(of: id) == Sample.accessToken("new"))
-        #expect(try store.idToken(of: id) == Secret("i"))
+        #expect(try store.tokens.accessToken(of: id) == Sample.accessToken("new"))
+        #expect(try store.tokens.idToken(of: id) == Secret("i"))
         state.generation = Generation(4)
         let grant = TokenWrite.replace(StoredTokens(refreshToken: Sample.refreshToken("imported")), GrantFacts())
         try store.commit([StateWrite(account: id, base: Generation(3), state: state, tokens: grant)])
         #expect(try store.record(id)?.account.grantFacts == GrantFacts())
-        #expect(try store.idToken(of: id) == nil)
+        #expect(try store.tokens.idToken(of: id) == nil)
     }
 
     @Test func `what an answer shows of the grant's scope is stored beside what the sign-in told`() throws {
@@ -165,8 +165,8 @@ struct CommitTests {
         let state = RefreshState(generation: Generation(3))
         try store.commit([StateWrite(account: id, base: Generation(2), state: state, tokens: .erase)])
         #expect(try (token(1), token(2)) == (nil, nil))
-        #expect(try store.accessToken(of: id) == nil)
-        #expect(try store.idToken(of: id) == nil)
+        #expect(try store.tokens.accessToken(of: id) == nil)
+        #expect(try store.tokens.idToken(of: id) == nil)
         #expect(try store.record(id)?.state == state)
     }
 

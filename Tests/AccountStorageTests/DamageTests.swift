@@ -79,7 +79,7 @@ struct DamageTests {
     }
 
     @Test func `an issuer that is none damages its own accounts only`() throws {
-        try store.write { db in
+        try store.connection.write { db in
             try db.execute(sql: "UPDATE issuer SET url = 'nowhere' WHERE url = ?", arguments: [Sample.loopbackURL])
         }
         let reopened = try reopen()
@@ -116,7 +116,7 @@ struct DamageTests {
                         let statement = "UPDATE account SET \(column) = \(value) WHERE name = 'b'"
                         guard (try? db.execute(sql: statement)) != nil else { return .rollback }
                         taken += 1
-                        let page = try store.entries(.recordsAfterName, ["", 9], in: db)
+                        let page = try store.records.entries(.recordsAfterName, ["", 9], in: db)
                         for entry in page { if case .intact(let record) = entry { exercise(record.state) } }
                         #expect(page.filter { (try? $0.record()) != nil }.count >= 2, "\(statement)")
                         return .rollback

@@ -36,14 +36,14 @@ struct DiskTests {
                 #expect(throws: StoreError.diskFull(path: path)) { try store.commit([write]) }
             }
             #expect(try store.record(id)?.state.generation == Generation(1))
-            #expect(try store.refreshToken(of: id, generation: Generation(1)) == Sample.refreshToken("a-1"))
+            #expect(try store.tokens.refreshToken(of: id, generation: Generation(1)) == Sample.refreshToken("a-1"))
 
             try makeRoom(filler)
             try store.probe()
             try store.commit([write])
             try store.close()
             let reopened = try AccountStore(path: path, key: Sample.key())
-            #expect(try reopened.refreshToken(of: id, generation: Generation(2)) == Sample.refreshToken("a-2"))
+            #expect(try reopened.tokens.refreshToken(of: id, generation: Generation(2)) == Sample.refreshToken("a-2"))
             try reopened.close()
         }
     }

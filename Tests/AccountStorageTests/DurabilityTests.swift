@@ -48,7 +48,7 @@ struct DurabilityTests {
     private func expectTokens(of state: RefreshState, account: AccountID, in store: AccountStore) throws {
         let current = state.generation.rawValue
         let token = { (generation: Int64) in
-            try store.refreshToken(of: account, generation: Generation(generation))?.secret.reveal()
+            try store.tokens.refreshToken(of: account, generation: Generation(generation))?.secret.reveal()
         }
         #expect(try token(current) == "a-\(current)")
         #expect(try token(current + 1) == nil)

@@ -26,16 +26,20 @@ struct MigrationTests {
         #expect(work.state == StateSamples.full)
         #expect(work.account.registration.clientSecret == Secret("client secret"))
         #expect(work.account.registration.scopes == ["openid", "offline_access"])
-        #expect(try store.refreshToken(of: work.account.id, generation: Generation(3)) == Sample.refreshToken("r-3"))
-        #expect(try store.refreshToken(of: work.account.id, generation: Generation(2)) == Sample.refreshToken("r-2"))
-        #expect(try store.accessToken(of: work.account.id) == Sample.accessToken("access"))
-        #expect(try store.idToken(of: work.account.id) == Secret("id"))
+        #expect(
+            try store.tokens.refreshToken(of: work.account.id, generation: Generation(3)) == Sample.refreshToken("r-3")
+        )
+        #expect(
+            try store.tokens.refreshToken(of: work.account.id, generation: Generation(2)) == Sample.refreshToken("r-2")
+        )
+        #expect(try store.tokens.accessToken(of: work.account.id) == Sample.accessToken("access"))
+        #expect(try store.tokens.idToken(of: work.account.id) == Secret("id"))
         #expect(try store.record(named: Sample.name("idle"))?.state == RefreshState())
         #expect(
             try store.counts()
                 == StateSamples.counts(of: [StateSamples.full] + Array(repeating: RefreshState(), count: 6))
         )
-        let version = try store.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") }
+        let version = try store.connection.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") }
         #expect(version == Schema.latest)
     }
 
@@ -198,7 +202,7 @@ struct MigrationTests {
         let store = try folder.open()
         let record = try #require(try store.record(named: Sample.name("full")))
         #expect(record.account.grantFacts == GrantFacts(subject: "alice", keptFields: ["realmId": "7"]))
-        #expect(try store.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") } == Schema.latest)
+        #expect(try store.connection.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") } == Schema.latest)
     }
 
     @Test func `the number of an account that was removed is not given again`() throws {
@@ -213,17 +217,17 @@ struct MigrationTests {
 
     @Test func `a token that is not at hand is found, and comes to hand with the next one`() throws {
         let store = try folder.open()
-        let atHand = {
+        let copies = {
             try store.inDatabase { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM token_at_hand") }
         }
         let work = try #require(try store.record(named: Sample.name("work")))
         #expect(store.tokenReader.token(of: "work")?.token == Sample.accessToken("access"))
-        #expect(try atHand() == 0)
+        #expect(try copies() == 0)
         let tokens = TokenWrite.store(StoredTokens(accessToken: Sample.accessToken("next")))
         let base = work.state.generation
         try store.commit([StateWrite(account: work.account.id, base: base, state: work.state, tokens: tokens)])
         #expect(store.tokenReader.token(of: "work")?.token == Sample.accessToken("next"))
-        #expect(try atHand() == 1)
+        #expect(try copies() == 1)
     }
 
     @Test(arguments: [1, 20])
@@ -246,7 +250,7 @@ struct MigrationTests {
     }
 
     private func schema(of store: AccountStore) throws -> [String] {
-        try store.read { db in
+        try store.connection.read { db in
             try String.fetchAll(db, sql: "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
         }
     }

@@ -18,7 +18,7 @@ struct OpeningTests {
     }
 
     private func pragma(_ name: String, of store: AccountStore) throws -> String? {
-        try store.read { db in try String.fetchOne(db, sql: "PRAGMA \(name)") }
+        try store.connection.read { db in try String.fetchOne(db, sql: "PRAGMA \(name)") }
     }
 
     @Test func `folder, database and log are closed to others`() throws {
@@ -81,7 +81,7 @@ struct OpeningTests {
 
     @Test func `a newer schema is refused and left as it is`() throws {
         let store = try folder.open()
-        try store.write { db in try db.execute(sql: "PRAGMA user_version = 99") }
+        try store.connection.write { db in try db.execute(sql: "PRAGMA user_version = 99") }
         try store.close()
         let before = try rawFiles(of: folder.store)
         let refusal = StoreError.newerSchema(path: folder.store, found: 99, known: Schema.latest)
@@ -133,7 +133,7 @@ struct OpeningTests {
                 // Where nothing is refused, the damage is in none of what is read.
                 #expect(try Set(store.entries(after: nil, limit: 1000).map(\.name)) == Set(names), "page \(page)")
                 for (id, name) in zip(ids, names) {
-                    let token = try store.refreshToken(of: id, generation: Generation(1))
+                    let token = try store.tokens.refreshToken(of: id, generation: Generation(1))
                     #expect(token == Sample.refreshToken("\(name)-1"), "page \(page)")
                 }
             } catch let error as StoreError {

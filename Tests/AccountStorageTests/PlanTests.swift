@@ -11,7 +11,7 @@ struct PlanTests {
     }
 
     private func plan(of sql: String, in store: AccountStore) throws -> [String] {
-        try store.read { db in
+        try store.connection.read { db in
             let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
             let numbered = (1...4).filter { sql.contains("?\($0)") }.count
             let count = numbered > 0 ? numbered : sql.count { $0 == "?" }

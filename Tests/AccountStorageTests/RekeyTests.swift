@@ -50,22 +50,24 @@ struct RekeyTests {
             #expect(registration.dpopKey == Secret("dpop-\(index)"))
             #expect(registration.management?.accessToken == Secret("registration-\(index)"))
             #expect(registration.redirect.port == index + 1 && registration.redirect.scheme == "a.b")
-            #expect(try store.refreshToken(of: id, generation: Generation(1)) == Sample.refreshToken("a\(index)-1"))
-            #expect(try store.accessToken(of: id) == Sample.accessToken("access-\(index)"))
-            #expect(try store.idToken(of: id) == Secret("id-\(index)"))
+            #expect(
+                try store.tokens.refreshToken(of: id, generation: Generation(1)) == Sample.refreshToken("a\(index)-1")
+            )
+            #expect(try store.tokens.accessToken(of: id) == Sample.accessToken("access-\(index)"))
+            #expect(try store.tokens.idToken(of: id) == Secret("id-\(index)"))
         }
     }
 
     @Test func `every secret opens with the new key alone, whatever the size of a batch`() throws {
         for size in [1, 3, 100] {
             let (store, ids) = try filled(7)
-            try store.beginRekey(to: new)
+            try store.rekeying.begin(to: new)
             var batches = 0
-            while try !store.reseal(limit: size).isLast { batches += 1 }
+            while try !store.rekeying.reseal(limit: size).isLast { batches += 1 }
             #expect(batches == (7 + size - 1) / size)
-            #expect(!store.isBeingResealed)
-            #expect(store.keyIdentifier == new.identifier)
-            #expect(try store.retiredKeyIdentifier() == old.identifier)
+            #expect(!store.rekeying.isBeingResealed)
+            #expect(store.rekeying.keyIdentifier == new.identifier)
+            #expect(try store.rekeying.retiredKeyIdentifier() == old.identifier)
             try store.close()
             #expect(
                 throws: StoreError.wrongKey(path: folder.store, expected: new.identifier, given: old.identifier)
@@ -81,7 +83,7 @@ struct RekeyTests {
 
     @Test func `ended after any step, the store opens with both keys and goes on`() throws {
         var (store, ids) = try filled(5)
-        try store.beginRekey(to: new)
+        try store.rekeying.begin(to: new)
         var steps = 0
         while true {
             try store.close()
@@ -90,10 +92,10 @@ struct RekeyTests {
                 #expect(throws: wrong) { try folder.open(key: key) }
             }
             store = try AccountStore(path: folder.store, keys: [new, old])
-            #expect(store.isBeingResealed)
+            #expect(store.rekeying.isBeingResealed)
             try expectSecrets(ids, in: store)
             steps += 1
-            if try store.reseal(limit: 1).isLast { break }
+            if try store.rekeying.reseal(limit: 1).isLast { break }
         }
         #expect(steps == 6)
         try expectSecrets(ids, in: store)
@@ -101,8 +103,8 @@ struct RekeyTests {
 
     @Test func `what is written meanwhile is sealed with the new key`() throws {
         let (store, ids) = try filled(4)
-        try store.beginRekey(to: new)
-        _ = try store.reseal(limit: 2)
+        try store.rekeying.begin(to: new)
+        _ = try store.rekeying.reseal(limit: 2)
         // One account that is done, one that is not, and one that is new.
         for id in [ids[0], ids[3]] {
             let state = RefreshState(generation: Generation(2), phase: .scheduled, deadline: Sample.start)
@@ -113,47 +115,49 @@ struct RekeyTests {
             try store.commit([StateWrite(account: id, base: Generation(1), state: state, tokens: .store(tokens))])
         }
         let added = try store.add(Sample.scheduled("added", due: 1)).account.id
-        while try !store.reseal(limit: 2).isLast {}
+        while try !store.rekeying.reseal(limit: 2).isLast {}
         try store.close()
         let reopened = try folder.open(key: new)
         for id in [ids[0], ids[3]] {
-            #expect(try reopened.refreshToken(of: id, generation: Generation(2)) == Sample.refreshToken("later"))
-            #expect(try reopened.accessToken(of: id) == Sample.accessToken("later"))
+            #expect(try reopened.tokens.refreshToken(of: id, generation: Generation(2)) == Sample.refreshToken("later"))
+            #expect(try reopened.tokens.accessToken(of: id) == Sample.accessToken("later"))
         }
-        #expect(try reopened.refreshToken(of: added, generation: Generation(1)) == Sample.refreshToken("added-1"))
-        #expect(try reopened.accessToken(of: ids[1]) == Sample.accessToken("access-1"))
+        #expect(
+            try reopened.tokens.refreshToken(of: added, generation: Generation(1)) == Sample.refreshToken("added-1")
+        )
+        #expect(try reopened.tokens.accessToken(of: ids[1]) == Sample.accessToken("access-1"))
     }
 
     @Test func `a secret that opens with no key is counted, and stops nothing`() throws {
         let (store, ids) = try filled(3)
-        try store.write { db in
+        try store.connection.write { db in
             try db.execute(sql: "UPDATE token SET sealed = zeroblob(40) WHERE account_id = 2 AND kind = 'access'")
             try db.execute(sql: "UPDATE account SET client_secret = zeroblob(40) WHERE id = 3")
         }
-        try store.beginRekey(to: new)
-        let batch = try store.reseal(limit: 9)
+        try store.rekeying.begin(to: new)
+        let batch = try store.rekeying.reseal(limit: 9)
         #expect(batch == ResealedBatch(accounts: 3, unreadable: 2, isLast: false))
-        #expect(try store.reseal(limit: 9).isLast)
-        #expect(try store.refreshToken(of: ids[1], generation: Generation(1)) == Sample.refreshToken("a1-1"))
+        #expect(try store.rekeying.reseal(limit: 9).isLast)
+        #expect(try store.tokens.refreshToken(of: ids[1], generation: Generation(1)) == Sample.refreshToken("a1-1"))
     }
 
     @Test func `nothing that the old key opens is left in the files`() throws {
         let (store, _) = try filled(20)
-        let sealed = try store.read { db in
+        let sealed = try store.connection.read { db in
             try Data.fetchAll(db, sql: "SELECT sealed FROM token UNION ALL SELECT client_secret FROM account")
         }
         #expect(sealed.count == 80)
-        try store.beginRekey(to: new)
-        while try !store.reseal(limit: 8).isLast {}
+        try store.rekeying.begin(to: new)
+        while try !store.rekeying.reseal(limit: 8).isLast {}
         let files = try rawFiles(of: folder.store)
         for value in sealed { #expect(files.range(of: value) == nil) }
     }
 
     @Test func `a backup made meanwhile opens with both keys, and goes on from there`() throws {
         let (store, ids) = try filled(5)
-        try store.beginRekey(to: new)
-        _ = try store.reseal(limit: 2)
-        #expect(store.keyIdentifiers == [old.identifier, new.identifier])
+        try store.rekeying.begin(to: new)
+        _ = try store.rekeying.reseal(limit: 2)
+        #expect(store.rekeying.keyIdentifiers == [old.identifier, new.identifier])
         let path = folder.file("backup")
         try store.backup(to: path)
         for key in [old, new] {
@@ -161,18 +165,18 @@ struct RekeyTests {
         }
         let copy = try AccountStore(path: path, keys: [new, old])
         try expectSecrets(ids, in: copy)
-        while try !copy.reseal(limit: 2).isLast {}
-        #expect(copy.keyIdentifiers == [new.identifier])
+        while try !copy.rekeying.reseal(limit: 2).isLast {}
+        #expect(copy.rekeying.keyIdentifiers == [new.identifier])
         try copy.close()
         try expectSecrets(ids, in: AccountStore(path: path, key: new))
     }
 
     @Test func `an empty store changes its key too`() throws {
         let store = try folder.open(key: old)
-        try store.beginRekey(to: new)
-        #expect(try store.reseal(limit: 1) == ResealedBatch(accounts: 0, unreadable: 0, isLast: true))
-        try store.forgetRetiredKey()
-        #expect(try store.retiredKeyIdentifier() == nil)
+        try store.rekeying.begin(to: new)
+        #expect(try store.rekeying.reseal(limit: 1) == ResealedBatch(accounts: 0, unreadable: 0, isLast: true))
+        try store.rekeying.forgetRetiredKey()
+        #expect(try store.rekeying.retiredKeyIdentifier() == nil)
         try store.close()
         try folder.open(key: new).close()
     }

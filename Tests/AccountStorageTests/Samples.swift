@@ -34,7 +34,7 @@ final class TemporaryFolder {
 extension AccountStore {
     /// As another program would, which asks nobody.
     func inDatabase<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try database.enter { try $0.writeWithoutTransaction(body) }
+        try connection.database.enter { try $0.writeWithoutTransaction(body) }
     }
 }
 

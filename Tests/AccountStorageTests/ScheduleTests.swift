@@ -22,10 +22,10 @@ struct ScheduleTests {
             Sample.scheduled("late", due: 30), Sample.scheduled("first", due: 10), Sample.scheduled("second", due: 20),
             Sample.account("idle"),
         ])
-        #expect(try names(store.due(at: at(9), online: true, limit: 9)) == [])
-        #expect(try names(store.due(at: at(10), online: true, limit: 9)) == ["first"])
-        #expect(try names(store.due(at: at(99), online: true, limit: 9)) == ["first", "second", "late"])
-        #expect(try names(store.due(at: at(99), online: true, limit: 2)) == ["first", "second"])
+        #expect(try names(store.schedule.due(at: at(9), online: true, limit: 9)) == [])
+        #expect(try names(store.schedule.due(at: at(10), online: true, limit: 9)) == ["first"])
+        #expect(try names(store.schedule.due(at: at(99), online: true, limit: 9)) == ["first", "second", "late"])
+        #expect(try names(store.schedule.due(at: at(99), online: true, limit: 2)) == ["first", "second"])
     }
 
     @Test func `without a route only loopback issuers are due`() throws {
@@ -34,13 +34,13 @@ struct ScheduleTests {
         ])
         let far = try #require(try store.record(named: Sample.name("far"))?.issuerID)
         let near = try #require(try store.record(named: Sample.name("near"))?.issuerID)
-        #expect(try names(store.due(at: at(99), online: true, limit: 9)) == ["far", "near"])
-        #expect(try names(store.due(at: at(99), online: false, limit: 9)) == ["near"])
-        #expect(try names(store.due(issuer: far, at: at(99), online: false, limit: 9)) == [])
-        #expect(try names(store.due(issuer: far, at: at(99), online: true, limit: 9)) == ["far"])
-        #expect(try names(store.due(issuer: near, at: at(99), online: false, limit: 9)) == ["near"])
-        #expect(try store.nextDeadline(after: at(0), online: true) == at(10))
-        #expect(try store.nextDeadline(after: at(0), online: false) == at(20))
+        #expect(try names(store.schedule.due(at: at(99), online: true, limit: 9)) == ["far", "near"])
+        #expect(try names(store.schedule.due(at: at(99), online: false, limit: 9)) == ["near"])
+        #expect(try names(store.schedule.due(issuer: far, at: at(99), online: false, limit: 9)) == [])
+        #expect(try names(store.schedule.due(issuer: far, at: at(99), online: true, limit: 9)) == ["far"])
+        #expect(try names(store.schedule.due(issuer: near, at: at(99), online: false, limit: 9)) == ["near"])
+        #expect(try store.schedule.nextDeadline(after: at(0), online: true) == at(10))
+        #expect(try store.schedule.nextDeadline(after: at(0), online: false) == at(20))
     }
 
     @Test func `closed issuers are passed over`() throws {
@@ -49,7 +49,7 @@ struct ScheduleTests {
             Sample.scheduled("c", due: 3, issuer: "https://c.example"),
         ])
         let closed = try #require(try store.record(named: Sample.name("b"))?.issuerID)
-        #expect(try names(store.due(at: at(9), online: true, excluding: [closed], limit: 9)) == ["a", "c"])
+        #expect(try names(store.schedule.due(at: at(9), online: true, excluding: [closed], limit: 9)) == ["a", "c"])
     }
 
     @Test func `after a walk that found only closed issuers, whatever becomes due is found`() throws {
@@ -57,7 +57,7 @@ struct ScheduleTests {
         let b = try #require(try store.record(named: Sample.name("b")))
         let closed: Set = [b.issuerID]
         let due = { (closed: Set<IssuerID>, seconds: Int64) throws -> [String] in
-            try names(store.due(at: at(seconds), online: true, excluding: closed, limit: 9))
+            try names(store.schedule.due(at: at(seconds), online: true, excluding: closed, limit: 9))
         }
         #expect(try due(closed, 9) == [])
         #expect(try due([], 9) == ["b"])
@@ -81,34 +81,34 @@ struct ScheduleTests {
     }
 
     @Test func `a closed issuer's backlog does not hide the others`() throws {
-        let backlog = try (0...AccountStore.longestWalk).map { try Sample.scheduled("a\($0)", due: 0) }
+        let backlog = try (0...AccountSchedule.longestWalk).map { try Sample.scheduled("a\($0)", due: 0) }
         _ = try store.add(backlog)
         _ = try store.add([
             Sample.scheduled("y", due: 8, issuer: "https://y.example"),
             Sample.scheduled("x", due: 7, issuer: "https://x.example"),
         ])
         let closed = try #require(try store.record(named: Sample.name("a0"))?.issuerID)
-        #expect(try names(store.due(at: at(9), online: true, excluding: [closed], limit: 9)) == ["x", "y"])
-        #expect(try names(store.due(at: at(7), online: true, excluding: [closed], limit: 9)) == ["x"])
+        #expect(try names(store.schedule.due(at: at(9), online: true, excluding: [closed], limit: 9)) == ["x", "y"])
+        #expect(try names(store.schedule.due(at: at(7), online: true, excluding: [closed], limit: 9)) == ["x"])
     }
 
     @Test func `behind a closed issuer's backlog the other issuers are asked once, not in every turn`() throws {
-        let backlog = try (0...AccountStore.longestWalk).map { try Sample.scheduled("a\($0)", due: 0) }
+        let backlog = try (0...AccountSchedule.longestWalk).map { try Sample.scheduled("a\($0)", due: 0) }
         _ = try store.add(backlog)
         _ = try store.add([Sample.scheduled("x", due: 7, issuer: "https://x.example")])
         let closed = try #require(try store.record(named: Sample.name("a0"))?.issuerID)
-        #expect(try names(store.due(at: at(6), online: true, excluding: [closed], limit: 9)) == [])
-        #expect(store.nothingDue?.end == store.onSchedule(at(6)))
-        #expect(try names(store.due(at: at(7), online: true, excluding: [closed], limit: 9)) == ["x"])
-        #expect(try store.due(at: at(6), online: true, limit: 9).count == 9)
+        #expect(try names(store.schedule.due(at: at(6), online: true, excluding: [closed], limit: 9)) == [])
+        #expect(store.connection.memory.nothingDue?.end == store.connection.onSchedule(at(6)))
+        #expect(try names(store.schedule.due(at: at(7), online: true, excluding: [closed], limit: 9)) == ["x"])
+        #expect(try store.schedule.due(at: at(6), online: true, limit: 9).count == 9)
     }
 
     @Test func `the next deadline lies after the given time`() throws {
-        #expect(try store.nextDeadline(after: at(0), online: true) == nil)
+        #expect(try store.schedule.nextDeadline(after: at(0), online: true) == nil)
         _ = try store.add([Sample.scheduled("a", due: 10), Sample.scheduled("b", due: 20)])
-        #expect(try store.nextDeadline(after: at(9), online: true) == at(10))
-        #expect(try store.nextDeadline(after: at(10), online: true) == at(20))
-        #expect(try store.nextDeadline(after: at(20), online: true) == nil)
+        #expect(try store.schedule.nextDeadline(after: at(9), online: true) == at(10))
+        #expect(try store.schedule.nextDeadline(after: at(10), online: true) == at(20))
+        #expect(try store.schedule.nextDeadline(after: at(20), online: true) == nil)
     }
 
     @Test func `leases of the daemon before are found page by page`() throws {
@@ -119,9 +119,9 @@ struct ScheduleTests {
         ])
         try store.close()
         let reopened = try folder.open()
-        let first = try #require(try reopened.leased(limit: 1).first)
+        let first = try #require(try reopened.schedule.leased(limit: 1).first)
         #expect(try reopened.entry(first)?.name == "a")
-        let rest = try reopened.leased(after: first, limit: 9)
+        let rest = try reopened.schedule.leased(after: first, limit: 9)
         #expect(try rest.map { try reopened.entry($0)?.name } == ["c"])
     }
 
@@ -132,15 +132,15 @@ struct ScheduleTests {
             return try Sample.account(kind.rawValue, state: state)
         }
         _ = try store.add(waiting + [Sample.scheduled("fine", due: 1)])
-        #expect(try names(store.awaitingConnectivity(limit: 9)) == ["transient", "misconfigured"])
-        let first = try #require(try store.awaitingConnectivity(limit: 1).last)
-        #expect(try names(store.awaitingConnectivity(after: first, limit: 9)) == ["misconfigured"])
+        #expect(try names(store.schedule.awaitingConnectivity(limit: 9)) == ["transient", "misconfigured"])
+        let first = try #require(try store.schedule.awaitingConnectivity(limit: 1).last)
+        #expect(try names(store.schedule.awaitingConnectivity(after: first, limit: 9)) == ["misconfigured"])
     }
 
     @Test func `a step of the clock moves every deadline, before and after a reopening`() throws {
         let id = try store.add(Sample.scheduled("a", due: 100)).account.id
         let clock = ClockOffset(at: Sample.moment(1))
-        try store.shiftDeadlines(by: .seconds(-3600), clock: clock)
+        try store.schedule.shiftDeadlines(by: .seconds(-3600), clock: clock)
         _ = try store.add(Sample.scheduled("b", due: -3400))
         try expectShifted(store, first: id, clock: clock)
         try store.close()
@@ -150,12 +150,12 @@ struct ScheduleTests {
     private func expectShifted(_ store: AccountStore, first: AccountID, clock: ClockOffset) throws {
         #expect(try store.record(first)?.state.deadline == at(-3500))
         let due = { seconds in
-            try store.due(at: at(seconds), online: true, limit: 9).compactMap { try store.entry($0)?.name }
+            try store.schedule.due(at: at(seconds), online: true, limit: 9).compactMap { try store.entry($0)?.name }
         }
         #expect(try due(-3500) == ["a"])
         #expect(try due(-3400) == ["a", "b"])
-        #expect(try store.nextDeadline(after: at(-3500), online: true) == at(-3400))
-        #expect(try store.clockOffset() == clock)
+        #expect(try store.schedule.nextDeadline(after: at(-3500), online: true) == at(-3400))
+        #expect(try store.clocks.clockOffset() == clock)
     }
 
     @Test func `an account set aside is neither due nor leased, and gets its deadline back once it can be read`() throws
@@ -164,25 +164,25 @@ struct ScheduleTests {
         let state = RefreshState(generation: Generation(1), phase: lease, deadline: at(0))
         let id = try store.add(Sample.account("a", state: state)).account.id
         let other = try store.add(Sample.scheduled("b", due: 0)).account.id
-        try store.write { db in try db.execute(sql: "UPDATE account SET failures = -1 WHERE name = 'a'") }
-        #expect(try store.setAside([id]) == [id])
-        #expect(try store.setAside([id]) == [])
-        #expect(try store.due(at: at(9), online: true, limit: 9) == [other])
-        #expect(try store.leased(limit: 9) == [])
+        try store.connection.write { db in try db.execute(sql: "UPDATE account SET failures = -1 WHERE name = 'a'") }
+        #expect(try store.schedule.setAside([id]) == [id])
+        #expect(try store.schedule.setAside([id]) == [])
+        #expect(try store.schedule.due(at: at(9), online: true, limit: 9) == [other])
+        #expect(try store.schedule.leased(limit: 9) == [])
         #expect(try store.counts().setAside == 1)
-        #expect(try store.takeBack(after: AccountID(0), limit: 9).mended == [])
-        try store.write { db in try db.execute(sql: "UPDATE account SET failures = 0 WHERE name = 'a'") }
-        #expect(try store.takeBack(after: AccountID(0), limit: 9).mended == [id])
-        #expect(try store.leased(limit: 9) == [id])
+        #expect(try store.schedule.takeBack(after: AccountID(0), limit: 9).mended == [])
+        try store.connection.write { db in try db.execute(sql: "UPDATE account SET failures = 0 WHERE name = 'a'") }
+        #expect(try store.schedule.takeBack(after: AccountID(0), limit: 9).mended == [id])
+        #expect(try store.schedule.leased(limit: 9) == [id])
         #expect(try store.record(id)?.state == state)
         #expect(try store.counts().setAside == 0)
     }
 
     @Test func `an account set aside can be removed`() throws {
         let id = try store.add(Sample.scheduled("a", due: 0)).account.id
-        _ = try store.setAside([id])
+        _ = try store.schedule.setAside([id])
         try store.remove(id)
         #expect(try store.counts().setAside == 0)
-        #expect(try store.setAside([id]) == [])
+        #expect(try store.schedule.setAside([id]) == [])
     }
 }

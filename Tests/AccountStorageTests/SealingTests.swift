@@ -78,24 +78,24 @@ struct SealingTests {
     @Test func `a token moved to another account is not handed out`() throws {
         let store = try folder.open()
         let ids = try store.add([Sample.scheduled("a", due: 1), Sample.scheduled("b", due: 1)])
-        try store.write { db in
+        try store.connection.write { db in
             try db.execute(
                 sql: "UPDATE token SET sealed = (SELECT sealed FROM token WHERE account_id = ?) WHERE account_id = ?",
                 arguments: [ids[0].rawValue, ids[1].rawValue]
             )
         }
         #expect(throws: StoreError.sealBroken(ids[1], column: .refreshToken)) {
-            try store.refreshToken(of: ids[1], generation: Generation(1))
+            try store.tokens.refreshToken(of: ids[1], generation: Generation(1))
         }
-        #expect(try store.refreshToken(of: ids[0], generation: Generation(1)) == Sample.refreshToken("a-1"))
+        #expect(try store.tokens.refreshToken(of: ids[0], generation: Generation(1)) == Sample.refreshToken("a-1"))
     }
 
     @Test func `a spent token passed off as the current one is not handed out`() throws {
         let store = try folder.open()
         let id = try store.add(Sample.scheduled("a", due: 1)).account.id
-        try store.write { db in try db.execute(sql: "UPDATE token SET generation = 2") }
+        try store.connection.write { db in try db.execute(sql: "UPDATE token SET generation = 2") }
         #expect(throws: StoreError.sealBroken(id, column: .refreshToken)) {
-            try store.refreshToken(of: id, generation: Generation(2))
+            try store.tokens.refreshToken(of: id, generation: Generation(2))
         }
     }
 
@@ -104,12 +104,12 @@ struct SealingTests {
         var secretive = try Sample.scheduled("a", due: 1)
         secretive.registration.clientSecret = Secret("s")
         let ids = try store.add([secretive, Sample.scheduled("b", due: 1)])
-        try store.write { db in
+        try store.connection.write { db in
             try db.execute(sql: "UPDATE account SET client_secret = zeroblob(64) WHERE id = 1")
         }
         let broken = StoreError.sealBroken(ids[0], column: .clientSecret)
         #expect(throws: broken) { try store.record(ids[0]) }
-        #expect(try store.due(at: Sample.start + .seconds(1), online: true, limit: 9) == ids)
+        #expect(try store.schedule.due(at: Sample.start + .seconds(1), online: true, limit: 9) == ids)
         let page = try store.entries(after: nil, limit: 9)
         #expect(page.map(\.name) == ["a", "b"])
         #expect(throws: broken) { try page[0].record() }
@@ -128,7 +128,7 @@ struct SealingTests {
         )
         let state = RefreshState(generation: Generation(1), phase: .scheduled, deadline: Sample.start)
         try store.commit([StateWrite(account: id, base: Generation(0), state: state, tokens: .store(tokens))])
-        let sealed = try store.read { db in try Data.fetchAll(db, sql: "SELECT sealed FROM token") }
+        let sealed = try store.connection.read { db in try Data.fetchAll(db, sql: "SELECT sealed FROM token") }
         #expect(sealed.count == 3)
         let held = try rawFiles(of: folder.store)
         for value in sealed { #expect(held.range(of: value) != nil) }
@@ -148,16 +148,18 @@ struct SealingTests {
         new.tokens = StoredTokens(refreshToken: Sample.refreshToken("visible-token"))
         let id = try store.add(new).account.id
         var errors: [StoreError?] = [#expect(throws: StoreError.self) { try store.add(new) }]
-        try store.write { db in
+        try store.connection.write { db in
             try db.execute(sql: "UPDATE account SET client_secret = zeroblob(64)")
             try db.execute(sql: "UPDATE token SET sealed = zeroblob(64)")
         }
         errors.append(#expect(throws: StoreError.self) { try store.record(id) })
-        errors.append(#expect(throws: StoreError.self) { try store.refreshToken(of: id, generation: Generation(1)) })
+        errors.append(
+            #expect(throws: StoreError.self) { try store.tokens.refreshToken(of: id, generation: Generation(1)) }
+        )
         // A statement that has secrets for arguments, and fails.
         errors.append(
             #expect(throws: StoreError.self) {
-                try store.write { db in
+                try store.connection.write { db in
                     try db.execute(sql: "INSERT INTO account (name) VALUES (?)", arguments: ["visible-secret"])
                 }
             }

@@ -18,8 +18,8 @@ struct ServerMetadataTests {
         _ = try store.add(Sample.account("a"))
     }
 
-    private func documents(_ texts: String..., day: Int64) -> AccountStore.ServerMetadata {
-        AccountStore.ServerMetadata(
+    private func documents(_ texts: String..., day: Int64) -> ServerMetadataTable.Documents {
+        ServerMetadataTable.Documents(
             documents: texts.map { Data($0.utf8) },
             fetchedAt: Sample.start + .seconds(day * 86_400)
         )
@@ -28,34 +28,37 @@ struct ServerMetadataTests {
     @Test func `documents are kept with their age, by the authorities that they were fetched with`() throws {
         let plain = documents("{}", "{ }", day: 0)
         let private1 = documents("{  }", day: 1)
-        try store.keep(plain, of: issuer, caFile: "")
-        try store.keep(private1, of: issuer, caFile: "/ca.pem")
-        #expect(try store.serverMetadata(of: issuer, caFile: "/other.pem") == nil)
+        try store.serverMetadata.keep(plain, of: issuer, caFile: "")
+        try store.serverMetadata.keep(private1, of: issuer, caFile: "/ca.pem")
+        #expect(try store.serverMetadata.documents(of: issuer, caFile: "/other.pem") == nil)
         try store.close()
         let again = try folder.open()
-        #expect(try again.serverMetadata(of: issuer, caFile: "") == plain)
-        #expect(try again.serverMetadata(of: issuer, caFile: "/ca.pem") == private1)
+        #expect(try again.serverMetadata.documents(of: issuer, caFile: "") == plain)
+        #expect(try again.serverMetadata.documents(of: issuer, caFile: "/ca.pem") == private1)
         let newer = documents("{}", "{ }", day: 3)
-        try again.keep(newer, of: issuer, caFile: "")
-        #expect(try again.serverMetadata(of: issuer, caFile: "") == newer)
+        try again.serverMetadata.keep(newer, of: issuer, caFile: "")
+        #expect(try again.serverMetadata.documents(of: issuer, caFile: "") == newer)
     }
 
     @Test func `what has not changed is not written again within a day`() throws {
-        try store.keep(documents("{}", day: 0), of: issuer, caFile: "")
+        try store.serverMetadata.keep(documents("{}", day: 0), of: issuer, caFile: "")
         let changes = try store.inDatabase { $0.totalChangesCount }
-        let later = AccountStore.ServerMetadata(documents: [Data("{}".utf8)], fetchedAt: Sample.start + .seconds(3600))
-        try store.keep(later, of: issuer, caFile: "")
+        let later = ServerMetadataTable.Documents(
+            documents: [Data("{}".utf8)],
+            fetchedAt: Sample.start + .seconds(3600)
+        )
+        try store.serverMetadata.keep(later, of: issuer, caFile: "")
         #expect(try store.inDatabase { $0.totalChangesCount } == changes)
     }
 
     @Test func `nothing is kept of an issuer without an account, and no more than a limit`() throws {
-        try store.keep(documents("{}", day: 0), of: Issuer(url: "https://stranger.example"), caFile: "")
-        for number in 0..<AccountStore.serverMetadataMax + 5 {
-            try store.keep(documents("{}", day: Int64(number)), of: issuer, caFile: "/\(number)")
+        try store.serverMetadata.keep(documents("{}", day: 0), of: Issuer(url: "https://stranger.example"), caFile: "")
+        for number in 0..<ServerMetadataTable.limit + 5 {
+            try store.serverMetadata.keep(documents("{}", day: Int64(number)), of: issuer, caFile: "/\(number)")
         }
         let count = try store.inDatabase { try Int.fetchOne($0, sql: "SELECT count(*) FROM server_metadata") }
-        #expect(count == AccountStore.serverMetadataMax)
-        #expect(try store.serverMetadata(of: issuer, caFile: "/4") == nil)
-        #expect(try store.serverMetadata(of: issuer, caFile: "/5") != nil)
+        #expect(count == ServerMetadataTable.limit)
+        #expect(try store.serverMetadata.documents(of: issuer, caFile: "/4") == nil)
+        #expect(try store.serverMetadata.documents(of: issuer, caFile: "/5") != nil)
     }
 }

@@ -126,9 +126,9 @@ struct StoreCheckTests {
         #expect(try check().1 == [.unknownToken(name: "a")])
     }
 
-    /// `a` gets a token set for a scope.
-    private func addTokenSet() throws {
-        let set = try TokenSet(scopes: ["mail"])
+    /// `a` gets a token target for a scope.
+    private func addTarget() throws {
+        let target = try TokenTarget(scopes: ["mail"])
         let times = AccessTokenTimes(
             issuedAt: Sample.moment(0),
             lifetime: .seconds(3600),
@@ -144,13 +144,13 @@ struct StoreCheckTests {
             account: AccountID(1),
             base: Generation(1),
             state: state,
-            tokens: .storeSet(TokenSetWrite(set: set, times: times, tokens: tokens))
+            tokens: .storeTarget(TokenTargetWrite(target: target, times: times, tokens: tokens))
         )
         try store.commit([write])
     }
 
-    @Test func `a token set that is whole is no finding`() throws {
-        try addTokenSet()
+    @Test func `a token target that is whole is no finding`() throws {
+        try addTarget()
         #expect(try check().1 == [])
     }
 
@@ -161,10 +161,10 @@ struct StoreCheckTests {
         "DROP TRIGGER token_set_erased; DELETE FROM token_set",
         "UPDATE token SET sealed = zeroblob(40) WHERE target <> ''",
     ])
-    func `a token set that cannot be read, does not open or is there by half is found`(statements: String) throws {
-        try addTokenSet()
+    func `a token target that cannot be read, does not open or is there by half is found`(statements: String) throws {
+        try addTarget()
         try damage(statements)
-        #expect(try check().1.contains(.tokenSetDamaged(name: "a")))
+        #expect(try check().1.contains(.targetDamaged(name: "a")))
     }
 
     @Test func `a refresh token of another generation is none`() throws {
@@ -208,7 +208,7 @@ struct StoreCheckTests {
 
     @Test func `an account that is set aside is found by its damage, and when that is mended by itself`() throws {
         try damage("UPDATE account SET failures = -1 WHERE name = 'b'")
-        _ = try store.setAside([AccountID(2)])
+        _ = try store.schedule.setAside([AccountID(2)])
         let cause = StoreError.damagedRow(AccountID(2), column: "failures", .outOfRange)
         #expect(try check().1 == [.damaged(name: "b", cause)])
         try damage("UPDATE account SET failures = 0 WHERE name = 'b'")
@@ -304,10 +304,10 @@ struct StoreCheckTests {
     }
 
     @Test func `a store whose key is being changed is checked with both keys`() throws {
-        try store.beginRekey(to: try Sample.key(9))
-        _ = try store.reseal(limit: 1)
+        try store.rekeying.begin(to: try Sample.key(9))
+        _ = try store.rekeying.reseal(limit: 1)
         #expect(try check().1 == [])
-        while try !store.reseal(limit: 1).isLast {}
+        while try !store.rekeying.reseal(limit: 1).isLast {}
         #expect(try check().1 == [])
     }
 
@@ -351,7 +351,7 @@ struct StoreGuardTests {
     }
 
     private var findings: [StoreFinding] {
-        StoreGuard(path: folder.store, keyIdentifier: store.keyIdentifier, keyring: keyring).findings()
+        StoreGuard(path: folder.store, keyIdentifier: store.rekeying.keyIdentifier, keyring: keyring).findings()
     }
 
     private func setMode(_ mode: Int, of path: String) throws {

@@ -48,16 +48,18 @@ struct StoreKeyringTests {
     private func open(_ keyring: StoreKeyring) throws -> AccountStore {
         let store = try keyring.openStore(at: folder.store)
         if try store.counts().total == 0 { _ = try store.add(Sample.scheduled("a", due: 1)) }
-        #expect(try store.refreshToken(of: AccountID(1), generation: Generation(1)) == Sample.refreshToken("a-1"))
+        #expect(
+            try store.tokens.refreshToken(of: AccountID(1), generation: Generation(1)) == Sample.refreshToken("a-1")
+        )
         return store
     }
 
     /// Changes the key of the store to what `keyring` gives, from beginning to end.
     private func rekey(_ keyring: StoreKeyring) throws -> HeldKey {
         let store = try open(keyring)
-        let next = try keyring.next(after: store.keyIdentifier)
-        try store.beginRekey(to: next.key)
-        while try !store.reseal(limit: 9).isLast {}
+        let next = try keyring.next(after: store.rekeying.keyIdentifier)
+        try store.rekeying.begin(to: next.key)
+        while try !store.rekeying.reseal(limit: 9).isLast {}
         try store.close()
         try keyring.settle(on: next.key.identifier)
         return next
@@ -73,7 +75,7 @@ struct StoreKeyringTests {
         try FileManager.default.removeItem(atPath: folder.store)
         let key = StoreKey.random()
         try pass(key)
-        #expect(try open(withSecretService).keyIdentifier == key.identifier)
+        #expect(try open(withSecretService).rekeying.keyIdentifier == key.identifier)
     }
 
     @Test func `a key that another place holds opens the store, and the Secret Service is not asked then`() throws {
@@ -95,7 +97,7 @@ struct StoreKeyringTests {
 
     @Test func `a key that a wanted Secret Service does not have is waited for, whatever else is at hand`() throws {
         let store = try open(withSecretService)
-        let identifier = store.keyIdentifier
+        let identifier = store.rekeying.keyIdentifier
         try store.close()
         try withSecretService.secretService.removeOthers("none")
         let nowhere = StoreOpeningError.key(.secretServiceLacksKey(identifier: nil))
@@ -118,10 +120,12 @@ struct StoreKeyringTests {
 
     @Test func `a key is located where the next start finds it`() throws {
         let store = try open(withSecretService)
-        #expect(try withSecretService.locate(store.keyIdentifier) == .secretService)
-        #expect(try withoutSecretService.locate(store.keyIdentifier) == .secretService)
+        #expect(try withSecretService.locate(store.rekeying.keyIdentifier) == .secretService)
+        #expect(try withoutSecretService.locate(store.rekeying.keyIdentifier) == .secretService)
         service.fail(with: .secretServiceLocked)
-        #expect(throws: StoreKeyError.secretServiceLocked) { try withoutSecretService.locate(store.keyIdentifier) }
+        #expect(throws: StoreKeyError.secretServiceLocked) {
+            try withoutSecretService.locate(store.rekeying.keyIdentifier)
+        }
         let file = try source.createFile()
         #expect(try withSecretService.locate(file.key.identifier) == .file)
     }
@@ -146,15 +150,15 @@ struct StoreKeyringTests {
     @Test func `going back from the Secret Service may end after any step, with the option off`() throws {
         try open(withSecretService).close()
         var store = try open(withoutSecretService)
-        let old = store.keyIdentifier
+        let old = store.rekeying.keyIdentifier
         let next = try withoutSecretService.next(after: old)
         func startAgain() throws {
             try store.close()
             store = try open(withoutSecretService)
         }
         try startAgain()
-        #expect(store.keyIdentifier == old)
-        try store.beginRekey(to: next.key)
+        #expect(store.rekeying.keyIdentifier == old)
+        try store.rekeying.begin(to: next.key)
         try store.close()
         // Both keys are needed, and one of them may take its time.
         let away = StoreKeyError.secretServiceUnavailable(reason: "not yet")
@@ -162,10 +166,10 @@ struct StoreKeyringTests {
         #expect(throws: StoreOpeningError.key(away)) { try open(withoutSecretService) }
         service.fail(with: nil)
         store = try open(withoutSecretService)
-        #expect(store.isBeingResealed)
-        while try !store.reseal(limit: 1).isLast { try startAgain() }
+        #expect(store.rekeying.isBeingResealed)
+        while try !store.rekeying.reseal(limit: 1).isLast { try startAgain() }
         try startAgain()
-        #expect(try store.retiredKeyIdentifier() == old)
+        #expect(try store.rekeying.retiredKeyIdentifier() == old)
         service.fail(with: away)
         #expect(throws: away) { try withoutSecretService.settle(on: next.key.identifier) }
         service.fail(with: nil)
@@ -198,7 +202,7 @@ struct StoreKeyringTests {
         #expect(try source.files() == [HeldKey(next.key, in: .file)])
         #expect(try source.files() != before)
         #expect(try keyFiles == ["store-key"])
-        #expect(try open(withoutSecretService).keyIdentifier == next.key.identifier)
+        #expect(try open(withoutSecretService).rekeying.keyIdentifier == next.key.identifier)
     }
 
     @Test func `the key file of a symbolic link is replaced where it lies`() throws {
@@ -226,9 +230,9 @@ struct StoreKeyringTests {
         keyring.useSecretService(false)
         // The daemon has the store open while the configuration changes.
         let store = try open(withSecretService)
-        let back = try keyring.next(after: store.keyIdentifier)
-        try store.beginRekey(to: back.key)
-        while try !store.reseal(limit: 9).isLast {}
+        let back = try keyring.next(after: store.rekeying.keyIdentifier)
+        try store.rekeying.begin(to: back.key)
+        while try !store.rekeying.reseal(limit: 9).isLast {}
         try store.close()
         try keyring.settle(on: back.key.identifier)
         #expect(service.identifiers == [])
@@ -237,7 +241,7 @@ struct StoreKeyringTests {
 
     @Test func `a key in the Secret Service is changed there`() throws {
         let first = try open(withSecretService)
-        let before = first.keyIdentifier
+        let before = first.rekeying.keyIdentifier
         try first.close()
         let next = try rekey(withSecretService)
         #expect(service.identifiers == [next.key.identifier])
@@ -256,7 +260,7 @@ struct StoreKeyringTests {
         try pass(StoreKey.random())
         let store = try open(withoutSecretService)
         #expect(throws: StoreKeyError.credentialHasNoSuccessor) {
-            try withoutSecretService.next(after: store.keyIdentifier)
+            try withoutSecretService.next(after: store.rekeying.keyIdentifier)
         }
         try store.close()
         let next = StoreKey.random()
@@ -265,26 +269,26 @@ struct StoreKeyringTests {
         // Until the new key has moved up, changing again would change back.
         let reopened = try open(withoutSecretService)
         #expect(throws: StoreKeyError.successorNotInPlace) {
-            try withoutSecretService.next(after: reopened.keyIdentifier)
+            try withoutSecretService.next(after: reopened.rekeying.keyIdentifier)
         }
         try reopened.close()
         try withdraw("store-key.next")
         try pass(next)
-        #expect(try open(withoutSecretService).keyIdentifier == next.identifier)
+        #expect(try open(withoutSecretService).rekeying.keyIdentifier == next.identifier)
     }
 
     @Test func `ended before the new key has moved up, the store opens, and settling is finished later`() throws {
         let keyring = withoutSecretService
         let store = try open(keyring)
         let old = try source.files()[0]
-        let next = try keyring.next(after: store.keyIdentifier)
+        let next = try keyring.next(after: store.rekeying.keyIdentifier)
         #expect(try source.files() == [old, next])
-        try store.beginRekey(to: next.key)
-        while try !store.reseal(limit: 9).isLast {}
+        try store.rekeying.begin(to: next.key)
+        while try !store.rekeying.reseal(limit: 9).isLast {}
         try store.close()
         let reopened = try open(keyring)
-        #expect(reopened.keyIdentifier == next.key.identifier)
-        #expect(try reopened.retiredKeyIdentifier() == old.key.identifier)
+        #expect(reopened.rekeying.keyIdentifier == next.key.identifier)
+        #expect(try reopened.rekeying.retiredKeyIdentifier() == old.key.identifier)
         for _ in 0..<2 {
             try keyring.settle(on: next.key.identifier)
             #expect(try source.files() == [HeldKey(next.key, in: .file)])

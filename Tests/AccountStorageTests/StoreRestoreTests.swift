@@ -133,8 +133,8 @@ struct StoreRestoreTests {
         let again = try folder.open()
         #expect(!FileManager.default.fileExists(atPath: copy))
         try Data("sealed with the old key".utf8).write(to: URL(fileURLWithPath: copy))
-        try again.beginRekey(to: Sample.key(9))
-        while try !again.reseal(limit: 9).isLast {}
+        try again.rekeying.begin(to: Sample.key(9))
+        while try !again.rekeying.reseal(limit: 9).isLast {}
         #expect(!FileManager.default.fileExists(atPath: copy))
     }
 

@@ -101,9 +101,9 @@ struct TokenReaderTests {
         account.allowedCallers = nil
         try store.update(account)
         #expect(found() == Secret("access-a"))
-        _ = try store.setAside([id])
+        _ = try store.schedule.setAside([id])
         #expect(found() == nil)
-        _ = try store.takeBack(after: AccountID(0), limit: 10)
+        _ = try store.schedule.takeBack(after: AccountID(0), limit: 10)
         #expect(found() == Secret("access-a"))
         try commit(
             id,
@@ -166,7 +166,7 @@ struct TokenReaderTests {
     @Test func `while the store's owner is at work in it, the owner has to be asked, and nobody waits`() throws {
         _ = try store.add(account("a"))
         let reader = reader
-        let found = try store.read { _ in
+        let found = try store.connection.read { _ in
             let answers = DispatchQueue(label: "another thread")
             return answers.sync { reader.token(of: "a") }
         }
@@ -197,16 +197,16 @@ struct TokenReaderTests {
 
     @Test func `an account that was set aside is the owner's business`() throws {
         let id = try store.add(account("a")).account.id
-        _ = try store.setAside([id])
+        _ = try store.schedule.setAside([id])
         #expect(reader.token(of: "a") == nil)
     }
 
     @Test func `tokens are found all the time that the key is being changed, and afterwards`() throws {
         _ = try store.add((0..<5).map { try account("a\($0)") })
         let all = { (0..<5).allSatisfy { reader.token(of: "a\($0)")?.token.secret == Secret("access-a\($0)") } }
-        try store.beginRekey(to: Sample.key(9))
+        try store.rekeying.begin(to: Sample.key(9))
         #expect(all())
-        while try !store.reseal(limit: 2).isLast { #expect(all()) }
+        while try !store.rekeying.reseal(limit: 2).isLast { #expect(all()) }
         #expect(all())
     }
 

@@ -4,7 +4,7 @@ import Testing
 extension DaemonStage {
     /// Another program writes to the store, whose daemon has ended.
     ///
-    /// It has to know the function that the store's triggers call (`TokenAtHand.place`).
+    /// It has to know the function that the store's triggers call (`TokenLookup.place`).
     func change(store statement: String) async throws {
         let script = """
             import sqlite3, sys

@@ -87,3 +87,10 @@ extension RefreshOutcome {
 }
 
 let issuedTokens = #"{"access_token":"a1","token_type":"Bearer","expires_in":3600,"refresh_token":"r2"}"#
+
+extension OAuthClient {
+    /// The metadata of a server that no profile is about, from memory if it is fresh.
+    func metadata(of issuer: Issuer) async throws(MetadataError) -> AuthorizationServerMetadata {
+        try await servers.cache.metadata(for: MetadataCache.Key(issuer: issuer, profile: nil))
+    }
+}

@@ -26,7 +26,7 @@ struct DPoPRequestTests {
     private static func note(_ nonce: String, by client: OAuthClient, from request: LoopbackServer.Request) {
         guard let endpoint = Endpoint(request.origin + "/token") else { return }
         let answer = Answer(status: 400, headers: ["dpop-nonce": nonce], body: [])
-        client.cache.origins.note(answer, from: endpoint, now: Timestamp(microseconds: 0))
+        client.servers.cache.origins.note(answer, from: endpoint, now: Timestamp(microseconds: 0))
     }
 
     private func proof(_ request: LoopbackServer.Request) throws -> CompactJWS {
@@ -148,7 +148,7 @@ struct DPoPRequestTests {
                     redirectURI: "http://127.0.0.1:1234/",
                     codeVerifier: Secret(exampleVerifier)
                 )
-                let outcome = await client.exchange(exchange)
+                let outcome = await client.codes.exchange(exchange)
                 #expect(try outcome.result.get().tokens.accessToken.secret == Secret("a1"))
                 #expect(server.requests.map(Self.nonce) == [nil, "new"])
             }
@@ -221,7 +221,7 @@ struct DPoPRequestTests {
                 redirectURI: "http://127.0.0.1:1234/",
                 codeVerifier: Secret(exampleVerifier)
             )
-            let outcome = try await withClient { await $0.exchange(exchange) }
+            let outcome = try await withClient { await $0.codes.exchange(exchange) }
             switch outcome.result {
             case .success(let grant): #expect(hasRefreshToken && grant.tokens.issuance.isUnbound)
             case .failure(let failure): #expect(!hasRefreshToken && failure.failureClass == .misconfigured)

@@ -36,7 +36,7 @@ struct EchoTests {
             return await client.refresh(RefreshRequest(client: asking, refreshToken: token, hasWorkedBefore: false))
         },
         Question("code exchange", sends: ["client-secret-word", "code-word", "verifier-word"]) { client, asking, _ in
-            await client.exchange(
+            await client.codes.exchange(
                 CodeExchange(
                     client: asking,
                     code: Secret("code-word"),
@@ -50,7 +50,7 @@ struct EchoTests {
             client,
             asking,
             _ in
-            await client.authorizationURL(
+            await client.browser.authorizationURL(
                 for: AuthorizationRequest(
                     client: asking,
                     redirectURI: "http://127.0.0.1/",
@@ -61,10 +61,10 @@ struct EchoTests {
             )
         },
         Question("device authorization", sends: ["client-secret-word"]) { client, asking, _ in
-            await client.authorizeDevice(DeviceAuthorizationRequest(client: asking, scopes: nil))
+            await client.devices.authorize(DeviceAuthorizationRequest(client: asking, scopes: nil))
         },
         Question("device poll", sends: ["client-secret-word", "device-code-word"]) { client, asking, _ in
-            await client.pollDevice(DevicePoll(client: asking, deviceCode: Secret("device-code-word")))
+            await client.devices.poll(DevicePoll(client: asking, deviceCode: Secret("device-code-word")))
         },
         Question("revocation", sends: ["client-secret-word", "refresh-token-word"]) { client, asking, _ in
             await client.revoke(
@@ -72,7 +72,7 @@ struct EchoTests {
             )
         },
         Question("client credentials", sends: ["client-secret-word"]) { client, asking, _ in
-            await client.obtain(ServiceTokenRequest(client: asking, grant: .clientCredentials))
+            await client.grants.obtain(ServiceTokenRequest(client: asking, grant: .clientCredentials))
         },
         Question("token exchange", sends: ["client-secret-word", "subject-token-word", "actor-token-word"]) {
             client,
@@ -83,19 +83,19 @@ struct EchoTests {
             tokens.actorTokenType = .accessToken
             let subject = SourceToken(account: try #require(AccountName("work")), type: .accessToken)
             let grant = ServiceGrant.tokenExchange(ExchangeTerms(subject: subject))
-            return await client.obtain(ServiceTokenRequest(client: asking, grant: grant, exchange: tokens))
+            return await client.grants.obtain(ServiceTokenRequest(client: asking, grant: grant, exchange: tokens))
         },
         Question("registration", sends: ["initial-token-word"]) { client, asking, _ in
             var request = RegistrationRequest(client: asking, clientName: "a", redirectURIs: ["http://127.0.0.1/"])
             request.initialAccessToken = Secret("initial-token-word")
-            return await client.register(request)
+            return await client.registrar.register(request)
         },
         Question("deregistration", sends: ["management-token-word"]) { client, asking, origin in
             let management = RegistrationManagement(
                 uri: origin + "/register/app",
                 accessToken: Secret("management-token-word")
             )
-            return await client.deregister(management, of: asking)
+            return await client.registrar.deregister(management, of: asking)
         },
     ]
 

@@ -21,7 +21,7 @@ struct ProviderDiscoveryTests {
         }
         return try await withServer(script) { server in
             try await withClient { client in
-                let text = try await client.discover(at: try Issuer(url: server.origin + path), name: name)
+                let text = try await client.inspection.discover(at: try Issuer(url: server.origin + path), name: name)
                 return (text, server.origin)
             }
         }

@@ -46,11 +46,11 @@ struct RedirectionTests {
                 redirectURI: "http://127.0.0.1:1234/",
                 codeVerifier: Secret(exampleVerifier)
             )
-            return await oauth.exchange(request).grant != nil
+            return await oauth.codes.exchange(request).grant != nil
         case .device:
-            return (try? await oauth.authorizeDevice(DeviceAuthorizationRequest(client: client)).get()) != nil
+            return (try? await oauth.devices.authorize(DeviceAuthorizationRequest(client: client)).get()) != nil
         case .poll:
-            guard case .failed = await oauth.pollDevice(DevicePoll(client: client, deviceCode: Secret("d1"))) else {
+            guard case .failed = await oauth.devices.poll(DevicePoll(client: client, deviceCode: Secret("d1"))) else {
                 return true
             }
             return false
@@ -64,7 +64,7 @@ struct RedirectionTests {
                 state: Secret("state-1"),
                 codeVerifier: Secret(exampleVerifier)
             )
-            return (try? await oauth.authorizationURL(for: request).get().url.contains("request_uri=")) == true
+            return (try? await oauth.browser.authorizationURL(for: request).get().url.contains("request_uri=")) == true
         }
     }
 
@@ -93,7 +93,7 @@ struct RedirectionTests {
                 return LoopbackServer.json(200, #"{"access_token":"a1","id_token":"\#(claims(request.origin) ?? "")"}"#)
             }
             try await withServer(script) { server in
-                let outcome = try await withClient { await $0.exchange(try codeExchange(at: server.origin)) }
+                let outcome = try await withClient { await $0.codes.exchange(try codeExchange(at: server.origin)) }
                 #expect(outcome.grant == nil)
                 #expect(thief.requests.isEmpty)
                 #expect(server.requests.allSatisfy { $0.line != "POST /token" })

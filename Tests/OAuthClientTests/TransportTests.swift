@@ -41,9 +41,9 @@ struct TransportTests {
             try await withClient { client in
                 let endpoint = try #require(Endpoint(server.origin + "/token"))
                 let request = HTTPTransport.Request(endpoint: endpoint, headers: [:], body: Array("a=b".utf8))
-                _ = try await client.transport.send(request, before: .now + .seconds(10))
+                _ = try await client.servers.transport.send(request, before: .now + .seconds(10))
                 let failure = await #expect(throws: TransportFailure.self) {
-                    try await client.transport.send(request, before: .now)
+                    try await client.servers.transport.send(request, before: .now)
                 }
                 #expect(failure?.wasSent == false)
             }

@@ -118,12 +118,12 @@ import Testing
         #expect(machine.state.phase == .scheduled)
     }
 
-    @Test func `a set's token that is bound to no key is not taken, and the account goes on`() throws {
-        let set = try TokenSet(scopes: ["mail"])
+    @Test func `a target's token that is bound to no key is not taken, and the account goes on`() throws {
+        let target = try TokenTarget(scopes: ["mail"])
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let answer = Issuance(lifetime: .seconds(3600), isRotated: true, isUnbound: true)
-        let effects = machine.handle(.tokenSetIssued(set, Fixture.generation, answer), at: start, jitter: 0.5)
-        #expect(effects == [.persist(.storeGrant), .publish(.tokenSetFailed(set, .unboundToken()))])
+        let effects = machine.handle(.targetIssued(target, Fixture.generation, answer), at: start, jitter: 0.5)
+        #expect(effects == [.persist(.storeGrant), .publish(.targetFailed(target, .unboundToken()))])
         #expect(machine.state.phase == .scheduled)
         #expect(machine.state.generation == Fixture.generation.next)
     }

@@ -43,12 +43,12 @@ struct RefreshMachineServiceTests {
     }
 
     @Test(arguments: [false, true])
-    func `a lost answer leaves nothing open, and is asked for again by a caller's need`(isForSet: Bool) throws {
-        let set = isForSet ? try TokenSet(scopes: ["files"]) : nil
+    func `a lost answer leaves nothing open, and is asked for again by a caller's need`(isForTarget: Bool) throws {
+        let target = isForTarget ? try TokenTarget(scopes: ["files"]) : nil
         var machine = refreshing()
         let failure = Fixture.failure(.unanswered)
         let lost =
-            set.map { Event.tokenSetFailed($0, Fixture.generation, failure) }
+            target.map { Event.targetFailed($0, Fixture.generation, failure) }
             ?? .refreshFailed(Fixture.generation, failure)
         _ = machine.handle(lost, at: start, jitter: 0.5)
         #expect(machine.state.phase.backOffKind == .transient)

@@ -194,14 +194,14 @@ import Testing
         #expect(machine.state.accessToken == nil)
     }
 
-    @Test func `without a refresh token a token set cannot be had, and its callers are told`() throws {
-        let set = try TokenSet(scopes: ["mail"])
+    @Test func `without a refresh token a token target cannot be had, and its callers are told`() throws {
+        let target = try TokenTarget(scopes: ["mail"])
         var machine = signedIn(hasRefreshToken: false)
-        let asked = machine.handle(.tokenSetNeeded(set), at: start.later(.seconds(60)), jitter: 0)
-        guard case .publish(.tokenSetFailed(set, let failure))? = asked.first else { return #expect(asked == []) }
+        let asked = machine.handle(.targetNeeded(target), at: start.later(.seconds(60)), jitter: 0)
+        guard case .publish(.targetFailed(target, let failure))? = asked.first else { return #expect(asked == []) }
         #expect(failure.failureClass == .userRequired)
-        let rejected = machine.handle(.tokenSetRejected(set), at: start.later(.seconds(60)), jitter: 0)
-        #expect(rejected == [.persist(.eraseSet(set))] + asked)
+        let rejected = machine.handle(.targetRejected(target), at: start.later(.seconds(60)), jitter: 0)
+        #expect(rejected == [.persist(.eraseTarget(target))] + asked)
     }
 
     @Test func `a token with neither an end nor a refresh token lasts until it is refused`() {

@@ -83,7 +83,7 @@ struct RoomTests {
             snapshot: try snapshot(state),
             event: event,
             isOverdue: isOverdue,
-            tokenSets: [:],
+            targets: [:],
             postponed: []
         )
     }
@@ -126,11 +126,11 @@ struct RoomTests {
         throws
     {
         var callers = Callers()
-        let set = try TokenSet(scopes: ["read"])
-        for _ in 0..<3 { _ = add(&callers, after: .tokenSetNeeded(set)) }
+        let target = try TokenTarget(scopes: ["read"])
+        for _ in 0..<3 { _ = add(&callers, after: .targetNeeded(target)) }
         let done = try callers.settle(standing(RefreshState(phase: .scheduled), after: .deadlineReached))
-        #expect(done.told.isEmpty && done.again == [.tokenSetNeeded(set)])
-        #expect(callers.tokenSets(of: account) == [set, set, set])
+        #expect(done.told.isEmpty && done.again == [.targetNeeded(target)])
+        #expect(callers.targets(of: account) == [target, target, target])
     }
 
     // MARK: Registrations

@@ -85,7 +85,7 @@ struct SchedulerTests {
         #expect(try turn() == [id])
         let outcome = try scheduler.commit(plan, afterTrouble: false)
         #expect(outcome.committed.count == 1 && outcome.refused.isEmpty)
-        #expect(try store.leased(limit: 10) == [id])
+        #expect(try store.schedule.leased(limit: 10) == [id])
         #expect(try turn() == [])
     }
 
@@ -150,7 +150,7 @@ struct SchedulerTests {
         try FileManager.default.moveItem(atPath: aside, toPath: path)
         #expect(try scheduler.commit(try plan([]), afterTrouble: true).committed.count == 1)
         #expect(records.areStored)
-        #expect(try store.accessToken(of: id)?.secret.reveal() == "access")
+        #expect(try store.tokens.accessToken(of: id)?.secret.reveal() == "access")
     }
 
     @Test func `a decision that contradicts the store is left out of the commit, and the others are not`() throws {

@@ -21,7 +21,7 @@ struct SetAsideTests {
                     createdAt: Timestamp(microseconds: 0)
                 )
             }
-            #expect(try coordinator.store.setAside(try coordinator.store.add(accounts)).count == count)
+            #expect(try coordinator.store.schedule.setAside(try coordinator.store.add(accounts)).count == count)
         }
         try await rig.start()
         // Behind the turns in which they come back, which begin before any other.

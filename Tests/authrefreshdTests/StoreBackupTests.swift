@@ -149,15 +149,15 @@ struct StoreBackupTests {
         try await withFreshAccount { rig, _, _ in
             // As damage leaves it.
             let both = try await rig.inside { coordinator in
-                let old = coordinator.store.keyIdentifier
+                let old = coordinator.store.rekeying.keyIdentifier
                 let next = try coordinator.storeKeeping.keyring.next(after: old).key
-                try coordinator.store.beginRekey(to: next)
+                try coordinator.store.rekeying.begin(to: next)
                 return [old, next.identifier]
             }
             let halted = try await rig.backedUp()
             #expect(halted.keys == both)
 
-            let news = EventLog<Rekeying.News>()
+            let news = EventLog<authrefreshd.Rekeying.News>()
             let stuck = EventLog<Outcome>()
             try await rig.inside { (coordinator) throws in
                 _ = coordinator.storeKeeping.noteFailure(.diskFull(path: "/"), at: coordinator.timebase.now())

@@ -115,7 +115,7 @@ struct StoreKeepingTests {
     }
 
     @Test func `a change of the key waits for a store that fails, and goes on when it works`() async throws {
-        let before = store.keyIdentifier
+        let before = store.rekeying.keyIdentifier
         let ends = EventLog<Bool>()
         _ = keeping.noteFailure(.diskFull(path: store.path), at: timebase.now())
         let (_, steps) = keeping.rekey { if case .end(let end) = $0 { ends.append((try? end.get()) != nil) } }
@@ -127,7 +127,7 @@ struct StoreKeepingTests {
         #expect(ends.all.isEmpty && keeping.isRekeying)
         _ = keeping.noteSuccess()
         #expect(await perform(keeping.take(.reseal)).isEmpty)
-        #expect(ends.all == [true] && store.keyIdentifier != before && !keeping.isRekeying)
+        #expect(ends.all == [true] && store.rekeying.keyIdentifier != before && !keeping.isRekeying)
     }
 
     @Test func `a key that is gone is told of, and that it came back`() async throws {

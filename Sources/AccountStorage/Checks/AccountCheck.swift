@@ -15,7 +15,7 @@ struct AccountCheck {
 
     private var findings: [StoreFinding] = []
     private var refreshTokens: Set<HeldToken<Generation>> = []
-    private var tokensOfSets: Set<HeldToken<String>> = []
+    private var tokensOfTargets: Set<HeldToken<String>> = []
 
     /// - Parameter start: the number that the first of `entries` follows.
     init(_ entries: [AccountEntry], after start: Int64, now: Timestamp) {
@@ -34,8 +34,8 @@ struct AccountCheck {
         _ db: Database
     ) throws -> [StoreFinding] {
         var check = AccountCheck(entries, after: start, now: now)
-        try check.openTokens(with: store.sealer, in: db)
-        try check.readTokenSets(in: db)
+        try check.openTokens(with: store.connection.sealer, in: db)
+        try check.readTargets(in: db)
         try check.readAccounts(in: db)
         return check.findings
     }
@@ -55,31 +55,31 @@ struct AccountCheck {
             if place.column == .refreshToken {
                 refreshTokens.insert(HeldToken(account: place.account, which: place.generation))
             }
-            let isOfSet = !place.target.isEmpty
-            if isOfSet { tokensOfSets.insert(HeldToken(account: place.account, which: place.target)) }
+            let isOfTarget = !place.target.isEmpty
+            if isOfTarget { tokensOfTargets.insert(HeldToken(account: place.account, which: place.target)) }
             do {
                 // What is in it is let go of, and erased, at once.
                 _ = try sealer.open(row[5], at: place)
             } catch {
-                findings.append(isOfSet ? .tokenSetDamaged(name: name) : .sealBroken(name: name, error))
+                findings.append(isOfTarget ? .targetDamaged(name: name) : .sealBroken(name: name, error))
             }
         }
     }
 
-    /// Each set has its token, and each token of a set its set.
-    private mutating func readTokenSets(in db: Database) throws {
+    /// Each target has its token, and each token of a target its target.
+    private mutating func readTargets(in db: Database) throws {
         let rows = try Row.fetchCursor(
-            db.cachedStatement(sql: StoreStatement.tokenSetsAmong.sql),
+            db.cachedStatement(sql: StoreStatement.targetsAmong.sql),
             arguments: range
         )
         while let row = try rows.next() {
             let account = AccountID(row["account_id"])
             guard let name = names[account] else { continue }
-            let isReadable = TokenSetColumns.record(from: row, account: account) != nil
-            let hasToken = tokensOfSets.remove(HeldToken(account: account, which: row[0])) != nil
-            if !isReadable || !hasToken { findings.append(.tokenSetDamaged(name: name)) }
+            let isReadable = TokenTargetColumns.record(from: row, account: account) != nil
+            let hasToken = tokensOfTargets.remove(HeldToken(account: account, which: row[0])) != nil
+            if !isReadable || !hasToken { findings.append(.targetDamaged(name: name)) }
         }
-        findings += tokensOfSets.map(\.account).sorted().compactMap { names[$0] }.map { .tokenSetDamaged(name: $0) }
+        findings += tokensOfTargets.map(\.account).sorted().compactMap { names[$0] }.map { .targetDamaged(name: $0) }
     }
 
     private mutating func readAccounts(in db: Database) throws {

@@ -45,7 +45,7 @@ package struct StoreCheck {
         do {
             let store = try copy.open()
             tell(Portion(findings: try fileFindings(in: store)))
-            tell(Portion(findings: try store.read(tableFindings)))
+            tell(Portion(findings: try store.connection.read(tableFindings)))
             try checkAccounts(of: store)
         } catch {
             tell(Portion(findings: [.unreadable(path: path, error)]))
@@ -57,7 +57,7 @@ package struct StoreCheck {
     /// `integrity_check` and not `quick_check`, which is faster because it does not compare the indexes with their tables: the schedule
     /// is read from an index alone, and an account that is missing there is never refreshed.
     private func fileFindings(in store: AccountStore) throws(StoreError) -> [StoreFinding] {
-        try store.read { db in
+        try store.connection.read { db in
             let verdicts = try String.fetchAll(db, sql: "PRAGMA integrity_check(\(Self.verdictsMax))")
             let file = verdicts.filter { $0 != "ok" }.map { StoreFinding.file(path: path, verdict: $0) }
             return try file + schemaFindings(in: db)
@@ -111,8 +111,8 @@ package struct StoreCheck {
         var last = Int64(0)
         while true {
             // What SQLite and the sealer made for one portion is given back before the next one.
-            let portion = try store.read { db in
-                let entries = try store.entries(.recordsAfterID, [last, Self.portionSize], in: db)
+            let portion = try store.connection.read { db in
+                let entries = try store.records.entries(.recordsAfterID, [last, Self.portionSize], in: db)
                 guard let end = entries.last?.id.rawValue else { return Portion() }
                 defer { last = end }
                 let findings = try AccountCheck.findings(of: entries, after: last, now: now, in: store, db)
@@ -145,8 +145,8 @@ package enum StoreFinding: Hashable, Sendable {
     case damaged(name: String, StoreError)
     /// A token of the account does not open.
     case sealBroken(name: String, StoreError)
-    /// One of the account's token sets cannot be read, does not open, or is there by half; it can be had again for one request.
-    case tokenSetDamaged(name: String)
+    /// One of the account's token targets cannot be read, does not open, or is there by half; it can be had again for one request.
+    case targetDamaged(name: String)
     /// The account has a token of a kind that this version does not know.
     case unknownToken(name: String)
     /// The refresh token that the account's next refresh needs is not there.
@@ -175,7 +175,7 @@ extension StoreFinding {
         case .tooOpen: "permissions"
         case .key: "key"
         case .damaged: "account"
-        case .sealBroken, .tokenSetDamaged, .unknownToken, .refreshTokenMissing: "token"
+        case .sealBroken, .targetDamaged, .unknownToken, .refreshTokenMissing: "token"
         case .deadlineMissing, .deadlineTooFar, .stillAside: "schedule"
         }
     }
@@ -184,7 +184,7 @@ extension StoreFinding {
     package var account: String? {
         switch self {
         case .file, .unreadable, .schema, .orphans, .counts, .tooOpen, .key: nil
-        case .damaged(let name, _), .sealBroken(let name, _), .tokenSetDamaged(let name), .unknownToken(let name),
+        case .damaged(let name, _), .sealBroken(let name, _), .targetDamaged(let name), .unknownToken(let name),
             .refreshTokenMissing(let name, _), .deadlineMissing(let name), .deadlineTooFar(let name),
             .stillAside(let name):
             name
@@ -204,7 +204,7 @@ extension StoreFinding {
         case .tooOpen(let path, let mode): "'\(path)' is open to others (mode \(String(mode, radix: 8)))"
         case .key(let error): error.description
         case .damaged(_, let cause), .sealBroken(_, let cause): cause.description
-        case .tokenSetDamaged: "one of its token sets is damaged"
+        case .targetDamaged: "one of its token sets is damaged"
         case .unknownToken: "it has a token of a kind that this version does not know"
         case .refreshTokenMissing(_, let generation): "its refresh token of generation \(generation) is not there"
         case .deadlineMissing: "it waits for its next refresh without a time for it"
@@ -230,7 +230,7 @@ extension StoreFinding {
             "authctl refresh \(Self.operand(name))"
         case .sealBroken(let name, _), .refreshTokenMissing(let name, _):
             "authctl login \(Self.operand(name))"
-        case .tokenSetDamaged(let name):
+        case .targetDamaged(let name):
             "authctl token \(Self.operand(name)) --force, with the set's scopes, resources and audience"
         case .unknownToken: "install the version of authrefreshd that wrote it"
         case .stillAside: "systemctl --user restart authrefreshd.service"

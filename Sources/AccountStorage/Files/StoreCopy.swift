@@ -54,7 +54,7 @@ import Synchronization
         }
         do {
             target = try DatabaseQueue(path: path, configuration: Self.configuration)
-            unsafe backup = store.database.enter { store in
+            unsafe backup = store.connection.database.enter { store in
                 unsafe store.inDatabase { source in
                     unsafe target.inDatabase { target in
                         unsafe sqlite3_backup_init(target.sqliteConnection, "main", source.sqliteConnection, "main")
@@ -90,7 +90,7 @@ import Synchronization
         } catch {
             throw StoreError(error, path: path)
         }
-        return FinishedCopy(path: path, original: store.path, keys: store.keys)
+        return FinishedCopy(path: path, original: store.path, keys: store.connection.keys)
     }
 
     /// Ends the copy and removes its file; one that is complete stays.
@@ -132,7 +132,7 @@ import Synchronization
 
     /// SQLite's connections belong to their queues.
     private func onConnections(_ body: () -> Int32) -> Int32 {
-        store.database.enter { store in store.inDatabase { _ in target.inDatabase { _ in body() } } }
+        store.connection.database.enter { store in store.inDatabase { _ in target.inDatabase { _ in body() } } }
     }
 }
 

@@ -76,7 +76,7 @@ struct StoreOpening {
         configuration.prepareDatabase { db in
             // Before the first read, so that the lock is taken by it and kept, and no shared-memory file is ever made.
             try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
-            db.add(function: TokenAtHand.function)
+            db.add(function: TokenLookup.function)
         }
         return configuration
     }

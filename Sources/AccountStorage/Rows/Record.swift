@@ -71,7 +71,7 @@ package struct StoredTokens: Equatable, Sendable {
     package var refreshToken: RefreshToken?
     /// Nil leaves the stored one in place, unless the grant is a new one: few servers send it again (OpenID Connect Core §12.2).
     package var idToken: Secret?
-    /// What was granted; nil if the server did not say. Stored for token sets only.
+    /// What was granted; nil if the server did not say. Stored for token targets only.
     package var scopes: [String]?
 
     package init(
@@ -152,28 +152,28 @@ package enum TokenWrite: Equatable, Sendable {
     case storeGrant(StoredTokens)
     /// With what is known about the new grant.
     case replace(StoredTokens, GrantFacts)
-    case storeSet(TokenSetWrite)
-    case eraseSet(TokenSet)
+    case storeTarget(TokenTargetWrite)
+    case eraseTarget(TokenTarget)
     case erase
 
     /// Whether a refresh token is stored with it, under the state's generation.
     var bringsRefreshToken: Bool {
         switch self {
         case .store(let tokens), .storeGrant(let tokens), .replace(let tokens, _): tokens.refreshToken != nil
-        case .storeSet(let write): write.tokens.refreshToken != nil
-        case .unchanged, .eraseSet, .erase: false
+        case .storeTarget(let write): write.tokens.refreshToken != nil
+        case .unchanged, .eraseTarget, .erase: false
         }
     }
 }
 
-/// The tokens that came for a token set: its access token, and what becomes of the account's refresh token.
-package struct TokenSetWrite: Equatable, Sendable {
-    package var set: TokenSet
+/// The tokens that came for a token target: its access token, and what becomes of the account's refresh token.
+package struct TokenTargetWrite: Equatable, Sendable {
+    package var target: TokenTarget
     package var times: AccessTokenTimes
     package var tokens: StoredTokens
 
-    package init(set: TokenSet, times: AccessTokenTimes, tokens: StoredTokens) {
-        self.set = set
+    package init(target: TokenTarget, times: AccessTokenTimes, tokens: StoredTokens) {
+        self.target = target
         self.times = times
         self.tokens = tokens
     }

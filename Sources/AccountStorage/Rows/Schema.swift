@@ -120,10 +120,10 @@ enum Schema {
         """
 
     /// What belongs to `account`, and goes with it if it is made anew: its indexes and its triggers.
-    static let derived = [indexes, tally, TokenAtHand.accountTriggers].joined(separator: "\n")
+    static let derived = [indexes, tally, TokenLookup.accountTriggers].joined(separator: "\n")
 
     /// The tables beside `account`, with their triggers.
-    private static let others = [tables, TokenAtHand.table].joined(separator: "\n")
+    private static let others = [tables, TokenLookup.table].joined(separator: "\n")
 
     private static let tables = """
         CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;

@@ -11,15 +11,15 @@ enum StoreStatement: CaseIterable {
     case nextDeadlineOnline, nextDeadlineOffline
     case nextIssuer
     case leased, countLeased, awaitingConnectivity, aside
-    case token, tokenGeneration, tokenAtHand, tokenByName
+    case token, tokenGeneration, tokenLookup, tokenByName
     case issuer, issuerByURL
     case meta
     case commit, grantFacts, setAside, unschedule, reschedule, rename, remove
     case replaceToken, eraseTokens, eraseTokensOfKind, pruneRefreshTokens
     case accountsToReseal, tokensToReseal, resealClientSecret, resealClientKey, resealDPoPKey, resealRegistrationToken,
         resealToken
-    case tokenSet, tokenSets, firstTokenSet, eraseTokenSet, eraseTokenSets, eraseOldTokenSets
-    case asideAmong, tokenSetsAmong
+    case target, targets, firstTarget, eraseTarget, eraseTargets, eraseOldTargets
+    case asideAmong, targetsAmong
     case ofPerson, derivedBySubject, derivedByActor, lackingSource, renameSubject, renameActor
 
     var sql: String {
@@ -56,7 +56,7 @@ enum StoreStatement: CaseIterable {
             "SELECT sealed FROM token WHERE account_id = ? AND kind = ? AND target = ? AND generation = ?"
         case .tokenGeneration:
             "SELECT generation, sealed, type FROM token WHERE account_id = ? AND kind = ? AND target = ? LIMIT 1"
-        case .tokenAtHand:
+        case .tokenLookup:
             """
             SELECT account_id, generation, type, sealed, access_wall_usec, access_boot_id, access_boot_usec,
                 access_lifetime_usec, access_refresh_after_usec
@@ -111,12 +111,12 @@ enum StoreStatement: CaseIterable {
         case .resealDPoPKey: "UPDATE account SET dpop_key = ? WHERE id = ?"
         case .resealRegistrationToken: "UPDATE account SET registration_token = ? WHERE id = ?"
         case .resealToken: "UPDATE token SET sealed = ? WHERE rowid = ?"
-        case .tokenSet: StoreStatement.tokenSetText
-        case .tokenSets: StoreStatement.tokenSetsText
-        case .firstTokenSet: "SELECT target FROM token_set WHERE account_id = ? LIMIT 1"
-        case .eraseTokenSet: "DELETE FROM token_set WHERE account_id = ? AND target = ?"
-        case .eraseTokenSets: "DELETE FROM token_set WHERE account_id = ?"
-        case .eraseOldTokenSets:
+        case .target: StoreStatement.targetText
+        case .targets: StoreStatement.targetsText
+        case .firstTarget: "SELECT target FROM token_set WHERE account_id = ? LIMIT 1"
+        case .eraseTarget: "DELETE FROM token_set WHERE account_id = ? AND target = ?"
+        case .eraseTargets: "DELETE FROM token_set WHERE account_id = ?"
+        case .eraseOldTargets:
             "DELETE FROM token_set WHERE account_id = ? AND access_wall_usec + access_lifetime_usec < ?"
         case .asideAmong: "SELECT account_id FROM set_aside WHERE account_id > ? AND account_id <= ?"
         case .ofPerson:
@@ -129,9 +129,9 @@ enum StoreStatement: CaseIterable {
         case .lackingSource: "SELECT id FROM account WHERE subject_id > 0 AND interaction_reason = ?"
         case .renameSubject: "UPDATE account SET subject_account = ? WHERE subject_id = ?"
         case .renameActor: "UPDATE account SET actor_account = ? WHERE actor_id = ?"
-        case .tokenSetsAmong:
+        case .targetsAmong:
             """
-            SELECT \(TokenSetColumns.recordColumns), account_id FROM token_set WHERE account_id > ? AND account_id <= ?
+            SELECT \(TokenTargetColumns.recordColumns), account_id FROM token_set WHERE account_id > ? AND account_id <= ?
             """
         }
     }
@@ -158,8 +158,8 @@ enum StoreStatement: CaseIterable {
     private static let leasedText = """
         SELECT id FROM account WHERE phase = 'refreshing' AND deadline_usec IS NOT NULL AND id > ? ORDER BY id LIMIT ?
         """
-    private static let tokenSetsText = "SELECT \(TokenSetColumns.recordColumns) FROM token_set WHERE account_id = ?"
-    private static let tokenSetText = "\(tokenSetsText) AND target = ?"
+    private static let targetsText = "SELECT \(TokenTargetColumns.recordColumns) FROM token_set WHERE account_id = ?"
+    private static let targetText = "\(targetsText) AND target = ?"
     private static let awaitingConnectivityText = """
         SELECT id FROM account WHERE back_off_kind IN ('transient', 'misconfigured') AND deadline_usec IS NOT NULL AND id > ?
         ORDER BY id LIMIT ?

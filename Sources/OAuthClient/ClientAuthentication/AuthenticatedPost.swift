@@ -7,18 +7,17 @@ import RefreshCore
 /// Another form is tried only after the server refused the client: authentication comes before the grant (RFC 6749
 /// §3.2.1), so the token in the refused request was not spent.
 struct AuthenticatedPost: Sendable {
-    let transport: HTTPTransport
-    let cache: MetadataCache
-    let configuration: OAuthClientConfiguration
+    let servers: ServerAccess
     let endpoint: Endpoint
     let profile: ProviderProfile?
-    let registration: ClientRegistration
+    var registration: ClientRegistration
     /// `token_endpoint_auth_methods_supported` or its counterpart for revocation; nil if the server does not say.
-    let offeredMethods: [String]?
+    var offeredMethods: [String]?
     /// What was found out earlier; nil if nothing was.
-    let knownEncoding: BasicCredentialEncoding?
+    var knownEncoding: BasicCredentialEncoding?
     let correlationID: String
-    let workedBefore: Bool
+    /// Whether the server has answered the same grant with tokens before.
+    var workedBefore = false
     var deadline: ContinuousClock.Instant
     /// Nil if no answer is read after the deadline.
     var patience: HTTPTransport.Patience?
@@ -51,7 +50,7 @@ struct AuthenticatedPost: Sendable {
         isSuccess: @Sendable (Answer, AnswerBody) -> Bool
     ) async -> Conclusion {
         let client = MetadataCache.ClientAt(endpoint: endpoint, clientID: registration.clientID)
-        var credentials = firstGuess(cache.learnedForm(of: client))
+        var credentials = firstGuess(servers.cache.learnedForm(of: client))
         var alternatives = alternatives(to: credentials)
         var first: Conclusion?
         while true {
@@ -64,7 +63,7 @@ struct AuthenticatedPost: Sendable {
                         repeatsClientID: credentials.repeatsClientID,
                         audience: credentials.audience
                     )
-                    cache.learn(form, of: client)
+                    servers.cache.learn(form, of: client)
                 }
                 return conclusion
             }
@@ -169,7 +168,7 @@ struct AuthenticatedPost: Sendable {
                 foundEncoding: isFound ? credentials.encoding : nil
             )
         } catch {
-            let signal = FailureSignal(error, now: configuration.now())
+            let signal = FailureSignal(error, now: servers.configuration.now())
             let row = FailureTable.standard.row(for: signal)
             return Conclusion(answer: .failure(error), body: nil, row: row, foundEncoding: nil)
         }
@@ -183,10 +182,10 @@ struct AuthenticatedPost: Sendable {
         let identity = ClientIdentity(registration, credentials.method)
         let alias = identity.flatMap { _ in metadata?.mutualTLSAlias(of: endpoint) }
         let place = alias ?? endpoint
-        var nonce = cache.origins.nonce(for: place)
+        var nonce = servers.cache.origins.nonce(for: place)
         var isRepeated = false
         while true {
-            let now = configuration.now() + cache.origins.skew(of: place)
+            let now = servers.configuration.now() + servers.cache.origins.skew(of: place)
             // Anew for each request: an assertion's `jti` is good for one.
             let isNamed = namesClient && credentials.method == .none
             let own = isNamed ? [] : credentials.fields(try assertion(of: credentials, at: now))
@@ -202,11 +201,12 @@ struct AuthenticatedPost: Sendable {
                 caFile: profile?.caFile,
                 identity: identity
             )
-            let answer = try await transport.send(request, before: deadline)
-            let given = cache.origins.note(answer, from: place, now: configuration.now())
+            let answer = try await servers.transport.send(request, before: deadline)
+            let given = servers.cache.origins.note(answer, from: place, now: servers.configuration.now())
             // Compared with the nonce that was sent: an answer to another account may have brought the new one first, and then it
             // stands in memory already. RFC 9449 §8: nothing was done with what the request held.
-            guard !isRepeated, isBound, Self.wantsNonce(answer), let next = given ?? cache.origins.nonce(for: place),
+            guard !isRepeated, isBound, Self.wantsNonce(answer),
+                let next = given ?? servers.cache.origins.nonce(for: place),
                 next != nonce
             else { return answer }
             (nonce, isRepeated) = (next, true)
@@ -253,7 +253,7 @@ struct AuthenticatedPost: Sendable {
         var headers: HTTPHeaders = [
             "accept": "application/json",
             "content-type": format.contentType,
-            "user-agent": configuration.userAgent,
+            "user-agent": servers.configuration.userAgent,
         ]
         for (name, value) in profile?.headers ?? [:] { headers.replaceOrAdd(name: name, value: value) }
         if let name = profile?.correlationHeader { headers.replaceOrAdd(name: name, value: correlationID) }

@@ -172,9 +172,7 @@ extension ClientCredentials {
 /// there that try ends the grant (seen). A made-up token at the revocation endpoint costs nothing, for a server that accepts
 /// the client answers 200 to a token it does not know (RFC 7009 §2.2).
 struct BasicEncodingProbe: Sendable {
-    let transport: HTTPTransport
-    let cache: MetadataCache
-    let configuration: OAuthClientConfiguration
+    let servers: ServerAccess
 
     /// `raw` if the server refused the standard form and took the raw one; nil if that is not known.
     ///
@@ -190,18 +188,15 @@ struct BasicEncodingProbe: Sendable {
         var registration = client.registration
         registration.authentication = .clientSecretBasic
         let post = AuthenticatedPost(
-            transport: transport,
-            cache: cache,
-            configuration: configuration,
+            servers: servers,
             endpoint: endpoint,
             profile: client.profile,
             registration: registration,
             offeredMethods: nil,
             knownEncoding: nil,
             correlationID: client.correlationID,
-            workedBefore: false,
             // An endpoint that hangs must leave the refresh itself its time.
-            deadline: configuration.uptime() + configuration.totalTimeout / 4
+            deadline: servers.configuration.uptime() + servers.configuration.totalTimeout / 4
         )
         let fields = [("token", "rehearsal-" + client.correlationID), ("token_type_hint", "refresh_token")]
         let conclusion = await post.run(fields) { answer, body in
@@ -238,20 +233,17 @@ struct BasicEncodingProbe: Sendable {
             }
         guard isOpen else { return nil }
         let place = MetadataCache.ClientAt(endpoint: metadata.tokenEndpoint, clientID: client.registration.clientID)
-        let learned = cache.learnedForm(of: place)
+        let learned = servers.cache.learnedForm(of: place)
         guard isEncodingOpen || learned == nil else { return nil }
         let post = AuthenticatedPost(
-            transport: transport,
-            cache: cache,
-            configuration: configuration,
+            servers: servers,
             endpoint: metadata.tokenEndpoint,
             profile: client.profile,
             registration: client.registration,
             offeredMethods: offered,
             knownEncoding: client.basicCredentialEncoding,
             correlationID: client.correlationID,
-            workedBefore: false,
-            deadline: configuration.uptime() + configuration.totalTimeout / 4,
+            deadline: servers.configuration.uptime() + servers.configuration.totalTimeout / 4,
             format: client.profile?.bodyFormat ?? .form,
             metadata: metadata
         )

@@ -45,9 +45,10 @@ package enum ClientKeyFlaw: Hashable, Sendable {
     case noCertificate
 }
 
-extension OAuthClient {
+/// What can be told of the keys of a client, and made of them.
+package enum ClientKeys {
     /// What keeps `key` from being used by `method`; nil if nothing does.
-    package static func flaw(inClientKey key: Secret, usedBy method: ClientAuthentication) -> ClientKeyFlaw? {
+    package static func flaw(in key: Secret, usedBy method: ClientAuthentication) -> ClientKeyFlaw? {
         do throws(JOSEError) {
             _ = try PrivateKey(key)
         } catch {
@@ -59,7 +60,7 @@ extension OAuthClient {
     }
 
     /// The client that a key belongs to, where its file says so; nil otherwise.
-    package static func clientID(namedInClientKey key: Secret) -> String? {
+    package static func clientID(namedIn key: Secret) -> String? {
         try? PrivateKey(key).clientID
     }
 
@@ -79,7 +80,7 @@ extension OAuthClient {
     }
 
     /// The public half of a client's key as a key set (RFC 7517 §5), to be registered; nil if it cannot be read.
-    package static func keySet(ofClientKey key: Secret, keyID: String?) -> String? {
+    package static func keySet(of key: Secret, keyID: String?) -> String? {
         guard let key = try? PrivateKey(key) else { return nil }
         return "{\"keys\":[\(key.publicJWK(keyID: keyID))]}"
     }
@@ -168,48 +169,6 @@ package struct RequestingClient: Sendable {
     }
 }
 
-extension OAuthClient {
-    /// The metadata of `client`'s server, or what its absence means.
-    func metadata(for client: RequestingClient) async throws(RefreshFailure) -> AuthorizationServerMetadata {
-        do throws(MetadataError) {
-            return try await cache.metadata(for: MetadataCache.Key(issuer: client.issuer, profile: client.profile))
-        } catch {
-            var failure = error.refreshFailure
-            failure.detail.correlationID = client.correlationID
-            throw failure
-        }
-    }
-
-    /// A post of `client` to `endpoint`, to be run within `totalTimeout` from now.
-    func post(
-        from client: RequestingClient,
-        to endpoint: Endpoint,
-        _ metadata: AuthorizationServerMetadata,
-        format: BodyFormat = .form,
-        isSentOnce: Bool = false,
-        namesClient: Bool = false,
-        encoding: BasicCredentialEncoding? = nil
-    ) -> AuthenticatedPost {
-        AuthenticatedPost(
-            transport: transport,
-            cache: cache,
-            configuration: configuration,
-            endpoint: endpoint,
-            profile: client.profile,
-            registration: client.registration,
-            offeredMethods: metadata.tokenEndpointAuthenticationMethods,
-            knownEncoding: encoding ?? client.basicCredentialEncoding,
-            correlationID: client.correlationID,
-            workedBefore: false,
-            deadline: configuration.uptime() + configuration.totalTimeout,
-            format: format,
-            isSentOnce: isSentOnce,
-            namesClient: namesClient,
-            metadata: metadata
-        )
-    }
-}
-
 /// A request to a resource server that needs a DPoP proof (RFC 9449 §7).
 package struct PossessionRequest: Sendable {
     let method: String
@@ -229,7 +188,7 @@ package struct PossessionRequest: Sendable {
     /// The value of the request's `DPoP` header; nil if `key` cannot be used.
     ///
     /// - Parameters:
-    ///   - key: the account's, as `OAuthClient.newDPoPKey()` gave it.
+    ///   - key: the account's, as `ClientKeys.newDPoPKey()` gave it.
     ///   - now: by the server's clock, as far as it is known.
     package func proof(by key: Secret, now: Timestamp) -> String? {
         try? DPoPKey(stored: key).proof(

@@ -80,7 +80,7 @@ package struct ClientGrantRequest: Sendable {
 
 extension ClientGrant {
     /// Whether it says itself who the client is.
-    fileprivate var namesClient: Bool {
+    var namesClient: Bool {
         switch self {
         case .jwtBearer: true
         case .clientCredentials, .tokenExchange: false
@@ -110,31 +110,5 @@ extension TokenExchange {
         }
         if let requestedTokenType { fields.append(("requested_token_type", requestedTokenType.rawValue)) }
         return fields
-    }
-}
-
-extension OAuthClient {
-    /// The name under which the answer's `issued_token_type` (RFC 8693 §2.2.1) is kept.
-    package static let issuedTokenType = "issued_token_type"
-
-    /// Exchanges what the client holds for tokens, once.
-    ///
-    /// An exchanged token may be good for no `Authorization` header: its type is `N_A` then (RFC 8693 §2.2.1).
-    @concurrent package func obtain(_ request: ClientGrantRequest) async -> GrantOutcome {
-        let client = request.client
-        do throws(RefreshFailure) {
-            let metadata = try await metadata(for: client)
-            // No person signed in: an id_token that comes nevertheless is checked, and not waited for.
-            let check = IDTokenCheck(client, IDTokenCheck.Binding(scopes: []), metadata, cache: keySets)
-            let grant = GrantRequest(
-                fields: request.fields,
-                secrets: request.secrets,
-                keptFields: [Self.issuedTokenType],
-                namesClient: request.grant.namesClient
-            )
-            return await obtain(grant, as: client, metadata, check)
-        } catch {
-            return GrantOutcome(result: .failure(error))
-        }
     }
 }

@@ -6,39 +6,46 @@ package struct ServiceTokenRequest: Sendable {
     package var client: RequestingClient
     package var grant: ServiceGrant
     /// What is asked for; nil for the account's default access token.
-    package var tokenSet: TokenSet?
+    package var target: TokenTarget?
     /// The tokens of other accounts that are exchanged; nil for grants that need none.
     package var exchange: TokenExchange?
 
     package init(
         client: RequestingClient,
         grant: ServiceGrant,
-        tokenSet: TokenSet? = nil,
+        target: TokenTarget? = nil,
         exchange: TokenExchange? = nil
     ) {
         self.exchange = exchange
         self.client = client
         self.grant = grant
-        self.tokenSet = tokenSet
+        self.target = target
     }
 
     /// The profile's scopes are not asked for: they are what a person signs in for.
     fileprivate var scopes: [String] {
-        let asked = tokenSet?.scopes ?? []
+        let asked = target?.scopes ?? []
         return asked.isEmpty ? client.registration.scopes : asked
     }
 
     fileprivate func request(_ grant: ClientGrant) -> ClientGrantRequest {
         var request = ClientGrantRequest(client: client, grant: grant, scopes: scopes)
-        request.resources = tokenSet?.resources ?? []
-        request.audience = tokenSet?.audience
-        request.claims = tokenSet?.claims
+        request.resources = target?.resources ?? []
+        request.audience = target?.audience
+        request.claims = target?.claims
         request.parameters = client.registration.refreshParameters
         return request
     }
 }
 
-extension OAuthClient {
+/// Obtains tokens by grants that need no person at a browser.
+package struct ClientGrants: Sendable {
+    let servers: ServerAccess
+    let tokens: TokenEndpoint
+
+    /// The name under which the answer's `issued_token_type` (RFC 8693 §2.2.1) is kept.
+    package static let issuedTokenType = "issued_token_type"
+
     /// Obtains a token of a service account, once; what came of it is told as of a refresh.
     ///
     /// A refresh token that comes with it is left out (RFC 6749 §4.4.3: there should be none): another token is had without.
@@ -61,6 +68,27 @@ extension OAuthClient {
         )
     }
 
+    /// Exchanges what the client holds for tokens, once.
+    ///
+    /// An exchanged token may be good for no `Authorization` header: its type is `N_A` then (RFC 8693 §2.2.1).
+    @concurrent package func obtain(_ request: ClientGrantRequest) async -> GrantOutcome {
+        let client = request.client
+        do throws(RefreshFailure) {
+            let metadata = try await servers.metadata(for: client)
+            // No person signed in: an id_token that comes nevertheless is checked, and not waited for.
+            let check = IDTokenCheck(client, IDTokenCheck.Binding(scopes: []), metadata, cache: servers.keySets)
+            let grant = TokenEndpoint.GrantRequest(
+                fields: request.fields,
+                secrets: request.secrets,
+                keptFields: [Self.issuedTokenType],
+                namesClient: request.grant.namesClient
+            )
+            return await tokens.obtain(grant, as: client, metadata, check)
+        } catch {
+            return GrantOutcome(result: .failure(error))
+        }
+    }
+
     private func clientGrant(of request: ServiceTokenRequest) async throws(RefreshFailure) -> ClientGrant {
         switch request.grant {
         case .clientCredentials: return .clientCredentials
@@ -81,7 +109,7 @@ extension OAuthClient {
         for request: ServiceTokenRequest
     ) async throws(RefreshFailure) -> Secret {
         let (client, registration) = (request.client, request.client.registration)
-        let metadata = try await metadata(for: client)
+        let metadata = try await servers.metadata(for: client)
         let isForIssuer = client.profile?.assertionAudience == .issuer
         do throws(JOSEError) {
             guard let text = registration.clientKey else { throw .keyMalformed }
@@ -97,7 +125,7 @@ extension OAuthClient {
                 claims: request.scopes.isEmpty ? [:] : ["scope": request.scopes.joined(separator: " ")],
                 lifetime: terms.lifetime ?? ClientAssertion.lifetime,
                 signer: TokenSigner(key: key, keyID: registration.clientKeyID, offered: nil),
-                now: configuration.now() + cache.origins.skew(of: metadata.tokenEndpoint),
+                now: servers.configuration.now() + servers.cache.origins.skew(of: metadata.tokenEndpoint),
                 random: AuthenticatedPost.newIdentifier()
             )
         } catch {

@@ -242,10 +242,3 @@ package final class EventLoopExecutor: TaskExecutor {
         }
     }
 }
-
-extension OAuthClient {
-    /// The loops that connections live on: each has `body` called on its thread, behind what it does.
-    package var loops: [@Sendable (_ body: @escaping @Sendable () -> Void) -> Void] {
-        configuration.eventLoopGroup.makeIterator().map { loop in { loop.execute($0) } }
-    }
-}

@@ -8,7 +8,7 @@ package enum IssuerFault: Error, Hashable, Sendable {
     case contradicted(String, other: Issuer?)
 }
 
-extension OAuthClient {
+extension ServerInspection {
     /// Has the server of `issuer` say that it is the one; what it says is kept for the first request.
     ///
     /// - Throws: `IssuerFault`.
@@ -16,8 +16,8 @@ extension OAuthClient {
         let error: MetadataError
         do throws(MetadataError) {
             // Somebody may have mended what was wrong a moment ago.
-            forgetFailures(of: issuer)
-            _ = try await metadata(of: issuer, profile: profile)
+            servers.cache.forgetFailures(of: issuer)
+            _ = try await servers.cache.metadata(for: MetadataCache.Key(issuer: issuer, profile: profile))
             return
         } catch let failure {
             error = failure

@@ -6,8 +6,8 @@ package struct RefreshRequest: Sendable {
     package var client: RequestingClient
     package var refreshToken: RefreshToken
     /// What is asked for; nil for the account's default access token.
-    package var tokenSet: TokenSet?
-    /// The whole scope of the grant, where the server has to be told it; nil names none. Only without a token set.
+    package var target: TokenTarget?
+    /// The whole scope of the grant, where the server has to be told it; nil names none. Only without a token target.
     package var scopes: [String]?
     /// What a resource server wants the token to say: a JSON object (OpenID Connect Core §5.5, Entra). Nil sends nothing.
     package var claims: String?
@@ -26,7 +26,7 @@ package struct RefreshRequest: Sendable {
     package init(
         client: RequestingClient,
         refreshToken: RefreshToken,
-        tokenSet: TokenSet? = nil,
+        target: TokenTarget? = nil,
         hasWorkedBefore: Bool = false,
         subject: String? = nil,
         mayRotate: Bool = true,
@@ -34,7 +34,7 @@ package struct RefreshRequest: Sendable {
     ) {
         self.client = client
         self.refreshToken = refreshToken
-        self.tokenSet = tokenSet
+        self.target = target
         self.hasWorkedBefore = hasWorkedBefore
         self.subject = subject
         self.mayRotate = mayRotate

@@ -79,14 +79,12 @@ package enum RevocationFailure: Error, Hashable, Sendable {
 
 /// One revocation of a grant's tokens.
 struct Revocation: Sendable {
-    let transport: HTTPTransport
-    let cache: MetadataCache
-    let configuration: OAuthClientConfiguration
+    let servers: ServerAccess
 
     func run(_ request: RevocationRequest) async -> Result<Void, RevocationFailure> {
         let metadata: AuthorizationServerMetadata
         do throws(MetadataError) {
-            metadata = try await cache.metadata(
+            metadata = try await servers.cache.metadata(
                 for: MetadataCache.Key(issuer: request.client.issuer, profile: request.client.profile)
             )
         } catch {
@@ -136,7 +134,7 @@ struct Revocation: Sendable {
             (200...299).contains(answer.status) && body.kind != .html && ErrorReading(body.fields).error == nil
         }
         guard conclusion.row != nil else { return .success(()) }
-        let failure = request.client.failure(conclusion, hiding: [token], now: configuration.now())
+        let failure = request.client.failure(conclusion, hiding: [token], now: servers.configuration.now())
         if failure.detail.httpStatus == 503 { return .failure(.stillValid(retryAfter: failure.retryAfter)) }
         if failure.detail.oauthError == "unsupported_token_type" { return .failure(.unsupported) }
         // A server that says that the grant has ended says what was wanted.
@@ -149,91 +147,15 @@ struct Revocation: Sendable {
         _ metadata: AuthorizationServerMetadata,
         for request: RevocationRequest
     ) -> AuthenticatedPost {
-        var registration = request.client.registration
-        registration.authentication = request.form.authentication ?? registration.authentication
-        return AuthenticatedPost(
-            transport: transport,
-            cache: cache,
-            configuration: configuration,
-            endpoint: endpoint,
-            profile: request.client.profile,
-            registration: registration,
-            offeredMethods: metadata.revocationEndpointAuthenticationMethods
-                ?? metadata.tokenEndpointAuthenticationMethods,
-            knownEncoding: request.client.basicCredentialEncoding,
-            correlationID: request.client.correlationID,
-            workedBefore: false,
-            deadline: configuration.uptime() + configuration.totalTimeout,
-            format: request.form.format,
-            isDeletion: request.form.method == .delete,
-            metadata: metadata
-        )
+        var post = servers.post(from: request.client, to: endpoint, metadata)
+        post.registration.authentication = request.form.authentication ?? post.registration.authentication
+        post.offeredMethods = metadata.revocationEndpointAuthenticationMethods ?? post.offeredMethods
+        post.format = request.form.format
+        post.isDeletion = request.form.method == .delete
+        return post
     }
 }
 
 extension RevocationRequest {
     fileprivate var form: RevocationForm { client.profile?.revocationForm ?? RevocationForm() }
-}
-
-extension OAuthClient {
-    /// How long the tokens wait for it: they are not on disk yet, and can be had again.
-    private static let introspectionTimeout = Duration.seconds(5)
-
-    /// How long the token lives on, as the server tells of it (RFC 7662 §2.2); nil if it does not, or says nothing within five seconds.
-    @concurrent package func introspectedLifetime(
-        of token: AccessToken,
-        as client: RequestingClient
-    ) async -> Duration? {
-        guard let metadata = try? await metadata(for: client) else { return nil }
-        return await introspectedLifetime(of: token, as: client, metadata)
-    }
-
-    /// `tokens` with the lifetime that the server tells of them, if the answer that brought them has none and the profile says where to
-    /// ask. Whatever goes wrong with it leaves them as they are. Only for tokens without a new refresh token, which would wait with them.
-    func introspected(
-        _ tokens: TokenResponse,
-        of client: RequestingClient,
-        _ metadata: AuthorizationServerMetadata
-    ) async -> TokenResponse {
-        guard !tokens.isLifetimeStated,
-            let lifetime = await introspectedLifetime(of: tokens.accessToken, as: client, metadata)
-        else { return tokens }
-        var known = tokens
-        known.issuance.lifetime = lifetime
-        known.issuance.lifetimeBasis = .stated
-        return known
-    }
-
-    /// What the server tells of a token that is good (RFC 7662 §2.2), and its clock when it told; nil if it tells nothing within five
-    /// seconds.
-    func introspection(
-        of token: AccessToken,
-        at endpoint: Endpoint,
-        as client: RequestingClient,
-        _ metadata: AuthorizationServerMetadata
-    ) async -> (fields: [String: JSONValue], serverDate: Timestamp?)? {
-        var post = post(from: client, to: endpoint, metadata)
-        post.deadline = configuration.uptime() + min(Self.introspectionTimeout, configuration.totalTimeout)
-        let fields = [("token", token.secret.reveal()), ("token_type_hint", "access_token")]
-        let conclusion = await post.run(fields) { answer, body in
-            (200...299).contains(answer.status) && body.fields["active"] == .boolean(true)
-        }
-        guard conclusion.row == nil, let body = conclusion.body else { return nil }
-        return (body.fields, (try? conclusion.answer.get())?.serverDate)
-    }
-
-    private func introspectedLifetime(
-        of token: AccessToken,
-        as client: RequestingClient,
-        _ metadata: AuthorizationServerMetadata
-    ) async -> Duration? {
-        guard let endpoint = client.profile?.introspectionEndpoint,
-            let (fields, serverDate) = await introspection(of: token, at: endpoint, as: client, metadata),
-            let end = fields["exp"]?.seconds
-        else { return nil }
-        let clock = serverDate ?? configuration.now()
-        let rest = end - Double(clock.microseconds) / 1e6
-        // A year is as good as no end at all.
-        return rest >= 1 ? .seconds(Int64(min(rest, 365 * 86_400))) : nil
-    }
 }

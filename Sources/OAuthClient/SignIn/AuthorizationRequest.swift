@@ -141,7 +141,7 @@ struct AuthorizationParameters {
     }
 }
 
-extension OAuthClient {
+extension AuthorizationRequest {
     /// What is sent for a `nonce` whose hash the ID token is to have: its SHA-256 in lower-case hexadecimal digits.
     package static func hashedNonce(_ nonce: Secret) -> Secret {
         let digest = unsafe nonce.withBytes { unsafe SHA256.hash(data: $0) }
@@ -151,160 +151,13 @@ extension OAuthClient {
 
     /// `text` as it is sent in `authorization_details`, without white space; nil if it is no JSON array of objects that each have a
     /// `type` (RFC 9396 §2).
-    package static func authorizationDetails(_ text: String) -> String? {
+    package static func details(_ text: String) -> String? {
         // Read as the only member of an object: what brings members of its own is no value.
         let wrapped = JSONValue.object(in: Array(#"{"value":\#(text)}"#.utf8))
         guard let wrapped, wrapped.count == 1, case .array(let details)? = wrapped["value"], !details.isEmpty,
             details.allSatisfy({ $0.fields?["type"]?.text?.isEmpty == false })
         else { return nil }
         return String(decoding: JSONValue.array(details).bytes, as: UTF8.self)
-    }
-}
-
-extension OAuthClient {
-    /// An authorization request as one signed token (RFC 9101), for a server that takes nothing else.
-    ///
-    /// - Throws: `misconfigured` if the account has no key that can sign it.
-    func requestObject(
-        of parameters: [(name: String, value: String)],
-        by client: RequestingClient,
-        _ metadata: AuthorizationServerMetadata
-    ) throws(RefreshFailure) -> Secret {
-        guard let key = client.registration.clientKey else {
-            throw client.misconfigured(
-                "the server takes signed authorization requests only, and the account has no client key"
-            )
-        }
-        do throws(JOSEError) {
-            let signer = try TokenSigner(
-                key: PrivateKey(key),
-                keyID: client.registration.clientKeyID,
-                offered: metadata.requestObjectSigningAlgorithms
-            )
-            return try RequestObject.make(
-                parameters,
-                clientID: client.registration.clientID,
-                audience: metadata.issuer.url,
-                signer: signer,
-                now: configuration.now(),
-                random: AuthenticatedPost.newIdentifier()
-            )
-        } catch {
-            throw client.misconfigured("the authorization request cannot be signed: \(error.summary)")
-        }
-    }
-}
-
-extension OAuthClient {
-    /// Where to send the person's browser: the server's authorization endpoint, with the request in its query or pushed to the
-    /// server beforehand (RFC 9126).
-    @concurrent package func authorizationURL(
-        for request: AuthorizationRequest
-    ) async -> Result<AuthorizationURL, RefreshFailure> {
-        do throws(RefreshFailure) {
-            var request = request
-            let client = request.client
-            if let name = ReservedParameter.first(
-                in: client.registration.authorizationParameters,
-                among: ReservedParameter.authorizationNames
-            ) {
-                throw client.misconfigured(ReservedParameter.summary, detail: name)
-            }
-            let metadata = try await metadata(for: client)
-            guard let endpoint = metadata.endpoints.authorization else {
-                throw client.misconfigured("the server has no authorization endpoint: it signs nobody in by a browser")
-            }
-            request.scopes = client.scopes(request.scopes, offeredBy: metadata)
-            let offersChoice = metadata.promptValues?.contains(Self.choice) ?? true
-            if request.choosesPerson, request.prompt == nil, offersChoice { request.prompt = Self.choice }
-            var parameters = AuthorizationParameters(request: request).all
-            let name = (name: "client_id", value: client.registration.clientID)
-            // OpenID Connect Core §6.1 wants to see these two in the address as well, and so do some servers of a pushed request. Others
-            // pass over what stands beside it (RFC 9101 §5).
-            let frame = parameters.filter { ["response_type", "scope"].contains($0.name) }
-            let isSigned = metadata.requiresSignedRequestObjects
-            if isSigned {
-                parameters = [name, ("request", try requestObject(of: parameters, by: client, metadata).reveal())]
-            }
-            let pushed = try await push(parameters, of: request, metadata)
-            let sent = pushed.map { [name, ("request_uri", $0.uri)] + frame } ?? parameters + (isSigned ? frame : [])
-            return .success(
-                AuthorizationURL(
-                    url: endpoint.url(adding: sent),
-                    host: endpoint.host,
-                    expiresIn: pushed?.expiresIn,
-                    requiresIssuer: client.profile?.signIn.callbackIssuer.map { $0 == .required }
-                        ?? metadata.namesIssuerInResponses,
-                    issuer: client.issuer.url,
-                    checksCodeChallenge: Self.checksCodeChallenge(client.profile, metadata)
-                )
-            )
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    /// The prompt by which people choose who signs in (OpenID Connect Core §3.1.2.1).
-    private static let choice = "select_account"
-
-    /// Whether the server checks code challenges (RFC 7636 §4.6), by what it publishes or by what its profile says.
-    ///
-    /// A server that publishes no methods, as Entra, may check them or ignore them (RFC 8414 §2).
-    private static func checksCodeChallenge(_ profile: ProviderProfile?, _ metadata: AuthorizationServerMetadata)
-        -> Bool
-    {
-        if let pkce = profile?.signIn.pkce { return pkce == .s256 }
-        return metadata.codeChallengeMethods?.contains("S256") == true
-    }
-
-    /// What a server makes of a pushed request.
-    private struct PushedRequest {
-        let uri: String
-        let expiresIn: Duration
-    }
-
-    /// Nil if the request goes into the query.
-    private func push(
-        _ parameters: [(name: String, value: String)],
-        of request: AuthorizationRequest,
-        _ metadata: AuthorizationServerMetadata
-    ) async throws(RefreshFailure) -> PushedRequest? {
-        let usage = request.client.profile?.signIn.pushedRequests ?? .usual
-        guard usage != .never else { return nil }
-        let isRequired = metadata.requiresPushedAuthorizationRequests || usage == .always
-        guard let endpoint = metadata.endpoints.pushedAuthorizationRequest else {
-            guard !isRequired else {
-                throw request.client.misconfigured("the server takes pushed requests only, and says not where")
-            }
-            return nil
-        }
-        // A client that proves itself gains by pushing; for a public one it changes little.
-        let method = authenticationMethod(
-            of: request.client.registration,
-            profile: request.client.profile,
-            offered: metadata.tokenEndpointAuthenticationMethods
-        )
-        guard isRequired || method != .none else { return nil }
-        let conclusion = await post(from: request.client, to: endpoint, metadata).run(parameters) { answer, body in
-            (200...299).contains(answer.status) && Self.pushedRequest(in: body) != nil
-        }
-        if conclusion.row == nil, let body = conclusion.body { return Self.pushedRequest(in: body) }
-        let secrets = [request.state, request.codeVerifier] + (request.nonce.map { [$0] } ?? [])
-        let failure = request.client.failure(conclusion, hiding: secrets, now: configuration.now())
-        // Some servers publish the endpoint and keep it for chosen clients. What is wrong with the request itself, the browser
-        // will show; a client that is not known will not get tokens either.
-        let isOwnFault = failure.detail.oauthError == "invalid_client"
-        let isRefusal = failure.detail.httpStatus.map { (400...499).contains($0) && $0 != 429 } ?? false
-        guard !isRequired, isRefusal, !isOwnFault else { throw failure }
-        return nil
-    }
-
-    /// RFC 9126 §2.2.
-    private static func pushedRequest(in body: AnswerBody) -> PushedRequest? {
-        guard let uri = body.fields["request_uri"]?.text, uri.isWord, uri.utf8.count <= 2048 else { return nil }
-        // §2.2 wants 5 to 600 s: a server that does not say gets what is shortest.
-        let seconds = body.fields["expires_in"]?.seconds ?? 5
-        return PushedRequest(uri: uri, expiresIn: .seconds(Int64(min(max(seconds, 1), 600))))
     }
 }
 

@@ -89,13 +89,18 @@ package enum DevicePollOutcome: Sendable {
     case failed(RefreshFailure)
 }
 
-extension OAuthClient {
+/// Signs people in by a browser on another device (RFC 8628).
+package struct DeviceFlow: Sendable {
+    let servers: ServerAccess
+    let tokens: TokenEndpoint
+    let people: PersonLookup
+
     /// Asks for a device code, which a person confirms in any browser.
-    @concurrent package func authorizeDevice(
+    @concurrent package func authorize(
         _ request: DeviceAuthorizationRequest
     ) async -> Result<DeviceAuthorization, RefreshFailure> {
         do throws(RefreshFailure) {
-            let metadata = try await metadata(for: request.client)
+            let metadata = try await servers.metadata(for: request.client)
             let asked = DeviceAuthorizationRequest(
                 client: request.client,
                 scopes: request.client.scopes(request.scopes, offeredBy: metadata)
@@ -106,7 +111,7 @@ extension OAuthClient {
                     finding: .noDeviceEndpoint
                 )
             }
-            let conclusion = await post(from: request.client, to: endpoint, metadata).run(asked.fields) {
+            let conclusion = await servers.post(from: request.client, to: endpoint, metadata).run(asked.fields) {
                 (200...299).contains($0.status) && DeviceAuthorization($1, from: request.client.issuer) != nil
             }
             if conclusion.row == nil, let body = conclusion.body,
@@ -114,36 +119,38 @@ extension OAuthClient {
             {
                 return .success(answer)
             }
-            return .failure(request.client.failure(conclusion, hiding: [], now: configuration.now()))
+            return .failure(request.client.failure(conclusion, hiding: [], now: servers.configuration.now()))
         } catch {
             return .failure(error)
         }
     }
 
     /// Asks once whether the person has confirmed.
-    @concurrent package func pollDevice(_ request: DevicePoll) async -> DevicePollOutcome {
+    @concurrent package func poll(_ request: DevicePoll) async -> DevicePollOutcome {
         let client = request.client
         do throws(RefreshFailure) {
-            let metadata = try await metadata(for: client)
+            let metadata = try await servers.metadata(for: client)
             let check = IDTokenCheck(
                 client,
                 IDTokenCheck.Binding(scopes: client.scopes(request.scopes, offeredBy: metadata)),
                 metadata,
-                cache: keySets
+                cache: servers.keySets
             )
             // The question that is answered with tokens spends the code.
             try await check.prepare()
-            let grant = GrantRequest(fields: request.fields, secrets: [request.deviceCode])
-            let conclusion = await send(grant, as: client, metadata) { DevicePollWord($0) != nil }
+            let grant = TokenEndpoint.GrantRequest(fields: request.fields, secrets: [request.deviceCode])
+            let conclusion = await tokens.send(grant, as: client, metadata) { DevicePollWord($0) != nil }
             if let word = conclusion.body.flatMap(DevicePollWord.init), conclusion.row == nil {
                 return outcome(word, conclusion, request)
             }
             guard conclusion.row == nil else {
-                return .failed(client.failure(conclusion, hiding: [request.deviceCode], now: configuration.now()))
+                return .failed(
+                    client.failure(conclusion, hiding: [request.deviceCode], now: servers.configuration.now())
+                )
             }
-            let outcome = await conclude(conclusion, of: grant, as: client, metadata, check)
+            let outcome = await tokens.conclude(conclusion, of: grant, as: client, metadata, check)
             guard case .success(let obtained) = outcome.result else { return .obtained(outcome) }
-            return .obtained(outcome.with(await identified(obtained, of: client, metadata)))
+            return .obtained(outcome.with(await people.identified(obtained, of: client, metadata)))
         } catch {
             return .failed(error)
         }
@@ -162,7 +169,11 @@ extension OAuthClient {
         case .expired:
             return .expired
         case .denied:
-            var failure = request.client.failure(conclusion, hiding: [request.deviceCode], now: configuration.now())
+            var failure = request.client.failure(
+                conclusion,
+                hiding: [request.deviceCode],
+                now: servers.configuration.now()
+            )
             failure.failureClass = .userRequired
             failure.detail.summary = "the person did not agree"
             return .denied(failure)

@@ -42,7 +42,11 @@ extension PersonNames {
     var ifAny: PersonNames? { self == PersonNames() ? nil : self }
 }
 
-extension OAuthClient {
+/// Asks servers whose a grant is.
+struct PersonLookup: Sendable {
+    let servers: ServerAccess
+    let introspection: TokenIntrospection
+
     /// How long a sign-in waits to learn whose it is: its tokens are not on disk yet.
     private static let personTimeout = Duration.seconds(5)
 
@@ -75,7 +79,7 @@ extension OAuthClient {
     private func userInfo(at endpoint: Endpoint, with token: AccessToken, as client: RequestingClient) async
         -> SignedInPerson
     {
-        let deadline = configuration.uptime() + min(Self.personTimeout, configuration.totalTimeout)
+        let deadline = servers.configuration.uptime() + min(Self.personTimeout, servers.configuration.totalTimeout)
         do throws(TransportFailure) {
             let answer = try await userInfoAnswer(at: endpoint, with: token, as: client, before: deadline)
             guard answer.status == 200, let fields = JSONValue.object(in: answer.body) else {
@@ -97,12 +101,12 @@ extension OAuthClient {
         before deadline: ContinuousClock.Instant
     ) async throws(TransportFailure) -> Answer {
         let key = token.type.lowercased() == "dpop" ? client.registration.dpopKey : nil
-        var nonce = key == nil ? nil : cache.origins.nonce(for: endpoint)
+        var nonce = key == nil ? nil : servers.cache.origins.nonce(for: endpoint)
         var isRepeated = false
         while true {
-            var headers: HTTPHeaders = ["accept": "application/json", "user-agent": configuration.userAgent]
+            var headers: HTTPHeaders = ["accept": "application/json", "user-agent": servers.configuration.userAgent]
             if let key {
-                let now = configuration.now() + cache.origins.skew(of: endpoint)
+                let now = servers.configuration.now() + servers.cache.origins.skew(of: endpoint)
                 let proof = PossessionRequest(method: "GET", url: endpoint, accessToken: token.secret, nonce: nonce)
                     .proof(by: key, now: now)
                 headers.add(name: "dpop", value: proof ?? "")
@@ -110,8 +114,8 @@ extension OAuthClient {
             let scheme = key == nil ? "Bearer" : "DPoP"
             headers.add(name: "authorization", value: "\(scheme) \(token.secret.reveal())")
             let request = HTTPTransport.Request(endpoint: endpoint, headers: headers, caFile: client.profile?.caFile)
-            let answer = try await transport.send(request, before: deadline)
-            let given = cache.origins.note(answer, from: endpoint, now: configuration.now())
+            let answer = try await servers.transport.send(request, before: deadline)
+            let given = servers.cache.origins.note(answer, from: endpoint, now: servers.configuration.now())
             // RFC 9449 §9: a resource server asks for its nonce by 401, in WWW-Authenticate.
             guard key != nil, !isRepeated, answer.status == 401, let next = given, next != nonce else { return answer }
             (nonce, isRepeated) = (next, true)
@@ -125,7 +129,7 @@ extension OAuthClient {
         _ metadata: AuthorizationServerMetadata
     ) async -> SignedInPerson? {
         guard let endpoint = client.profile?.introspectionEndpoint ?? metadata.introspectionEndpoint,
-            let (fields, _) = await introspection(of: token, at: endpoint, as: client, metadata)
+            let (fields, _) = await introspection.answer(about: token, at: endpoint, as: client, metadata)
         else { return nil }
         return SignedInPerson(userInfo: fields, by: SignInProfile(), hiding: token.secret)
     }

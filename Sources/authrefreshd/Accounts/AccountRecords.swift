@@ -54,18 +54,18 @@ final class AccountRecords {
     func accessToken(of account: AccountID) throws(StoreError) -> AccessToken? {
         if let tokens = kept[account]?.arrivedTokens(for: nil) { return tokens.accessToken }
         if let token = justStored[account]?.accessToken { return token }
-        return try store.accessToken(of: account)
+        return try store.tokens.accessToken(of: account)
     }
 
     /// The current refresh token, for revocation and export; nil if the account is signed out.
     func refreshToken(of snapshot: AccountSnapshot) throws(StoreError) -> RefreshToken? {
         if let token = kept[snapshot.account.id]?.arrivedTokens?.refreshToken { return token }
-        return try store.refreshToken(of: snapshot.account.id, generation: snapshot.state.generation)
+        return try store.tokens.refreshToken(of: snapshot.account.id, generation: snapshot.state.generation)
     }
 
     /// The ID token that came last; nil if there is none.
     func idToken(of account: AccountID) throws(StoreError) -> Secret? {
-        try store.idToken(of: account)
+        try store.tokens.idToken(of: account)
     }
 
     /// What the store holds of the refresh tokens that `decisions` spend, in their order.
@@ -78,35 +78,35 @@ final class AccountRecords {
         }
         guard !leases.isEmpty else { return [] }
         do throws(StoreError) {
-            return try store.refreshTokens(of: leases)
+            return try store.tokens.refreshTokens(of: leases)
         } catch {
             return leases.map { _ in .failure(error) }
         }
     }
 
-    // MARK: Token sets
+    // MARK: Token targets
 
     // They have no deadline. A token that is used is replaced when a caller finds it past its time to refresh; one that nobody asks
     // for any more costs nothing.
 
-    /// What is held of a token set; nil if there is no token of it.
-    func tokenSet(_ set: TokenSet, of account: AccountID) throws(StoreError) -> TokenSetRecord? {
-        if let arrived = kept[account]?.arrivedSet, arrived.set == set {
-            return TokenSetRecord(set: set, times: arrived.times, grantedScopes: arrived.tokens.scopes)
+    /// What is held of a token target; nil if there is no token of it.
+    func targetRecord(_ target: TokenTarget, of account: AccountID) throws(StoreError) -> TokenTargetRecord? {
+        if let arrived = kept[account]?.arrivedTarget, arrived.target == target {
+            return TokenTargetRecord(target: target, times: arrived.times, grantedScopes: arrived.tokens.scopes)
         }
-        return try store.tokenSet(set, of: account)
+        return try store.targets.record(target, of: account)
     }
 
-    /// The token sets of an account, in the order of their texts.
-    func tokenSets(of account: AccountID) throws(StoreError) -> [TokenSetRecord] {
-        try store.tokenSets(of: account)
+    /// The token targets of an account, in the order of their texts.
+    func targetRecords(of account: AccountID) throws(StoreError) -> [TokenTargetRecord] {
+        try store.targets.records(of: account)
     }
 
-    /// The access token of a set; nil if there is none that can be read.
-    func accessToken(of account: AccountID, for set: TokenSet) throws(StoreError) -> AccessToken? {
-        if let tokens = kept[account]?.arrivedTokens(for: set) { return tokens.accessToken }
+    /// The access token of a target; nil if there is none that can be read.
+    func accessToken(of account: AccountID, for target: TokenTarget) throws(StoreError) -> AccessToken? {
+        if let tokens = kept[account]?.arrivedTokens(for: target) { return tokens.accessToken }
         do throws(StoreError) {
-            return try store.accessToken(of: account, for: set)
+            return try store.targets.accessToken(of: account, for: target)
         } catch {
             // It can be had again for one request; only the grant itself is worth stopping for.
             guard error.damagedAccount != nil else { throw error }
@@ -116,11 +116,11 @@ final class AccountRecords {
 
     /// The times of the access token that an account holds.
     ///
-    /// - Parameter set: nil for the account's default.
-    func accessTokenTimes(of record: Record, for set: TokenSet?) -> AccessTokenTimes? {
-        guard let set else { return record.state.accessToken }
+    /// - Parameter target: nil for the account's default.
+    func accessTokenTimes(of record: Record, for target: TokenTarget?) -> AccessTokenTimes? {
+        guard let target else { return record.state.accessToken }
         // A store that cannot be read holds nothing; whoever asks it for more is told why.
-        return (try? tokenSet(set, of: record.account.id))?.times
+        return (try? targetRecord(target, of: record.account.id))?.times
     }
 
     // MARK: What the store does not have yet

@@ -86,7 +86,7 @@ struct AccountSignOut {
             idTokenHint: (try? coordinator.records.idToken(of: account.id)) ?? nil,
             postLogoutRedirectURI: account.registration.redirect.postLogoutURI
         )
-        return await coordinator.client.endSessionURL(for: request).flatMap { url in
+        return await coordinator.client.browser.endSessionURL(for: request).flatMap { url in
             guard let url else {
                 let summary = "the server names no address at which a session ends"
                 let detail = FailureDetail(summary: summary, correlationID: asking.correlationID)
@@ -102,7 +102,7 @@ struct AccountSignOut {
         on coordinator: isolated RefreshCoordinator
     ) async -> SignOutReport.Outcome {
         let asking = asking(coordinator)
-        switch await coordinator.client.deregister(asking.registration.management ?? management, of: asking) {
+        switch await coordinator.client.registrar.deregister(asking.registration.management ?? management, of: asking) {
         case .success: return .done
         case .failure(let failure): return .failed(failure.detail)
         }

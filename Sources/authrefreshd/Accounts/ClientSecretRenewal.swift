@@ -33,7 +33,7 @@ struct ClientSecretRenewal: Sendable {
     }
 
     private func run(on coordinator: isolated RefreshCoordinator) async {
-        let renewal = await coordinator.client.renew(management, of: asking) { [coordinator] read in
+        let renewal = await coordinator.client.registrar.renew(management, of: asking) { [coordinator] read in
             await keepRead(read, on: coordinator)
         }
         if let renewal { take(renewal, on: coordinator) }

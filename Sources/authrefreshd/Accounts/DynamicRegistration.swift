@@ -27,7 +27,7 @@ struct DynamicRegistration: Sendable {
     ///   again, as far as that is possible.
     func run(on coordinator: isolated RefreshCoordinator) async throws(ServerOrStoreError) -> AccountSnapshot {
         let registered: ClientRegistration
-        switch await coordinator.client.register(request) {
+        switch await coordinator.client.registrar.register(request) {
         case .success(let success): registered = success.registration
         case .failure(let failure): throw .server(failure)
         }
@@ -43,7 +43,9 @@ struct DynamicRegistration: Sendable {
         } catch {
             var owner = asking
             owner.registration = new.registration
-            if let management = registered.management { _ = await coordinator.client.deregister(management, of: owner) }
+            if let management = registered.management {
+                _ = await coordinator.client.registrar.deregister(management, of: owner)
+            }
             throw .store(error)
         }
     }
@@ -65,7 +67,7 @@ struct DynamicRegistration: Sendable {
         request.idTokenAlgorithm = wanted.idTokenAlgorithm
         request.initialAccessToken = initialAccessToken
         request.softwareVersion = Version.text
-        request.keySet = wanted.clientKey.flatMap { OAuthClient.keySet(ofClientKey: $0, keyID: wanted.clientKeyID) }
+        request.keySet = wanted.clientKey.flatMap { ClientKeys.keySet(of: $0, keyID: wanted.clientKeyID) }
         return request
     }
 }

@@ -22,7 +22,7 @@ struct GrantProof: Sendable {
         let request = RefreshRequest(
             client: coordinator.requestingClient(of: account, correlationID: correlationID),
             refreshToken: grant,
-            tokenSet: nil,
+            target: nil,
             hasWorkedBefore: false,
             subject: nil
         )

@@ -1,13 +1,13 @@
 internal import AccountStorage
 internal import RefreshCore
 
-/// Those who wait for what becomes of an account, and what servers said last of token sets that they gave no token for.
+/// Those who wait for what becomes of an account, and what servers said last of token targets that they gave no token for.
 ///
 /// At most one waits for each call under way, and one for each derived account whose request needs another account's token.
 struct Callers {
     private var waiters: [AccountID: [Waiter]] = [:]
     private var lastNumber = 0
-    private var tokenSetFailures = TokenSetFailures()
+    private var targetFailures = TokenTargetFailures()
 
     /// Accounts that somebody waits for.
     var accounts: [AccountID] { Array(waiters.keys) }
@@ -16,16 +16,18 @@ struct Callers {
         waiters[account] != nil
     }
 
-    /// The token sets of `account` that are waited for.
-    func tokenSets(of account: AccountID) -> [TokenSet] {
-        waiters[account]?.compactMap(\.tokenSet) ?? []
+    /// The token targets of `account` that are waited for.
+    func targets(of account: AccountID) -> [TokenTarget] {
+        waiters[account]?.compactMap(\.target) ?? []
     }
 
     /// Whether somebody waits for a token that one with these times does not replace.
     ///
-    /// - Parameter set: nil for the account's default.
-    func want(_ set: TokenSet?, of account: AccountID, holding accessToken: AccessTokenTimes?, at now: Moment) -> Bool {
-        waiters[account]?.contains { $0.tokenSet == set && !$0.isSatisfied(by: accessToken, at: now) } ?? false
+    /// - Parameter target: nil for the account's default.
+    func want(_ target: TokenTarget?, of account: AccountID, holding accessToken: AccessTokenTimes?, at now: Moment)
+        -> Bool
+    {
+        waiters[account]?.contains { $0.target == target && !$0.isSatisfied(by: accessToken, at: now) } ?? false
     }
 
     /// How long until the first of them has waited for too long; nil if nobody waits.
@@ -105,7 +107,7 @@ struct Callers {
     /// What a waiter is told; nil if it has to wait on.
     private func outcome(for waiter: Waiter, _ standing: Standing) -> WaitOutcome? {
         let (snapshot, event) = (standing.snapshot, standing.event)
-        let accessToken = waiter.tokenSet.map { standing.tokenSets[$0] } ?? snapshot.state.accessToken
+        let accessToken = waiter.target.map { standing.targets[$0] } ?? snapshot.state.accessToken
         if waiter.isSatisfied(by: accessToken, at: snapshot.at) { return .settled(snapshot) }
         switch snapshot.state.phase {
         case .refreshing: return standing.isOverdue ? .overdue(snapshot) : nil
@@ -114,14 +116,14 @@ struct Callers {
             // Nothing was asked yet.
             if case .leaseReturned = event { return nil }
             if !event.isAnswer, standing.postponed.contains(waiter.request) { return nil }
-            if let set = waiter.tokenSet,
-                let failure = tokenSetFailures.failure(of: set, for: snapshot.account.id, since: waiter.since)
+            if let target = waiter.target,
+                let failure = targetFailures.failure(of: target, for: snapshot.account.id, since: waiter.since)
             {
-                return .tokenSetFailed(failure, snapshot)
+                return .targetFailed(failure, snapshot)
             }
             // The next attempt follows at once.
             if snapshot.state.isRefreshable, waiter.isLeftWanting(by: accessToken, at: snapshot.at) { return nil }
-            return waiter.tokenSet == event.tokenSet ? .settled(snapshot) : nil
+            return waiter.target == event.target ? .settled(snapshot) : nil
         }
     }
 
@@ -129,23 +131,23 @@ struct Callers {
         waiters[account] = rest.isEmpty ? nil : rest
     }
 
-    // MARK: Token sets
+    // MARK: Token targets
 
     /// Takes note of what has happened to an account.
     mutating func note(_ change: AccountChange, of account: AccountID, at now: Moment) {
-        tokenSetFailures.note(change, of: account, at: now)
+        targetFailures.note(change, of: account, at: now)
     }
 
-    /// Forgets what was said of the token sets of an account that is not what it was.
+    /// Forgets what was said of the token targets of an account that is not what it was.
     mutating func forgetFailures(of account: AccountID) {
-        tokenSetFailures.forget(account)
+        targetFailures.forget(account)
     }
 
-    /// What those are told who ask for `set` at `now`, and how long it is until the server would be asked again; nil if it is now.
-    func standingFailure(of set: TokenSet, for account: AccountID, at now: Moment) -> (
+    /// What those are told who ask for `target` at `now`, and how long it is until the server would be asked again; nil if it is now.
+    func standingFailure(of target: TokenTarget, for account: AccountID, at now: Moment) -> (
         failure: RefreshFailure, Duration
     )? {
-        tokenSetFailures.standing(of: set, for: account, at: now)
+        targetFailures.standing(of: target, for: account, at: now)
     }
 
     /// Where an account stands after a decision, for those who wait for it.
@@ -155,46 +157,48 @@ struct Callers {
         let event: Event
         /// Whether a request is under way that has passed its time limit.
         let isOverdue: Bool
-        /// The times of the tokens that are held of the sets that are waited for.
-        let tokenSets: [TokenSet: AccessTokenTimes]
+        /// The times of the tokens that are held of the targets that are waited for.
+        let targets: [TokenTarget: AccessTokenTimes]
         /// The requests that wait for the rest of their second.
         let postponed: Set<Event>
     }
 }
 
-/// What servers said of token sets that they gave no token for, so that a script in a loop is told it without asking them again.
-struct TokenSetFailures {
+/// What servers said of token targets that they gave no token for, so that a script in a loop is told it without asking them again.
+struct TokenTargetFailures {
     /// Sets remembered, of all accounts: some hundred kilobytes. When one more comes, all are forgotten; each costs one request.
     static let maximum = 1_000
 
     private struct Key: Hashable {
         let account: AccountID
-        let set: TokenSet
+        let target: TokenTarget
     }
 
     private var failures: [Key: (failure: RefreshFailure, at: Moment)] = [:]
 
     /// What was said at `since` or later; nil if nothing was.
-    func failure(of set: TokenSet, for account: AccountID, since: Moment) -> RefreshFailure? {
-        guard let known = failures[Key(account: account, set: set)] else { return nil }
+    func failure(of target: TokenTarget, for account: AccountID, since: Moment) -> RefreshFailure? {
+        guard let known = failures[Key(account: account, target: target)] else { return nil }
         return since.elapsed(since: known.at) == .zero ? known.failure : nil
     }
 
     /// What callers who come at `now` are told, and how long it is until the server would be asked again; nil if it is now.
-    func standing(of set: TokenSet, for account: AccountID, at now: Moment) -> (failure: RefreshFailure, Duration)? {
-        guard let known = failures[Key(account: account, set: set)] else { return nil }
-        let rest = BackOffRule.tokenSet(after: known.failure) - now.elapsed(since: known.at)
+    func standing(of target: TokenTarget, for account: AccountID, at now: Moment) -> (
+        failure: RefreshFailure, Duration
+    )? {
+        guard let known = failures[Key(account: account, target: target)] else { return nil }
+        let rest = BackOffRule.targetRefusal(after: known.failure) - now.elapsed(since: known.at)
         return rest > .zero ? (known.failure, rest) : nil
     }
 
     /// Takes note of what has happened to an account.
     mutating func note(_ change: AccountChange, of account: AccountID, at now: Moment) {
         switch change {
-        case .tokenSetFailed(let set, let failure):
+        case .targetFailed(let target, let failure):
             if failures.count >= Self.maximum { failures = [:] }
-            failures[Key(account: account, set: set)] = (failure, now)
-        case .tokenSetRefreshed(let set):
-            failures[Key(account: account, set: set)] = nil
+            failures[Key(account: account, target: target)] = (failure, now)
+        case .targetRefreshed(let target):
+            failures[Key(account: account, target: target)] = nil
         case .grantImported, .signedIn, .accessTokenObtained, .signedOut:
             forget(account)
         case .tokenRefreshed, .refreshFailed, .misconfigured, .interactionRequired, .interactionStillRequired,
@@ -247,8 +251,8 @@ struct Waiter {
     /// Called once, on the coordinator's queue.
     let answer: @Sendable (WaitOutcome) -> Void
 
-    /// The token set that it waits for; nil for the account's default.
-    var tokenSet: TokenSet? { request.tokenSet }
+    /// The token target that it waits for; nil for the account's default.
+    var target: TokenTarget? { request.target }
 
     /// Whether an access token with these times is what it wants, so that no request need be made for it.
     func isSatisfied(by accessToken: AccessTokenTimes?, at now: Moment) -> Bool {
@@ -277,8 +281,8 @@ struct Waiter {
 enum WaitOutcome: Sendable {
     /// The attempt is over, and this is where the account stands.
     case settled(AccountSnapshot)
-    /// The server gave no token for the set that was asked for; the account stands as it did.
-    case tokenSetFailed(RefreshFailure, AccountSnapshot)
+    /// The server gave no token for the target that was asked for; the account stands as it did.
+    case targetFailed(RefreshFailure, AccountSnapshot)
     /// The time limit has passed; the attempt goes on.
     case timedOut
     /// The account was removed meanwhile.
@@ -317,7 +321,7 @@ extension WaitOutcome {
     /// Where the account stands; nil if that is not known.
     var snapshot: AccountSnapshot? {
         switch self {
-        case .settled(let snapshot), .notNow(_, let snapshot), .tokenSetFailed(_, let snapshot): snapshot
+        case .settled(let snapshot), .notNow(_, let snapshot), .targetFailed(_, let snapshot): snapshot
         case .timedOut, .removed, .stopping, .damaged, .storeFailed: nil
         }
     }

@@ -19,7 +19,7 @@ enum DerivedAccounts {
         on source: AccountSnapshot,
         with waiting: PendingRequest,
         for account: AccountID,
-        _ set: TokenSet?,
+        _ target: TokenTarget?,
         on coordinator: isolated RefreshCoordinator
     ) {
         coordinator.scheduler.begin(waiting, of: account)
@@ -31,7 +31,7 @@ enum DerivedAccounts {
         ) { [coordinator] outcome in
             coordinator.assumeIsolated {
                 guard $0.scheduler.endWaiting(lease, of: account) else { return }
-                $0.submit(Event(outcome, of: name, lease.generation, for: set), for: account)
+                $0.submit(Event(outcome, of: name, lease.generation, for: target), for: account)
             }
         }
     }

@@ -125,16 +125,16 @@ struct SourceAccounts {
 extension Event {
     /// What it means for an account that waited for the token of `source`, holding a lease of `generation`.
     ///
-    /// - Parameter set: what the lease is for; nil for the account's default access token.
-    init(_ outcome: WaitOutcome, of source: AccountName, _ generation: Generation, for set: TokenSet?) {
+    /// - Parameter target: what the lease is for; nil for the account's default access token.
+    init(_ outcome: WaitOutcome, of source: AccountName, _ generation: Generation, for target: TokenTarget?) {
         func fails(_ failureClass: FailureClass, _ words: String) -> Event {
-            .failed(generation, RefreshFailure(failureClass, source, words), for: set)
+            .failed(generation, RefreshFailure(failureClass, source, words), for: target)
         }
         func needsUser(_ words: String) -> Event {
             .sourceLacking(generation, RefreshFailure(.userRequired, source, words))
         }
         switch outcome {
-        case .settled(let snapshot), .notNow(_, let snapshot), .tokenSetFailed(_, let snapshot):
+        case .settled(let snapshot), .notNow(_, let snapshot), .targetFailed(_, let snapshot):
             if snapshot.holdsAccessToken(for: nil) {
                 self = .leaseReturned(generation)
                 return

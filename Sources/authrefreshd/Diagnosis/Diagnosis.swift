@@ -22,7 +22,7 @@ struct Diagnosis: Sendable {
     static let fileLimit = Duration.seconds(5)
 
     let coordinator: RefreshCoordinator
-    let client: OAuthClient
+    let inspection: ServerInspection
     /// The accounts to look at; nil for all.
     let accounts: [String]?
     /// What is wrong with the configuration as it stands in the files now; nil if nothing is. May block.
@@ -43,7 +43,7 @@ struct Diagnosis: Sendable {
         await checkConfiguration(tell)
         do throws(StoreError) {
             let condition = try await DaemonCondition(of: coordinator)
-            HostCheck(condition: condition, proxy: client.proxy, clocks: .now()).findings.forEach(tell)
+            HostCheck(condition: condition, proxy: inspection.proxy, clocks: .now()).findings.forEach(tell)
             await StoreInspection(condition: condition).run(tell)
             condition.paceFindings.forEach(tell)
             let survey = try await survey(condition)
@@ -105,7 +105,7 @@ struct Diagnosis: Sendable {
                 guard !Task.isCancelled else { break }
                 let check = ServerCheck(
                     server: server,
-                    client: client,
+                    inspection: inspection,
                     names: names,
                     isOnline: condition.overview.isOnline,
                     wallClock: { [coordinator] in coordinator.timebase.now().wall }
@@ -154,7 +154,7 @@ extension DaemonCondition {
     init(of coordinator: isolated RefreshCoordinator) throws(StoreError) {
         overview = try Overview(of: coordinator)
         keyring = coordinator.storeKeeping.keyring
-        keyIdentifier = coordinator.store.keyIdentifier
+        keyIdentifier = coordinator.store.rekeying.keyIdentifier
         storePath = coordinator.store.path
         isRekeying = coordinator.storeKeeping.isRekeying
         now = coordinator.timebase.now()

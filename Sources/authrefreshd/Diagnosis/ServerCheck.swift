@@ -12,7 +12,7 @@ struct ServerCheck: Sendable {
     private static let certificateNotice = Duration.seconds(7 * 86_400)
 
     let server: SurveyedServer
-    let client: OAuthClient
+    let inspection: ServerInspection
     let names: NameLookup
     let isOnline: Bool
     let wallClock: @Sendable () -> Timestamp
@@ -32,8 +32,8 @@ struct ServerCheck: Sendable {
 
     /// Whether there is a connection, or may be one: what follows would only say the same again.
     private func check(_ endpoint: Endpoint, _ tell: (Finding) -> Void) async -> Bool {
-        let isProxied = client.usesProxy(for: endpoint)
-        let host = isProxied ? client.proxy.address?.host : endpoint.host
+        let isProxied = inspection.usesProxy(for: endpoint)
+        let host = isProxied ? inspection.proxy.address?.host : endpoint.host
         guard let host else { return true }
         if !NameLookup.isAddress(host) {
             let lookup = await names.addresses(of: host)
@@ -41,7 +41,7 @@ struct ServerCheck: Sendable {
             guard case .success = lookup else { return false }
         }
         do throws(CertificateProbeError) {
-            guard let certificate = try await client.certificate(of: endpoint, profile: server.profile) else {
+            guard let certificate = try await inspection.certificate(of: endpoint, profile: server.profile) else {
                 return true
             }
             tell(certificateFinding(certificate, of: endpoint))
@@ -133,9 +133,9 @@ struct ServerCheck: Sendable {
         }
     }
 
-    private func discover(_ tell: (Finding) -> Void) async -> OAuthClient.PublishedMetadata? {
+    private func discover(_ tell: (Finding) -> Void) async -> ServerInspection.PublishedMetadata? {
         do throws(MetadataError) {
-            return try await client.publishedMetadata(of: server.issuer, profile: server.profile)
+            return try await inspection.publishedMetadata(of: server.issuer, profile: server.profile)
         } catch {
             let failure = error.refreshFailure
             let said = failure.detail.oauthErrorDescription.map { " ('\($0)')" } ?? ""
@@ -174,7 +174,7 @@ struct ServerCheck: Sendable {
         }
         let offered = metadata.tokenEndpointAuthenticationMethods
         for (account, registration) in server.registrations {
-            let method = client.authenticationMethod(of: registration, profile: server.profile, offered: offered)
+            let method = inspection.authenticationMethod(of: registration, profile: server.profile, offered: offered)
             // A public client needs no method; few servers list "none".
             guard let offered, method != .none, !offered.contains(method.rawValue) else { continue }
             isGood = false

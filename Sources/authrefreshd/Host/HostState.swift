@@ -143,7 +143,7 @@ struct HostState {
     /// - Throws: `StoreError` if it could not be noted; the next turn tries again.
     mutating func reconcileClock(in store: AccountStore, at now: Moment) throws(StoreError) -> ClockChange? {
         let offset = ClockOffset(at: now)
-        if clockOffset == nil { clockOffset = try store.clockOffset() }
+        if clockOffset == nil { clockOffset = try store.clocks.clockOffset() }
         guard let known = clockOffset else {
             try record(offset, shiftingBy: .zero, in: store)
             return nil
@@ -154,7 +154,7 @@ struct HostState {
         }
         if let behind = offset.timeLost(since: known, at: now.wall) {
             // How long the machine was off is unknown. All accounts decide by what they have whether it is from the future.
-            let last = try store.lastDeadline()
+            let last = try store.schedule.lastDeadline()
             try record(offset, shiftingBy: min(behind, last.map { now.wall - $0 } ?? .zero), in: store)
             return .isBehind(by: behind)
         }
@@ -168,9 +168,9 @@ struct HostState {
         in store: AccountStore
     ) throws(StoreError) {
         if shift < .zero {
-            try store.shiftDeadlines(by: shift, clock: offset)
+            try store.schedule.shiftDeadlines(by: shift, clock: offset)
         } else {
-            try store.recordClockOffset(offset)
+            try store.clocks.recordClockOffset(offset)
         }
         clockOffset = offset
     }
@@ -182,14 +182,14 @@ struct HostState {
         let known = clockSkew(of: issuer, in: store)
         guard known.map({ max($0 - skew, skew - $0) > tolerance }) ?? true else { return }
         // What is lost here is shown to people only, and comes again with the next answer.
-        try? store.recordSkew(skew, of: issuer)
+        try? store.clocks.recordSkew(skew, of: issuer)
         clockSkews[issuer] = skew
     }
 
     /// How far the issuer's clock is ahead of ours, as its last answer told; nil if none has.
     mutating func clockSkew(of issuer: IssuerID, in store: AccountStore) -> Duration? {
         if let known = clockSkews[issuer] { return known }
-        let stored = (try? store.skew(of: issuer)) ?? nil
+        let stored = (try? store.clocks.skew(of: issuer)) ?? nil
         if clockSkews.count >= Self.skewsMax { clockSkews = [:] }
         clockSkews[issuer] = .some(stored)
         return stored

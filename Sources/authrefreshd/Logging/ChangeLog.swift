@@ -166,8 +166,8 @@ extension Announcement {
             case .parked: .accountParked
             case .unparked: .accountUnparked
             case .tokenRefreshed: .tokenRefreshed
-            case .tokenSetRefreshed: .tokenSetRefreshed
-            case .tokenSetFailed: .tokenSetFailed
+            case .targetRefreshed: .targetRefreshed
+            case .targetFailed: .targetFailed
             case .refreshFailed(let failure, _):
                 failure.failureClass == .unanswered ? .outcomeUnknown : .refreshFailed
             case .interactionStillRequired: .refreshFailed
@@ -188,10 +188,10 @@ extension Logger.Metadata {
             self[JournalKey.expiresAt] = snapshot.state.accessToken.map {
                 .stringConvertible($0.expiresAt(at: snapshot.at).microseconds)
             }
-        case .tokenSetRefreshed(let set):
-            merge(set)
-        case .tokenSetFailed(let set, let failure):
-            merge(set)
+        case .targetRefreshed(let target):
+            merge(target)
+        case .targetFailed(let target, let failure):
+            merge(target)
             merge(failure)
         case .refreshFailed(let failure, let retryAt), .misconfigured(let failure, let retryAt):
             merge(failure)
@@ -222,8 +222,8 @@ extension Logger.Metadata {
         self[JournalKey.detail] = stepUp.description.map { "\($0)" }
     }
 
-    private mutating func merge(_ set: TokenSet) {
-        self[JournalKey.tokenSet] = "\(set.text.split(separator: "\n").joined(separator: "; "))"
+    private mutating func merge(_ target: TokenTarget) {
+        self[JournalKey.tokenSet] = "\(target.text.split(separator: "\n").joined(separator: "; "))"
     }
 
     fileprivate mutating func merge(_ failure: RefreshFailure) {

@@ -18,8 +18,8 @@ enum JournalEvent: CaseIterable {
     case accountParked
     case accountUnparked
     case tokenRefreshed
-    case tokenSetRefreshed
-    case tokenSetFailed
+    case targetRefreshed
+    case targetFailed
     case refreshFailed
     case idTokenRefused
     case outcomeUnknown
@@ -77,8 +77,8 @@ enum JournalEvent: CaseIterable {
         case .accountParked: MessageID(0x91c4_2f8e_6b0d_4d37, 0xa57e_18c3_f264_9b0a)
         case .accountUnparked: MessageID(0xe07a_53c6_1d9f_4b82, 0x9c3d_7f40_a8b5_e216)
         case .tokenRefreshed: MessageID(0xcee0_2e56_4487_4186, 0x8e4a_14d0_8b21_f5d0)
-        case .tokenSetRefreshed: MessageID(0x6b9c_7855_ebe4_4f3e, 0x9d46_ee7b_f977_a820)
-        case .tokenSetFailed: MessageID(0xa72f_3648_b8d8_4294, 0x9d95_8bd5_57eb_0073)
+        case .targetRefreshed: MessageID(0x6b9c_7855_ebe4_4f3e, 0x9d46_ee7b_f977_a820)
+        case .targetFailed: MessageID(0xa72f_3648_b8d8_4294, 0x9d95_8bd5_57eb_0073)
         case .refreshFailed: MessageID(0x4bba_12dc_5dc4_4f5d, 0xad5b_dd72_a123_0b31)
         case .idTokenRefused: MessageID(0x3f1c_9d0e_7a52_4b86, 0x9e04_6c1d_b3f8_2a57)
         case .outcomeUnknown: MessageID(0x0d16_2827_80aa_480b, 0xa1fc_44d3_f3d3_ff45)
@@ -125,11 +125,11 @@ enum JournalEvent: CaseIterable {
         switch self {
         case .daemonStarted, .daemonStopping, .accountAdded, .accountUpdated, .accountRemoved, .grantImported,
             .signInStarted, .signedIn, .signedInWithoutRefreshToken, .accountParked, .accountUnparked, .tokenRefreshed,
-            .tokenSetRefreshed, .signedOut, .clientSecretRenewed, .resumed, .networkUp, .configurationReloaded,
+            .targetRefreshed, .signedOut, .clientSecretRenewed, .resumed, .networkUp, .configurationReloaded,
             .storeRekeyed, .storeRecovered, .socketRestored, .socketReturned, .descriptorsReturned, .keyReturned,
             .issuerCaughtUp:
             .notice
-        case .refreshFailed, .idTokenRefused, .tokenSetFailed, .outcomeUnknown, .interactionRequired, .misconfigured,
+        case .refreshFailed, .idTokenRefused, .targetFailed, .outcomeUnknown, .interactionRequired, .misconfigured,
             .signInFailed, .refreshTokenExpiring, .clientSecretEnding, .clockStepped, .networkDown, .staleAnswerDropped,
             .decisionRefused, .peerRefused, .oldKeyKept, .storeLocked, .storeLogLost, .machineUnwatched,
             .descriptorsLimited, .logDropped, .issuerBehind:
@@ -155,8 +155,8 @@ enum JournalEvent: CaseIterable {
         case .accountParked: "account exported to be moved, its grant is not used here"
         case .accountUnparked: "account stays here, its grant is used again"
         case .tokenRefreshed: "access token refreshed"
-        case .tokenSetRefreshed: "access token of a token set obtained"
-        case .tokenSetFailed: "no access token for a token set, the account stands as it did"
+        case .targetRefreshed: "access token of a token set obtained"
+        case .targetFailed: "no access token for a token set, the account stands as it did"
         case .refreshFailed: "refresh failed, retrying"
         case .idTokenRefused: "tokens refreshed, but the id_token that came with them was refused"
         case .outcomeUnknown: "the answer to a refresh was lost, the refresh token may have been spent; retrying"

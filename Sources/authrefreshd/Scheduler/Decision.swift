@@ -39,20 +39,20 @@ struct Decision {
     var arrivedTokens: StoredTokens? {
         switch write?.tokens {
         case .store(let tokens), .storeGrant(let tokens), .replace(let tokens, _): tokens
-        case .storeSet(let write): write.tokens
-        case .unchanged, .eraseSet, .erase, nil: nil
+        case .storeTarget(let write): write.tokens
+        case .unchanged, .eraseTarget, .erase, nil: nil
         }
     }
 
-    /// What is to be stored of this token set, or of the account's default if it is nil; nil if nothing is.
-    func arrivedTokens(for set: TokenSet?) -> StoredTokens? {
+    /// What is to be stored of this token target, or of the account's default if it is nil; nil if nothing is.
+    func arrivedTokens(for target: TokenTarget?) -> StoredTokens? {
         if case .storeGrant? = write?.tokens { return nil }
-        return arrivedSet?.set == set ? arrivedTokens : nil
+        return arrivedTarget?.target == target ? arrivedTokens : nil
     }
 
-    /// The token set that is to be stored; nil if none is.
-    var arrivedSet: TokenSetWrite? {
-        if case .storeSet(let write)? = write?.tokens { write } else { nil }
+    /// The token target that is to be stored; nil if none is.
+    var arrivedTarget: TokenTargetWrite? {
+        if case .storeTarget(let write)? = write?.tokens { write } else { nil }
     }
 
     /// The access token that came with a refresh token and without its lifetime, and when it was issued; nil if there is none.
@@ -136,9 +136,9 @@ extension TokenWrite {
         case .store: self = tokens.map(TokenWrite.store) ?? .unchanged
         case .storeGrant: self = tokens.map(TokenWrite.storeGrant) ?? .unchanged
         case .replace: self = tokens.map { .replace($0, facts) } ?? .unchanged
-        case .storeSet(let set, let times):
-            self = tokens.map { .storeSet(TokenSetWrite(set: set, times: times, tokens: $0)) } ?? .unchanged
-        case .eraseSet(let set): self = .eraseSet(set)
+        case .storeTarget(let target, let times):
+            self = tokens.map { .storeTarget(TokenTargetWrite(target: target, times: times, tokens: $0)) } ?? .unchanged
+        case .eraseTarget(let target): self = .eraseTarget(target)
         case .erase: self = .erase
         }
     }
@@ -146,12 +146,12 @@ extension TokenWrite {
 
 /// What the coordinator has to know of an event before it is decided on.
 extension Event {
-    /// The token set that it is about; nil if it is about the account's default token, or the account as a whole.
-    var tokenSet: TokenSet? {
+    /// The token target that it is about; nil if it is about the account's default token, or the account as a whole.
+    var target: TokenTarget? {
         switch self {
-        case .tokenSetNeeded(let set), .tokenSetRejected(let set), .tokenSetIssued(let set, _, _),
-            .tokenSetFailed(let set, _, _):
-            set
+        case .targetNeeded(let target), .targetRejected(let target), .targetIssued(let target, _, _),
+            .targetFailed(let target, _, _):
+            target
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued,
             .refreshFailed, .demandRefused, .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported,
             .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated,
@@ -163,9 +163,9 @@ extension Event {
     /// Whether it brings tokens that the server has just issued.
     var isIssuance: Bool {
         switch self {
-        case .tokensIssued, .tokenSetIssued, .grantObtained, .accessTokenObtained, .grantProved: true
-        case .refreshFailed, .demandRefused, .tokenSetFailed, .deadlineReached, .tokenNeeded, .tokenSetNeeded,
-            .refreshRequested, .accessTokenRejected, .tokenSetRejected, .lifetimeLearned, .requestContinues,
+        case .tokensIssued, .targetIssued, .grantObtained, .accessTokenObtained, .grantProved: true
+        case .refreshFailed, .demandRefused, .targetFailed, .deadlineReached, .tokenNeeded, .targetNeeded,
+            .refreshRequested, .accessTokenRejected, .targetRejected, .lifetimeLearned, .requestContinues,
             .requestAbandoned,
             .grantImported, .parked, .unparked, .accountUpdated, .connectivityRestored, .leaseReturned,
             .sourceLacking, .sourceChanged, .signedOut:
@@ -177,8 +177,8 @@ extension Event {
     var isSignIn: Bool {
         switch self {
         case .grantObtained, .accessTokenObtained: true
-        case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed, .deadlineReached,
-            .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected, .tokenSetRejected,
+        case .tokensIssued, .refreshFailed, .demandRefused, .targetIssued, .targetFailed, .deadlineReached,
+            .tokenNeeded, .targetNeeded, .refreshRequested, .accessTokenRejected, .targetRejected,
             .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .grantProved, .parked, .unparked,
             .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             false
@@ -188,11 +188,11 @@ extension Event {
     /// Whether it is the end of a request, which happens once.
     var isAnswer: Bool {
         switch self {
-        case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed, .grantObtained,
+        case .tokensIssued, .refreshFailed, .demandRefused, .targetIssued, .targetFailed, .grantObtained,
             .accessTokenObtained, .grantProved, .leaseReturned, .sourceLacking:
             true
-        case .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected,
-            .tokenSetRejected, .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .parked,
+        case .deadlineReached, .tokenNeeded, .targetNeeded, .refreshRequested, .accessTokenRejected,
+            .targetRejected, .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .parked,
             .unparked,
             .accountUpdated, .connectivityRestored, .sourceChanged, .signedOut:
             false
@@ -202,9 +202,9 @@ extension Event {
     /// Whether it is of no interest once nobody waits for its outcome.
     var isForWaiters: Bool {
         switch self {
-        case .tokenNeeded, .tokenSetNeeded, .refreshRequested: true
-        case .deadlineReached, .accessTokenRejected, .tokenSetRejected, .tokensIssued, .refreshFailed,
-            .demandRefused, .tokenSetIssued, .tokenSetFailed, .lifetimeLearned, .requestContinues, .requestAbandoned,
+        case .tokenNeeded, .targetNeeded, .refreshRequested: true
+        case .deadlineReached, .accessTokenRejected, .targetRejected, .tokensIssued, .refreshFailed,
+            .demandRefused, .targetIssued, .targetFailed, .lifetimeLearned, .requestContinues, .requestAbandoned,
             .grantImported, .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked,
             .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
             false
@@ -214,10 +214,10 @@ extension Event {
     /// Whether a request that follows from it may wait until the issuer's gate is open.
     var waitsForGate: Bool {
         switch self {
-        case .deadlineReached, .tokenNeeded, .tokenSetNeeded, .refreshRequested, .accessTokenRejected,
-            .tokenSetRejected:
+        case .deadlineReached, .tokenNeeded, .targetNeeded, .refreshRequested, .accessTokenRejected,
+            .targetRejected:
             true
-        case .tokensIssued, .refreshFailed, .demandRefused, .tokenSetIssued, .tokenSetFailed,
+        case .tokensIssued, .refreshFailed, .demandRefused, .targetIssued, .targetFailed,
             .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .grantObtained,
             .accessTokenObtained,
             .grantProved, .parked, .unparked, .accountUpdated, .connectivityRestored, .leaseReturned,

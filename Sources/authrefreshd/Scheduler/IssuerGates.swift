@@ -126,10 +126,10 @@ struct AskingPace {
     /// The time between two requests for the same token that callers cause.
     static let interval = RefreshRule.shortestInterval
 
-    /// What is asked for: a token set, or, if that is nil, the account's default token.
+    /// What is asked for: a token target, or, if that is nil, the account's default token.
     private struct Token: Hashable {
         let account: AccountID
-        let set: TokenSet?
+        let target: TokenTarget?
     }
 
     private var lastAsked: [Token: Moment] = [:]
@@ -139,12 +139,12 @@ struct AskingPace {
     private var crowd = 64
 
     /// Notes that the server is being asked for a token.
-    mutating func note(_ account: AccountID, _ set: TokenSet?, at now: Moment) {
+    mutating func note(_ account: AccountID, _ target: TokenTarget?, at now: Moment) {
         if lastAsked.count >= crowd {
             lastAsked = lastAsked.filter { Self.rest(since: $0.value, at: now) > .zero }
             crowd = max(64, 2 * lastAsked.count)
         }
-        lastAsked[Token(account: account, set: set)] = now
+        lastAsked[Token(account: account, target: target)] = now
     }
 
     /// Puts `arrival` off if the server was asked for the same token less than a second ago.
@@ -177,7 +177,7 @@ struct AskingPace {
     }
 
     private func rest(of arrival: Arrival, at now: Moment) -> Duration {
-        let last = lastAsked[Token(account: arrival.account, set: arrival.event.tokenSet)]
+        let last = lastAsked[Token(account: arrival.account, target: arrival.event.target)]
         return last.map { Self.rest(since: $0, at: now) } ?? .zero
     }
 

@@ -20,7 +20,7 @@ struct Overview: Sendable {
     init(of coordinator: isolated RefreshCoordinator) throws(StoreError) {
         counts = try coordinator.store.counts()
         isOnline = coordinator.host.isOnline
-        nextDeadline = try coordinator.store.nextDeadline(after: Timestamp(microseconds: 0), online: isOnline)
+        nextDeadline = try coordinator.store.schedule.nextDeadline(after: Timestamp(microseconds: 0), online: isOnline)
         trouble = coordinator.trouble?.error
         degradation = coordinator.storeKeeping.degradation
         behind = coordinator.scheduler.behind

@@ -90,7 +90,7 @@ actor RefreshCoordinator {
         StoreKeepingSteps.keepMetadata(on: self)
         try HostChanges.reconcileClock(at: timebase.now(), on: self)
         // Whoever held the leases in the store is dead: the store's lock says so.
-        for account in try store.leased(limit: .max) {
+        for account in try store.schedule.leased(limit: .max) {
             submit(.requestAbandoned, for: account)
         }
         try StoreFailures.takeBackMended(after: AccountID(0), on: self)
@@ -350,12 +350,12 @@ actor RefreshCoordinator {
             for effect in decision.effects {
                 switch effect {
                 case .persist: break
-                case .send(let lease, let set):
+                case .send(let lease, let target):
                     guard let token = tokens.popFirst() else { preconditionFailure("a lease has its token looked up") }
                     let record = decision.record
                     let isSent = SentRequest.send(
                         lease,
-                        for: set,
+                        for: target,
                         of: record,
                         spending: token,
                         after: decision.failureBefore,
@@ -437,14 +437,16 @@ actor RefreshCoordinator {
     func settleWaiters(of record: Record, after event: Event, at now: Moment) {
         let id = record.account.id
         guard callers.isAwaited(id) else { return }
-        var tokenSets: [TokenSet: AccessTokenTimes] = [:]
-        for set in Set(callers.tokenSets(of: id)) { tokenSets[set] = records.accessTokenTimes(of: record, for: set) }
+        var targets: [TokenTarget: AccessTokenTimes] = [:]
+        for target in Set(callers.targets(of: id)) {
+            targets[target] = records.accessTokenTimes(of: record, for: target)
+        }
         let (told, again) = callers.settle(
             Callers.Standing(
                 snapshot: snapshot(of: record, at: now),
                 event: event,
                 isOverdue: scheduler.requests.isOverdue(id),
-                tokenSets: tokenSets,
+                targets: targets,
                 postponed: scheduler.postponed(of: id)
             )
         )

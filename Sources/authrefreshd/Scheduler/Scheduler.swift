@@ -168,7 +168,7 @@ final class Scheduler {
     /// - Parameter start: the last account that was looked at.
     /// - Returns: the last one that was looked at now, nil if there are no more; and whether any was taken back.
     func takeBackMended(after start: AccountID) throws(StoreError) -> (last: AccountID?, hasMended: Bool) {
-        let (mended, last) = try store.takeBack(after: start, limit: Self.batchSize)
+        let (mended, last) = try store.schedule.takeBack(after: start, limit: Self.batchSize)
         for account in mended where requests[account] == nil {
             // Its request was another daemon's, which is dead.
             if case .refreshing? = try store.record(account)?.state.phase {
@@ -194,7 +194,7 @@ final class Scheduler {
         }
         let room = Self.batchSize - (turn.arrivals.count - before)
         if room > 0 {
-            let due = try store.due(
+            let due = try store.schedule.due(
                 at: now.wall,
                 online: conditions.isOnline,
                 excluding: gates.backlogged,
@@ -216,7 +216,7 @@ final class Scheduler {
         guard slots > 0 else { return }
         let waiting = gates.takeWaiting(at: issuer, upTo: slots)
         turn.arrivals += waiting.map { Arrival(account: $0.account, event: $0.event) }
-        let due = try store.due(
+        let due = try store.schedule.due(
             issuer: issuer,
             at: now.wall,
             online: conditions.isOnline,
@@ -231,7 +231,7 @@ final class Scheduler {
     /// The next accounts in the walk over those that back off for want of a network.
     private func connectivityArrivals() throws(StoreError) -> [Arrival] {
         guard let cursor = connectivityCursor else { return [] }
-        let accounts = try store.awaitingConnectivity(after: cursor, limit: Self.batchSize)
+        let accounts = try store.schedule.awaitingConnectivity(after: cursor, limit: Self.batchSize)
         connectivityCursor = accounts.count < Self.batchSize ? nil : accounts.last
         return accounts.map { Arrival(account: $0, event: .connectivityRestored) }
     }
@@ -245,7 +245,7 @@ final class Scheduler {
     /// waits for something else: its issuer's gate, a network, the store.
     func nextDeadline(_ conditions: Conditions, at now: Moment) throws(StoreError) -> Timestamp? {
         guard conditions.mayBegin else { return nil }
-        let stored = try store.nextDeadline(after: now.wall, online: conditions.isOnline)
+        let stored = try store.schedule.nextDeadline(after: now.wall, online: conditions.isOnline)
         let postponed = pace.wait(at: now).map { now.wall + $0 }
         return [stored, gates.nextOpening(at: now), postponed].compactMap { $0 }.min()
     }
@@ -318,11 +318,11 @@ final class Scheduler {
     /// the queue, or they waited at the issuer's gate).
     private func isStillWanted(_ arrival: Arrival, of record: Record, by callers: Callers, at now: Moment) -> Bool {
         guard arrival.event.isForWaiters else { return true }
-        let set = arrival.event.tokenSet
-        let accessToken = records.accessTokenTimes(of: record, for: set)
-        // A set's token that is used is replaced before it ends: nobody waits for that.
-        if set != nil, accessToken?.isDue(at: now) == true { return true }
-        return callers.want(set, of: arrival.account, holding: accessToken, at: now)
+        let target = arrival.event.target
+        let accessToken = records.accessTokenTimes(of: record, for: target)
+        // A target's token that is used is replaced before it ends: nobody waits for that.
+        if target != nil, accessToken?.isDue(at: now) == true { return true }
+        return callers.want(target, of: arrival.account, holding: accessToken, at: now)
     }
 
     /// Puts off an arrival until its issuer's gate is open.
@@ -377,9 +377,10 @@ final class Scheduler {
 
     /// A request begins: it takes its place at the issuer's gate.
     ///
-    /// - Parameter set: what is asked for; nil for the account's default access token.
-    func enter(_ record: Record, _ set: TokenSet?, limits: IssuerGate.Limits, at now: Moment) -> IssuerGate.Place {
-        pace.note(record.account.id, set, at: now)
+    /// - Parameter target: what is asked for; nil for the account's default access token.
+    func enter(_ record: Record, _ target: TokenTarget?, limits: IssuerGate.Limits, at now: Moment) -> IssuerGate.Place
+    {
+        pace.note(record.account.id, target, at: now)
         return gates.enter(record.issuerID, limits: limits, at: now)
     }
 

@@ -7,7 +7,7 @@ internal import RefreshCore
 struct SentRequest: Sendable {
     private let lease: Lease
     /// What was asked for; nil for the account's default access token.
-    private let set: TokenSet?
+    private let target: TokenTarget?
     /// The scope that was named, because the server leaves some of it out otherwise; nil if none was.
     private let scopes: [String]?
     /// The account when the request was sent.
@@ -22,13 +22,13 @@ struct SentRequest: Sendable {
     /// Spends the refresh token of `lease`, which has been committed. The client of a service account asks for itself instead.
     ///
     /// - Parameters:
-    ///   - set: what is asked for; nil for the account's default access token.
+    ///   - target: what is asked for; nil for the account's default access token.
     ///   - token: what the store has of the refresh token; nil if nothing.
     ///   - lastFailure: the failure of the attempt before; nil if it did not fail.
     /// - Returns: whether a request is under way. If not, the next turn decides on the reason.
     static func send(
         _ lease: Lease,
-        for set: TokenSet?,
+        for target: TokenTarget?,
         of record: Record,
         spending token: Result<RefreshToken?, StoreError>,
         after lastFailure: RefreshFailure?,
@@ -38,22 +38,22 @@ struct SentRequest: Sendable {
         let account = record.account
         var pending = PendingRequest(lease: lease, correlationID: CorrelationID.new(), lastFailure: lastFailure)
         let asking = coordinator.requestingClient(of: account, correlationID: pending.correlationID)
-        switch draft(for: set, of: record, spending: token, as: asking, on: coordinator) {
+        switch draft(for: target, of: record, spending: token, as: asking, on: coordinator) {
         case .awaited(let source):
-            DerivedAccounts.wait(on: source, with: pending.awaitingSource, for: account.id, set, on: coordinator)
+            DerivedAccounts.wait(on: source, with: pending.awaitingSource, for: account.id, target, on: coordinator)
             return false
         case .failed(let failure):
             // The machine treats it like a failure that the server reports, but nothing was spent.
-            coordinator.submit(.failed(lease.generation, failure, for: set), for: account.id)
+            coordinator.submit(.failed(lease.generation, failure, for: target), for: account.id)
             return false
         case .ready(let request):
             let limits = coordinator.settings.limits(for: account)
             let sent = SentRequest(
                 lease: lease,
-                set: set,
+                target: target,
                 scopes: request.scopes,
                 record: record,
-                place: coordinator.scheduler.enter(record, set, limits: limits, at: now),
+                place: coordinator.scheduler.enter(record, target, limits: limits, at: now),
                 correlationID: pending.correlationID
             )
             coordinator.host.delaySleep()
@@ -65,7 +65,7 @@ struct SentRequest: Sendable {
     }
 
     private static func draft(
-        for set: TokenSet?,
+        for target: TokenTarget?,
         of record: Record,
         spending token: Result<RefreshToken?, StoreError>,
         as asking: RequestingClient,
@@ -75,7 +75,7 @@ struct SentRequest: Sendable {
         if let grant = account.registration.serviceGrant {
             switch DerivedAccounts.sources(on: coordinator).exchange(of: grant, for: account) {
             case .ready(let tokens, let programs):
-                let request = ServiceTokenRequest(client: asking, grant: grant, tokenSet: set, exchange: tokens)
+                let request = ServiceTokenRequest(client: asking, grant: grant, target: target, exchange: tokens)
                 return .ready(.obtain(request, afterLookingAt: programs))
             case .awaited(let source): return .awaited(source)
             case .failed(let failure): return .failed(failure)
@@ -84,7 +84,7 @@ struct SentRequest: Sendable {
         do throws(RefreshFailure) {
             let request = RefreshRequest(
                 spending: try RefreshToken.toSpend(token),
-                for: set,
+                for: target,
                 of: record,
                 as: asking,
                 rotationGrace: coordinator.settings.policy(of: account).rotationGrace,
@@ -134,7 +134,7 @@ struct SentRequest: Sendable {
         if let fault = outcome.idTokenFault {
             coordinator.changeLog.refusedIDToken(fault, of: account.name, correlationID: correlationID)
         }
-        if set == nil, let demand = coordinator.stepUps.note(outcome, having: claims, of: account.id, at: now) {
+        if target == nil, let demand = coordinator.stepUps.note(outcome, having: claims, of: account.id, at: now) {
             coordinator.announce(demand, of: record, at: now)
         }
         var tokens: StoredTokens?
@@ -163,15 +163,16 @@ struct SentRequest: Sendable {
     ) -> Event {
         let generation = lease.generation
         switch outcome.result {
-        case .success(let response): return .issued(generation, response.issuance, for: set)
+        case .success(let response): return .issued(generation, response.issuance, for: target)
         case .failure(let said):
             let failure = isOutdated(said, on: coordinator) ? said.worthAnotherTry : said
-            if set == nil, let lack = DerivedAccounts.sources(on: coordinator).lacking(for: account, after: failure) {
+            if target == nil, let lack = DerivedAccounts.sources(on: coordinator).lacking(for: account, after: failure)
+            {
                 return .sourceLacking(generation, lack)
             }
             // The failure may concern only what was asked for beyond the grant. The next request asks for the grant alone, which shows it.
             let isBeyondGrant = claims != nil || scopes != nil && failure.mayMeanScope
-            return isBeyondGrant ? .demandRefused(generation, failure) : .failed(generation, failure, for: set)
+            return isBeyondGrant ? .demandRefused(generation, failure) : .failed(generation, failure, for: target)
         }
     }
 
@@ -189,7 +190,7 @@ struct SentRequest: Sendable {
         on coordinator: isolated RefreshCoordinator
     ) -> GrantedScope? {
         let asking = coordinator.requestingClient(of: account, correlationID: correlationID)
-        guard set == nil, account.registration.serviceGrant == nil, asking.leavesScopeToServer else { return nil }
+        guard target == nil, account.registration.serviceGrant == nil, asking.leavesScopeToServer else { return nil }
         var scope = account.grantFacts.scope
         switch outcome.result {
         case .success(let response):
@@ -205,16 +206,16 @@ struct SentRequest: Sendable {
 extension Event {
     /// The tokens that a request brought.
     ///
-    /// - Parameter set: what was asked for; nil for the account's default access token.
-    fileprivate static func issued(_ generation: Generation, _ issuance: Issuance, for set: TokenSet?) -> Event {
-        set.map { .tokenSetIssued($0, generation, issuance) } ?? .tokensIssued(generation, issuance)
+    /// - Parameter target: what was asked for; nil for the account's default access token.
+    fileprivate static func issued(_ generation: Generation, _ issuance: Issuance, for target: TokenTarget?) -> Event {
+        target.map { .targetIssued($0, generation, issuance) } ?? .tokensIssued(generation, issuance)
     }
 
     /// The failure of a request.
     ///
-    /// - Parameter set: what was asked for; nil for the account's default access token.
-    static func failed(_ generation: Generation, _ failure: RefreshFailure, for set: TokenSet?) -> Event {
-        set.map { .tokenSetFailed($0, generation, failure) } ?? .refreshFailed(generation, failure)
+    /// - Parameter target: what was asked for; nil for the account's default access token.
+    static func failed(_ generation: Generation, _ failure: RefreshFailure, for target: TokenTarget?) -> Event {
+        target.map { .targetFailed($0, generation, failure) } ?? .refreshFailed(generation, failure)
     }
 }
 
@@ -232,7 +233,7 @@ enum LifetimeQuestion {
         let asking = coordinator.requestingClient(of: account, correlationID: correlationID)
         // If all places are taken, the lifetime stays the assumed one.
         _ = coordinator.beginServerCall { coordinator in
-            if let lifetime = await coordinator.client.introspectedLifetime(of: token, as: asking) {
+            if let lifetime = await coordinator.client.introspection.lifetime(of: token, as: asking) {
                 coordinator.submit(.lifetimeLearned(lifetime, issuedAt: issuedAt), for: account.id)
             }
         }

@@ -43,7 +43,7 @@ enum TokenRequest: Sendable {
             for program in programs {
                 if let refusal = await program.refusal() { return RefreshOutcome(result: .failure(refusal)) }
             }
-            return await client.obtain(request)
+            return await client.grants.obtain(request)
         }
     }
 }
@@ -52,11 +52,11 @@ extension RefreshRequest {
     /// The request that spends the refresh token of an account.
     ///
     /// - Parameters:
-    ///   - set: what is asked for; nil for the account's default access token.
+    ///   - target: what is asked for; nil for the account's default access token.
     ///   - stepUp: what is wanted beyond the grant; nil if nothing is.
     init(
         spending token: RefreshToken,
-        for set: TokenSet?,
+        for target: TokenTarget?,
         of record: Record,
         as asking: RequestingClient,
         rotationGrace: Duration?,
@@ -65,13 +65,13 @@ extension RefreshRequest {
         self.init(
             client: asking,
             refreshToken: token,
-            tokenSet: set,
-            hasWorkedBefore: set == nil && record.state.hasWorked,
+            target: target,
+            hasWorkedBefore: target == nil && record.state.hasWorked,
             subject: record.account.grantFacts.subject,
             mayRotate: record.state.isRotating != false,
             rotationGrace: rotationGrace
         )
-        guard set == nil else { return }
+        guard target == nil else { return }
         // If only a person can help, the refresh asks for the grant as it is.
         if let stepUp, !stepUp.needsPerson { claims = stepUp.claims }
         if asking.leavesScopeToServer { scopes = record.account.grantFacts.scope?.toName }

@@ -33,8 +33,8 @@ struct AccountCalls: DutyCalls {
         let next = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator) {
             account throws(VarlinkError) in
             var status = account.wireStatus
-            let sets = try stored(coordinator.records.tokenSets(of: account.id))
-            status.tokenSets = sets.isEmpty ? nil : sets.map { TokenSetStatus($0, at: now) }
+            let targets = try stored(coordinator.records.targetRecords(of: account.id))
+            status.tokenSets = targets.isEmpty ? nil : targets.map { TokenSetStatus($0, at: now) }
             if case .whole(let snapshot) = account {
                 let facts = snapshot.account.grantFacts
                 status.subject = facts.subject
@@ -112,7 +112,7 @@ struct AccountCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) -> SettingsChange? {
         // The change is worked out several times: before the server is asked, and when it is stored. A new key is the same each time.
-        let key = OAuthClient.newDPoPKey()
+        let key = ClientKeys.newDPoPKey()
         let reader = SettingsReader(profiles: coordinator.settings.profiles, newDPoPKey: { key })
         let changed = try reader.account(account, changedBy: asked)
         guard changed.registration.serviceGrant?.exchange == nil else {
@@ -243,7 +243,7 @@ struct AccountCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) -> NewAccount {
         let dpopKey = try asked.dpopKey.map { text throws(VarlinkError) in
-            guard asked.settings.dpop == true, let key = OAuthClient.dpopKey(text) else {
+            guard asked.settings.dpop == true, let key = ClientKeys.dpopKey(text) else {
                 throw .invalidSetting("dpopKey", "it is no key of an account with 'dpop'", nil)
             }
             return key
@@ -307,7 +307,7 @@ struct AccountCalls: DutyCalls {
         _ known: ManagedRegistration,
         at issuer: Issuer
     ) throws(VarlinkError) -> RegistrationManagement {
-        guard OAuthClient.isManagementURI(known.uri, of: issuer) else {
+        guard ClientRegistrar.isManagementURI(known.uri, of: issuer) else {
             throw VarlinkError(InvalidSettingsError(field: "registration", reason: "its address is no https URL"))
         }
         let accessToken = try checked(secret: known.accessToken, field: "registration")

@@ -121,8 +121,8 @@ extension DutyCalls {
     func refuse(_ outcome: WaitOutcome, _ name: String, _ responder: VarlinkResponder) {
         switch outcome {
         case .settled(let snapshot): responder.fail(.noToken(snapshot))
-        case .tokenSetFailed(let failure, let snapshot):
-            let wait = BackOffRule.tokenSet(after: failure)
+        case .targetFailed(let failure, let snapshot):
+            let wait = BackOffRule.targetRefusal(after: failure)
             responder.fail(.tokenSet(failed: failure, name, retryAt: snapshot.at.wall + wait))
         case .notNow(let reason, _):
             responder.fail(VarlinkError(TemporarilyUnavailableError(account: name, reason: reason)))

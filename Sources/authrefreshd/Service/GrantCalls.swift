@@ -105,7 +105,7 @@ struct GrantCalls: DutyCalls {
             settings: AccountSettings(snapshot.account),
             clientSecret: registration.clientSecret?.reveal(),
             clientKey: registration.clientKey?.reveal(),
-            dpopKey: registration.dpopKey.flatMap(OAuthClient.text(ofDPoPKey:))?.reveal(),
+            dpopKey: registration.dpopKey.flatMap(ClientKeys.text(ofDPoPKey:))?.reveal(),
             refreshToken: try stored(coordinator.records.refreshToken(of: snapshot))?.secret.reveal(),
             registration: registration.management.map {
                 ManagedRegistration(uri: $0.uri, accessToken: $0.accessToken.reveal())

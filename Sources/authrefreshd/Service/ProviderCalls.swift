@@ -27,7 +27,7 @@ struct ProviderCalls: DutyCalls {
         let task = Task { @concurrent [coordinator = self.coordinator, client = coordinator.client] in
             let found: Result<String, MetadataError>
             do throws(MetadataError) {
-                found = .success(try await client.discover(at: issuer, name: asked.name))
+                found = .success(try await client.inspection.discover(at: issuer, name: asked.name))
             } catch {
                 found = .failure(error)
             }

@@ -58,7 +58,7 @@ extension SettingsReader {
         }
         if let said { return said }
         guard settings.grantType == ServiceGrant.Kind.jwtBearer.rawValue,
-            let named = key.flatMap(OAuthClient.clientID(namedInClientKey:))
+            let named = key.flatMap(ClientKeys.clientID(namedIn:))
         else { throw .invalidSetting("clientId", "it is empty", nil) }
         return named
     }
@@ -66,15 +66,15 @@ extension SettingsReader {
     /// Refuses what no ID token could be checked by.
     private func checkAlgorithm(_ algorithm: String?, hasSecret: Bool) throws(VarlinkError) {
         guard let algorithm else { return }
-        guard OAuthClient.idTokenAlgorithms.contains(algorithm) else {
+        guard IDTokenAlgorithm.names.contains(algorithm) else {
             throw .invalidSetting(
                 "idTokenAlgorithm",
                 "'\(algorithm)' is no algorithm that ID tokens are checked by",
-                OAuthClient.idTokenAlgorithms.joined(separator: ", ")
+                IDTokenAlgorithm.names.joined(separator: ", ")
             )
         }
         // A server that registers the client gives it a secret, too.
-        guard !OAuthClient.isSymmetric(idTokenAlgorithm: algorithm) || hasSecret || isRegistering else {
+        guard !IDTokenAlgorithm.isSymmetric(algorithm) || hasSecret || isRegistering else {
             throw .invalidSetting(
                 "idTokenAlgorithm",
                 "\(algorithm) needs the client secret",
@@ -86,7 +86,7 @@ extension SettingsReader {
     /// RFC 9396 §2: objects, each of which says its type.
     private func authorizationDetails(_ text: String?) throws(VarlinkError) -> String? {
         guard let text else { return nil }
-        guard let details = OAuthClient.authorizationDetails(text) else {
+        guard let details = AuthorizationRequest.details(text) else {
             throw .invalidSetting(
                 "authorizationDetails",
                 "they are no JSON array of objects with a \"type\"",
@@ -168,7 +168,7 @@ extension SettingsReader {
 
     /// A key that cannot be used is refused when it comes, and not at the first refresh.
     private func check(_ key: Secret, _ method: ClientAuthentication?) throws(VarlinkError) {
-        switch OAuthClient.flaw(inClientKey: key, usedBy: method ?? .privateKeyJWT) {
+        switch ClientKeys.flaw(in: key, usedBy: method ?? .privateKeyJWT) {
         case nil: return
         case .unreadable:
             throw .invalidSetting(

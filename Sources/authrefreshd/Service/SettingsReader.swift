@@ -10,7 +10,7 @@ struct SettingsReader {
     /// Whether the server is yet to be asked for a client: it has no id and no secret until then.
     var isRegistering = false
     /// Makes the key of an account that is to have one and has none.
-    var newDPoPKey: @Sendable () -> Secret = OAuthClient.newDPoPKey
+    var newDPoPKey: @Sendable () -> Secret = ClientKeys.newDPoPKey
 
     /// - Parameter dpopKey: the key that the account has already; nil makes one if the settings want it.
     func draft(

@@ -1,6 +1,7 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import Dispatch
+internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
@@ -85,7 +86,7 @@ struct StoreCalls: DutyCalls {
         }
         let diagnosis = Diagnosis(
             coordinator: coordinator,
-            client: coordinator.client,
+            inspection: coordinator.client.inspection,
             accounts: try asked.accounts?.map { name throws(VarlinkError) in
                 try shownAccount(name, on: coordinator).name
             },

@@ -24,14 +24,14 @@ struct TokenCalls: DutyCalls {
         }
         let isForced = asked.force ?? false
         guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
-        let set = try tokenSet(asked.scopes, asked.resources, asked.audience, claims: asked.claims)
+        let target = try askedTarget(asked.scopes, asked.resources, asked.audience, claims: asked.claims)
         if asked.idToken == true {
-            guard set == nil else { throw .idTokenOfSet }
+            guard target == nil else { throw .idTokenOfSet }
             let call = TokenCall(minimumValidity: minimumValidity, isForced: isForced)
             return try IDTokenCalls(coordinator: coordinator).acquire(call, of: snapshot, responder, on: coordinator)
         }
-        if let set {
-            let call = TokenSetCall(set: set, minimumValidity: minimumValidity, isForced: isForced)
+        if let target {
+            let call = TokenTargetCall(target: target, minimumValidity: minimumValidity, isForced: isForced)
             return try acquire(call, of: snapshot, responder, on: coordinator)
         }
         if !isForced, snapshot.holdsAccessToken(for: minimumValidity) {
@@ -109,26 +109,26 @@ struct TokenCalls: DutyCalls {
         }
     }
 
-    // MARK: Token sets
+    // MARK: Token targets
 
-    /// The set that a call names; nil if it names none, and so means the account's default token.
+    /// The target that a call names; nil if it names none, and so means the account's default token.
     ///
     /// - Throws: `InvalidSettings` for what no server could take.
-    func tokenSet(
+    func askedTarget(
         _ scopes: [String]?,
         _ resources: [String]?,
         _ audience: String?,
         claims: String?
-    ) throws(VarlinkError) -> TokenSet? {
+    ) throws(VarlinkError) -> TokenTarget? {
         guard scopes?.isEmpty == false || resources?.isEmpty == false || audience != nil || claims != nil else {
             return nil
         }
-        do throws(TokenSetError) {
-            return try TokenSet(
+        do throws(TokenTargetError) {
+            return try TokenTarget(
                 scopes: scopes ?? [],
                 resources: resources ?? [],
                 audience: audience,
-                claims: claims.map { text throws(TokenSetError) in
+                claims: claims.map { text throws(TokenTargetError) in
                     guard let object = try? JSONText(text), object.isObject else { throw .claims }
                     return object.compactText
                 }
@@ -138,19 +138,19 @@ struct TokenCalls: DutyCalls {
         }
     }
 
-    /// Answers from the stored token if it is good enough, else waits for one request that all callers of the set share.
+    /// Answers from the stored token if it is good enough, else waits for one request that all callers of the target share.
     func acquire(
-        _ call: TokenSetCall,
+        _ call: TokenTargetCall,
         of snapshot: AccountSnapshot,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let (id, name) = (snapshot.account.id, snapshot.account.name.text)
-        let held = try stored(coordinator.records.tokenSet(call.set, of: id))
-        if !call.isForced, held == nil, let declined = snapshot.declinedScope(of: call.set) {
+        let held = try stored(coordinator.records.targetRecord(call.target, of: id))
+        if !call.isForced, held == nil, let declined = snapshot.declinedScope(of: call.target) {
             throw .declined(declined, name)
         }
-        let standing = coordinator.callers.standingFailure(of: call.set, for: id, at: snapshot.at)
+        let standing = coordinator.callers.standingFailure(of: call.target, for: id, at: snapshot.at)
         if !call.isForced {
             let isGood = held?.times.suffices(for: call.minimumValidity, at: snapshot.at) ?? false
             let isValid = held.map { $0.times.remaining(at: snapshot.at) > .zero } ?? false
@@ -160,7 +160,7 @@ struct TokenCalls: DutyCalls {
             {
                 // Replaced while it is still good, so that those who use it never wait.
                 if isGood, standing == nil, held?.times.isDue(at: snapshot.at) == true {
-                    coordinator.submit(.tokenSetNeeded(call.set), for: id)
+                    coordinator.submit(.targetNeeded(call.target), for: id)
                 }
                 return
             }
@@ -168,11 +168,12 @@ struct TokenCalls: DutyCalls {
                 return responder.fail(.tokenSet(failed: failure, name, retryAt: snapshot.at.wall + rest))
             }
         }
-        guard try stored(hasRoom(for: call.set, of: id, on: coordinator, at: snapshot.at)) else {
-            throw VarlinkError(LimitExceededError(.tokenSets, maximum: TokenSet.maximum))
+        guard try stored(hasRoom(for: call.target, of: id, on: coordinator, at: snapshot.at)) else {
+            throw VarlinkError(LimitExceededError(.tokenSets, maximum: TokenTarget.maximum))
         }
         let purpose = Waiter.Purpose.token(minimumValidity: call.minimumValidity, isForced: call.isForced)
-        wait(for: purpose, of: id, after: .tokenSetNeeded(call.set), holding: held?.times, responder, on: coordinator) {
+        wait(for: purpose, of: id, after: .targetNeeded(call.target), holding: held?.times, responder, on: coordinator)
+        {
             [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
                 finish(call, of: name, had: held, outcome, responder, on: coordinator)
@@ -180,22 +181,23 @@ struct TokenCalls: DutyCalls {
         }
     }
 
-    /// Whether the account has room for the set. The sets that count have a valid token, or callers who wait for one.
+    /// Whether the account has room for the target. The targets that count have a valid token, or callers who wait for one.
     private func hasRoom(
-        for set: TokenSet,
+        for target: TokenTarget,
         of account: AccountID,
         on coordinator: isolated RefreshCoordinator,
         at now: Moment
     ) throws(StoreError) -> Bool {
-        let held = try coordinator.records.tokenSets(of: account).filter { $0.times.remaining(at: now) > .zero }
-        return Set(held.map(\.set) + coordinator.callers.tokenSets(of: account) + [set]).count <= TokenSet.maximum
+        let held = try coordinator.records.targetRecords(of: account).filter { $0.times.remaining(at: now) > .zero }
+        return Set(held.map(\.target) + coordinator.callers.targets(of: account) + [target]).count
+            <= TokenTarget.maximum
     }
 
     /// Hands over what is held after the wait, if it is valid; a forced call is content only with a token that was not there before.
     private func finish(
-        _ call: TokenSetCall,
+        _ call: TokenTargetCall,
         of name: String,
-        had before: TokenSetRecord?,
+        had before: TokenTargetRecord?,
         _ outcome: WaitOutcome,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
@@ -208,7 +210,7 @@ struct TokenCalls: DutyCalls {
                 after = now
             }
             guard let after else { return refuse(outcome, name, responder) }
-            let held = try coordinator.records.tokenSet(call.set, of: after.account.id)
+            let held = try coordinator.records.targetRecord(call.target, of: after.account.id)
             let isNew = held?.times.issuedAt != before?.times.issuedAt
             if isNew || !call.isForced, try hand(over: held, of: after, responder, on: coordinator) { return }
             refuse(outcome, name, responder)
@@ -217,18 +219,18 @@ struct TokenCalls: DutyCalls {
         }
     }
 
-    /// Replies with the token of a set; false if there is none that is valid.
+    /// Replies with the token of a target; false if there is none that is valid.
     private func hand(
-        over held: TokenSetRecord?,
+        over held: TokenTargetRecord?,
         of snapshot: AccountSnapshot,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
     ) throws(StoreError) -> Bool {
         guard let held, held.times.remaining(at: snapshot.at) > .zero,
-            let token = try coordinator.records.accessToken(of: snapshot.account.id, for: held.set)
+            let token = try coordinator.records.accessToken(of: snapshot.account.id, for: held.target)
         else { return false }
         // RFC 6749 §5.1: a server that does not say what it granted has granted what was asked for.
-        let granted = held.grantedScopes ?? held.set.scopes
+        let granted = held.grantedScopes ?? held.target.scopes
         responder.reply(
             AcquireToken.Reply(
                 accessToken: token.secret.reveal(),
@@ -296,12 +298,12 @@ struct TokenCalls: DutyCalls {
             return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: snapshot.account.name)))
         }
         var event = Event.accessTokenRejected
-        if let set = try tokenSet(asked.scopes, asked.resources, asked.audience, claims: asked.claims) {
-            let held = try stored(coordinator.records.tokenSet(set, of: snapshot.account.id))
+        if let target = try askedTarget(asked.scopes, asked.resources, asked.audience, claims: asked.claims) {
+            let held = try stored(coordinator.records.targetRecord(target, of: snapshot.account.id))
             guard held?.times.mayBeRejected(at: snapshot.at) == true else {
                 return responder.reply(ReportRejected.Reply(status: snapshot.wireStatus))
             }
-            event = .tokenSetRejected(set)
+            event = .targetRejected(target)
         }
         wait(for: snapshot, after: event, responder, on: coordinator) {
             ReportRejected.Reply(status: $0.wireStatus)
@@ -351,9 +353,9 @@ struct TokenCalls: DutyCalls {
     }
 }
 
-/// What a caller asks of a token set.
-struct TokenSetCall: Sendable {
-    let set: TokenSet
+/// What a caller asks of a token target.
+struct TokenTargetCall: Sendable {
+    let target: TokenTarget
     /// Nil: enough for the request it is for.
     let minimumValidity: Duration?
     /// Whether it must have been issued after the call.

@@ -5,20 +5,20 @@ internal import RefreshCore
 internal import Varlink
 
 extension TokenSetStatus {
-    init(_ record: TokenSetRecord, at now: Moment) {
+    init(_ record: TokenTargetRecord, at now: Moment) {
         self.init(
-            scopes: record.set.scopes.isEmpty ? nil : record.set.scopes,
-            resources: record.set.resources.isEmpty ? nil : record.set.resources,
-            audience: record.set.audience,
-            claims: record.set.claims,
+            scopes: record.target.scopes.isEmpty ? nil : record.target.scopes,
+            resources: record.target.resources.isEmpty ? nil : record.target.resources,
+            audience: record.target.audience,
+            claims: record.target.claims,
             expiresAtUSec: record.times.expiresAt(at: now).microseconds
         )
     }
 }
 
 extension VarlinkError {
-    /// What is wrong with a set, in the words of the call.
-    init(_ error: TokenSetError) {
+    /// What is wrong with a target, in the words of the call.
+    init(_ error: TokenTargetError) {
         switch error {
         case .empty: self.init(InvalidSettingsError(field: "scopes", reason: "nothing is asked for"))
         case .scope(let text):
@@ -34,16 +34,16 @@ extension VarlinkError {
             let hint =
                 #"for example {"access_token":{"acr":{"essential":true}}}, as OpenID Connect Core section 5.5 has it"#
             self.init(InvalidSettingsError(field: "claims", reason: "they are no JSON object", hint: hint))
-        case .tooLong: self.init(LimitExceededError(.tokenSetBytes, maximum: TokenSet.longestText))
+        case .tooLong: self.init(LimitExceededError(.tokenSetBytes, maximum: TokenTarget.longestText))
         }
     }
 }
 
 extension AccountSnapshot {
-    /// A scope of `set` that the sign-in asked for in vain, so that there is no use in asking for it again; nil if there is none.
-    func declinedScope(of set: TokenSet) -> String? {
+    /// A scope of `target` that the sign-in asked for in vain, so that there is no use in asking for it again; nil if there is none.
+    func declinedScope(of target: TokenTarget) -> String? {
         let declined = account.grantFacts.scope?.declined ?? []
-        return set.scopes.first(where: declined.contains)
+        return target.scopes.first(where: declined.contains)
     }
 }
 
@@ -54,7 +54,7 @@ extension VarlinkError {
         return refused(name, failure, isForUser: true, "to be asked again: authctl login \(name) --prompt consent")
     }
 
-    /// Why there is no token of a set, and what helps.
+    /// Why there is no token of a target, and what helps.
     ///
     /// - Parameter retryAt: when the server may be asked again.
     static func tokenSet(failed failure: RefreshFailure, _ name: String, retryAt: Timestamp) -> VarlinkError {

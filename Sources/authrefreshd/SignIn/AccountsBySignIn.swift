@@ -101,7 +101,7 @@ extension Account {
         var other = self
         (other.id, other.name, other.registration) = (id, name, registration)
         other.registration.management = nil
-        other.registration.dpopKey = registration.dpopKey.map { _ in OAuthClient.newDPoPKey() }
+        other.registration.dpopKey = registration.dpopKey.map { _ in ClientKeys.newDPoPKey() }
         other.grantFacts = GrantFacts(needsConsent: grantFacts.needsConsent)
         return other
     }

@@ -52,7 +52,7 @@ extension SignInRequest {
             responseType = known
         }
         if let text = try Self.line(asked.nonce, "nonce").map({ Secret($0) }) {
-            nonce = asked.hashesNonce ?? false ? OAuthClient.hashedNonce(text) : text
+            nonce = asked.hashesNonce ?? false ? AuthorizationRequest.hashedNonce(text) : text
         } else if asked.hashesNonce ?? false {
             throw .invalidParameter("nonce")
         }

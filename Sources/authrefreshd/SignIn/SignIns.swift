@@ -354,7 +354,7 @@ final class SignIns {
             opened.listener?.close()
             return []
         }
-        switch await client.authorizationURL(for: signIn.authorizationRequest(opened.uri, as: asking)) {
+        switch await client.browser.authorizationURL(for: signIn.authorizationRequest(opened.uri, as: asking)) {
         case .failure(let failure): return tell(.preparationFailed(SignInFailure(failure)), toAttempt: id)
         case .success(let url):
             change(id) { $0.invitation = RunningSignIn.Invitation(url) }
@@ -387,7 +387,7 @@ final class SignIns {
 
     private func prepareDevice(_ signIn: RunningSignIn, as asking: RequestingClient) async -> [Step] {
         let request = DeviceAuthorizationRequest(client: asking, scopes: signIn.request.scopes)
-        switch await client.authorizeDevice(request) {
+        switch await client.devices.authorize(request) {
         case .failure(let failure): return tell(.preparationFailed(SignInFailure(failure)), toAttempt: signIn.id)
         case .success(let device):
             change(signIn.id) { $0.invitation = RunningSignIn.Invitation(device) }
@@ -400,14 +400,14 @@ final class SignIns {
     func exchange(_ code: AuthorizationCode, of id: String, as asking: RequestingClient) async -> [Step] {
         guard let signIn = named(id) else { return [] }
         let sentAt = timebase.now()
-        let outcome = await client.exchange(signIn.codeExchange(code, as: asking))
+        let outcome = await client.codes.exchange(signIn.codeExchange(code, as: asking))
         return obtained(outcome, of: signIn, keeping: code.keptFields, sentAt: sentAt)
     }
 
     /// Checks the ID token that is all that was asked for.
     func identify(_ idToken: Secret, of id: String, as asking: RequestingClient) async -> [Step] {
         guard let signIn = named(id) else { return [] }
-        switch await client.identify(signIn.identityCheck(of: idToken, as: asking)) {
+        switch await client.codes.identify(signIn.identityCheck(of: idToken, as: asking)) {
         case .failure(let failure): return tell(.exchangeFailed(failure), toAttempt: id)
         case .success(let checked):
             change(id) { $0.idToken = checked }
@@ -421,7 +421,7 @@ final class SignIns {
         guard let signIn = named(id), let device = signIn.invitation?.device else { return [] }
         let sentAt = timebase.now()
         let request = DevicePoll(client: asking, deviceCode: device.deviceCode, scopes: signIn.request.scopes)
-        let outcome = await client.pollDevice(request)
+        let outcome = await client.devices.poll(request)
         if case .obtained(let outcome) = outcome { return obtained(outcome, of: signIn, sentAt: sentAt) }
         return outcome.answer.map { tell(.pollEnded($0), toAttempt: id) } ?? []
     }

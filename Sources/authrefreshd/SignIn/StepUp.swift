@@ -144,7 +144,7 @@ struct StepUps {
             if let proof, let demand = demands[account], !demand.isMet(by: proof) { return }
             forget(account)
         case .grantImported, .signedOut: forget(account)
-        case .tokenRefreshed, .interactionRequired, .interactionStillRequired, .tokenSetRefreshed, .tokenSetFailed,
+        case .tokenRefreshed, .interactionRequired, .interactionStillRequired, .targetRefreshed, .targetFailed,
             .refreshFailed, .misconfigured, .refreshTokenExpiring, .staleAnswerDropped, .parked, .unparked:
             break
         }

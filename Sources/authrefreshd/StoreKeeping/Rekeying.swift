@@ -59,7 +59,7 @@ struct Rekeying: Sendable {
     /// - Returns: whether nothing is sealed with the old key any more.
     mutating func reseal(_ store: AccountStore, clock: () -> Moment) throws(StoreError) -> Bool {
         let began = clock()
-        let batch = try store.reseal(limit: batchSize.count)
+        let batch = try store.rekeying.reseal(limit: batchSize.count)
         batchSize.fit(to: clock().elapsed(since: began))
         progress.accounts += batch.accounts
         progress.unreadable += batch.unreadable

@@ -61,7 +61,7 @@ enum StoreFailures {
         on coordinator: isolated RefreshCoordinator
     ) throws(StoreError) {
         guard !damaged.isEmpty else { return }
-        let new = try coordinator.store.setAside(damaged.keys.sorted())
+        let new = try coordinator.store.schedule.setAside(damaged.keys.sorted())
         for account in new.compactMap({ damaged[$0] }) {
             coordinator.changeLog.damaged(account)
             coordinator.subscribers.publishDamage(of: account, at: now.wall)

@@ -109,18 +109,20 @@ final class StoreKeeping {
 
     /// What an authorization server published about itself; nil if it is not known, or cannot be read.
     func metadata(at place: KeptMetadata.Place) -> KeptMetadata? {
-        guard let kept = try? store.serverMetadata(of: place.issuer, caFile: place.caFile ?? "") else { return nil }
+        guard let kept = try? store.serverMetadata.documents(of: place.issuer, caFile: place.caFile ?? "") else {
+            return nil
+        }
         return KeptMetadata(documents: kept.documents.map { Array($0) }, fetchedAt: kept.fetchedAt)
     }
 
     func keep(_ metadata: KeptMetadata, at place: KeptMetadata.Place) {
         guard trouble == nil else { return }
-        let kept = AccountStore.ServerMetadata(
+        let kept = ServerMetadataTable.Documents(
             documents: metadata.documents.map { Data($0) },
             fetchedAt: metadata.fetchedAt
         )
         // What is lost here is fetched again at the next start, or in a day.
-        try? store.keep(kept, of: place.issuer, caFile: place.caFile ?? "")
+        try? store.serverMetadata.keep(kept, of: place.issuer, caFile: place.caFile ?? "")
     }
 
     // MARK: Turns
@@ -191,7 +193,7 @@ extension StoreKeeping {
     func backUp(
         _ tell: @escaping @Sendable (Result<StoreBackups.Copy, StoreBackups.Failure>) -> Void
     ) throws(StoreError) -> (number: Int, [Step]) {
-        if store.isBeingResealed, rekeying != nil, trouble == nil { throw .beingResealed(path: store.path) }
+        if store.rekeying.isBeingResealed, rekeying != nil, trouble == nil { throw .beingResealed(path: store.path) }
         let number = backups.enqueue(tell)
         return (number, beginNextBackup())
     }
@@ -258,7 +260,7 @@ extension StoreKeeping {
             endChecking(failure: failure)
             return []
         case .check(let copy):
-            let defences = StoreGuard(path: store.path, keyIdentifier: store.keyIdentifier, keyring: keyring)
+            let defences = StoreGuard(path: store.path, keyIdentifier: store.rekeying.keyIdentifier, keyring: keyring)
             let wall = timebase.now().wall
             return [
                 .block(label: "authrefreshd.check") { tell in
@@ -290,7 +292,7 @@ extension StoreKeeping {
 
 extension StoreKeeping {
     /// Whether the store's key is being changed, or a change has come to a halt.
-    var isRekeying: Bool { rekeying != nil || store.isBeingResealed }
+    var isRekeying: Bool { rekeying != nil || store.rekeying.isBeingResealed }
 
     /// Changes the store's key, or joins the change that is under way: the new key is kept safe first, then the secrets are brought over in
     /// batches, then the old key is destroyed.
@@ -304,7 +306,7 @@ extension StoreKeeping {
         rekeying = joined
         guard isNew else { return (number, []) }
         // A change that was given up for the day goes on with the key it has.
-        return (number, store.isBeingResealed ? reseal() : [.beginRekeying])
+        return (number, store.rekeying.isBeingResealed ? reseal() : [.beginRekeying])
     }
 
     /// Forgets a follower who has gone; the change goes on.
@@ -314,25 +316,25 @@ extension StoreKeeping {
 
     /// Goes on with a change that an earlier daemon began.
     func resumeRekeying() throws(StoreError) -> [Step] {
-        if store.isBeingResealed {
+        if store.rekeying.isBeingResealed {
             rekeying = Rekeying()
             return reseal()
         }
-        guard try store.retiredKeyIdentifier() != nil else { return [] }
+        guard try store.rekeying.retiredKeyIdentifier() != nil else { return [] }
         rekeying = Rekeying()
         return [.destroyRetiredKey]
     }
 
     /// Has the new key made, and begins with the secrets.
     func beginRekeying() async -> [Step] {
-        let (keyring, present) = (keyring, store.keyIdentifier)
+        let (keyring, present) = (keyring, store.rekeying.keyIdentifier)
         let next = await BlockingCall.result { () throws(StoreKeyError) in try keyring.next(after: present) }
         guard !isStopping else { return [] }
         switch next {
         case .failure(let error): endRekeying(with: .failure(.key(error)))
         case .success(let new):
             do throws(StoreError) {
-                try store.beginRekey(to: new.key)
+                try store.rekeying.begin(to: new.key)
             } catch {
                 endRekeying(with: .failure(.store(error)))
                 return []
@@ -367,14 +369,14 @@ extension StoreKeeping {
 
     /// Nothing is sealed with the old key any more.
     func destroyRetiredKey() async -> [Step] {
-        let (keyring, present) = (keyring, store.keyIdentifier)
+        let (keyring, present) = (keyring, store.rekeying.keyIdentifier)
         let settled = await BlockingCall.result { () throws(StoreKeyError) in try keyring.settle(on: present) }
         guard !isStopping, let progress = rekeying?.progress else { return [] }
         var outcome = Rekeying.Outcome(progress: progress, key: present, place: keyring.place(of: present))
         switch settled {
         case .success:
             // Should this fail, the next daemon destroys once more what is gone already.
-            try? store.forgetRetiredKey()
+            try? store.rekeying.forgetRetiredKey()
         case .failure(let error):
             outcome.leftover = error
         }
@@ -393,12 +395,12 @@ extension StoreKeeping {
 
     /// Looks whether the next daemon would find the store's key; a keyring that is locked or away for the moment says nothing of that.
     func checkKey() async -> [Step] {
-        let (keyring, identifier) = (keyring, store.keyIdentifier)
+        let (keyring, identifier) = (keyring, store.rekeying.keyIdentifier)
         let place = await BlockingCall.result(within: Diagnosis.fileLimit) {
             Result { () throws(StoreKeyError) in try keyring.locate(identifier) }
         }
         // A change of the key that began or ended meanwhile has taken away the one that was looked for; it looks after the new one itself.
-        guard rekeying == nil, store.keyIdentifier == identifier else { return [] }
+        guard rekeying == nil, store.rekeying.keyIdentifier == identifier else { return [] }
         switch place {
         case .success: keyFound()
         case .failure(let error) where !error.isPassing:

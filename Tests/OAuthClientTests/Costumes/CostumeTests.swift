@@ -39,7 +39,7 @@ import TextEncodings
                 profile: profile,
                 registration: costume.registration
             ) { $0.nonce = Secret("nonce-1") }
-            let url = try await client.authorizationURL(for: request).get()
+            let url = try await client.browser.authorizationURL(for: request).get()
             #expect(url.url.hasPrefix(server.origin + "/"))
             let sent = url.parameters
             for (name, value) in costume.authorize ?? [:] { #expect(sent[name] == [value], "\(name)") }
@@ -55,7 +55,7 @@ import TextEncodings
     func `a code brings what the provider's answer holds`(_ costume: Costume) async throws {
         try await wear(costume) { client, profile, issuer, server in
             let exchange = try codeExchange(at: issuer.url, registration: costume.registration, profile: profile)
-            let outcome = await client.exchange(exchange)
+            let outcome = await client.codes.exchange(exchange)
             let grant = try outcome.result.get()
             expect(grant.tokens, (costume.exchange ?? costume.code).expect)
             #expect(grant.subject == costume.code.expect.subject)
@@ -87,7 +87,7 @@ import TextEncodings
                     return await client.refresh(sent).failure
                 }
                 let exchange = try codeExchange(at: issuer.url, registration: costume.registration, profile: profile)
-                return await client.exchange(exchange).failure
+                return await client.codes.exchange(exchange).failure
             }
             #expect(failure?.failureClass.rawValue == refusal.outcome, "\(refusal.body)")
             if let code = refusal.providerCode { #expect(failure?.detail.providerCode == code) }
@@ -99,7 +99,7 @@ import TextEncodings
     func `a device code is read`(_ costume: Costume) async throws {
         try await wear(costume) { client, profile, issuer, _ in
             let request = DeviceAuthorizationRequest(client: requestingClient(costume, profile, issuer))
-            let codes = try await client.authorizeDevice(request).get()
+            let codes = try await client.devices.authorize(request).get()
             #expect(codes.userCode == costume.device?.userCode)
             #expect(codes.verificationURI == costume.device?.verification)
             #expect(codes.deviceCode == Secret("d1"))

@@ -28,7 +28,7 @@ struct ClientGrantTests {
                     grant: grant
                 )
                 change(&request)
-                let outcome = await client.obtain(request)
+                let outcome = await client.grants.obtain(request)
                 return (outcome, server.requests.filter { $0.line == "POST /token" })
             }
         }
@@ -57,7 +57,7 @@ struct ClientGrantTests {
 
     private func serviceToken(
         _ answer: LoopbackServer.Step,
-        for set: TokenSet? = nil,
+        for target: TokenTarget? = nil,
         by grant: ServiceGrant = .clientCredentials,
         _ change: (inout ClientRegistration) -> Void = { _ in }
     ) async throws -> (outcome: RefreshOutcome, sent: [LoopbackServer.Request]) {
@@ -71,8 +71,8 @@ struct ClientGrantTests {
         return try await withServer(script) { [registration] server in
             try await withClient { client in
                 let asking = try requestingClient(at: server.origin, registration: registration)
-                let request = ServiceTokenRequest(client: asking, grant: grant, tokenSet: set)
-                return (await client.obtain(request), server.requests.filter { $0.line == "POST /token" })
+                let request = ServiceTokenRequest(client: asking, grant: grant, target: target)
+                return (await client.grants.obtain(request), server.requests.filter { $0.line == "POST /token" })
             }
         }
     }
@@ -98,9 +98,9 @@ struct ClientGrantTests {
         )
     }
 
-    @Test func `a token set of a service account takes the place of what it usually asks for`() async throws {
-        let set = try TokenSet(scopes: ["three"], audience: "other")
-        let (_, sent) = try await serviceToken(Self.issued, for: set)
+    @Test func `a token target of a service account takes the place of what it usually asks for`() async throws {
+        let target = try TokenTarget(scopes: ["three"], audience: "other")
+        let (_, sent) = try await serviceToken(Self.issued, for: target)
         let fields = try #require(sent.first?.fields)
         #expect(fields["scope"] == ["three"] && fields["audience"] == ["other"])
         #expect(fields["resource"] == ["https://api.example"])
@@ -213,7 +213,7 @@ struct ClientGrantTests {
         }
         let grant = try outcome.result.get()
         #expect(grant.tokens.accessToken.type == "N_A")
-        #expect(grant.keptFields == [OAuthClient.issuedTokenType: "urn:ietf:params:oauth:token-type:saml2"])
+        #expect(grant.keptFields == [ClientGrants.issuedTokenType: "urn:ietf:params:oauth:token-type:saml2"])
         let fields = try #require(sent.first?.fields)
         #expect(fields["grant_type"] == ["urn:ietf:params:oauth:grant-type:token-exchange"])
         #expect(fields["subject_token"] == ["subject-1"])

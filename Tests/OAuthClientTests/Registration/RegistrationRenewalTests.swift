@@ -31,7 +31,7 @@ struct RegistrationRenewalTests {
                     management: management
                 )
                 let requesting = try requestingClient(at: server.origin, registration: registration)
-                return (await client.renew(management, of: requesting, keep: keep), server.requests)
+                return (await client.registrar.renew(management, of: requesting, keep: keep), server.requests)
             }
         }
     }

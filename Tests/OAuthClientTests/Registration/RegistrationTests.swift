@@ -39,7 +39,7 @@ struct RegistrationTests {
                     redirectURIs: ["http://127.0.0.1/"]
                 )
                 change(&request)
-                let result = await client.register(request)
+                let result = await client.registrar.register(request)
                 return (result, server.requests.filter { $0.line == "POST /register" })
             }
         }
@@ -133,7 +133,7 @@ struct RegistrationTests {
     private func delete(_ answer: LoopbackServer.Step) async throws -> Result<Void, RefreshFailure> {
         try await withServer(Self.server { _ in answer }) { server in
             try await withClient { client in
-                let result = await client.deregister(
+                let result = await client.registrar.deregister(
                     RegistrationManagement(uri: server.origin + "/register/c1", accessToken: Secret("rat")),
                     of: RequestingClient(
                         issuer: try Issuer(url: server.origin),
@@ -171,7 +171,7 @@ struct RegistrationTests {
                     postLogoutRedirectURI: "http://127.0.0.1/out",
                     state: Secret("state-2")
                 )
-                let url = try #require(try await client.endSessionURL(for: request).get())
+                let url = try #require(try await client.browser.endSessionURL(for: request).get())
                 #expect(url.host == "127.0.0.1")
                 #expect(url.url.hasPrefix(server.origin + "/end?x=1&client_id=client&"))
                 let query = formFields(url.url.split(separator: "?", maxSplits: 1).last ?? "")
@@ -193,7 +193,7 @@ struct RegistrationTests {
                 idTokenHint: Secret("id-token"),
                 postLogoutRedirectURI: "https://me.example/out"
             )
-            let url = try #require(try await client.endSessionURL(for: request).get()).url
+            let url = try #require(try await client.browser.endSessionURL(for: request).get()).url
             #expect(url == "https://as.example/logout?client_id=client&logout_uri=https%3A%2F%2Fme.example%2Fout")
         }
     }
@@ -204,7 +204,7 @@ struct RegistrationTests {
             let request = EndSessionRequest(
                 client: try requestingClient(at: "https://as.example", profile: profile)
             )
-            #expect(try await client.endSessionURL(for: request).get() == nil)
+            #expect(try await client.browser.endSessionURL(for: request).get() == nil)
         }
     }
 }

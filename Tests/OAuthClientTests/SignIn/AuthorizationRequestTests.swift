@@ -19,7 +19,7 @@ struct AuthorizationRequestTests {
                 registration: registration,
                 change
             )
-            return try await client.authorizationURL(for: request).get()
+            return try await client.browser.authorizationURL(for: request).get()
         }
     }
 
@@ -109,7 +109,7 @@ struct AuthorizationRequestTests {
                 let request = try authorizationRequest(at: server.origin, profile: nil) {
                     ($0.choosesPerson, $0.prompt) = (true, prompt)
                 }
-                #expect(try await client.authorizationURL(for: request).get().parameters["prompt"] == sent)
+                #expect(try await client.browser.authorizationURL(for: request).get().parameters["prompt"] == sent)
             }
         }
     }

@@ -24,7 +24,7 @@ struct CodeExchangeTests {
             try await withClient { client in
                 var request = try codeExchange(at: server.origin, registration: registration, profile: profile)
                 change(&request)
-                return (await client.exchange(request), server.requests)
+                return (await client.codes.exchange(request), server.requests)
             }
         }
     }
@@ -251,9 +251,9 @@ struct CodeExchangeTests {
         try await withServer(signInServer(old, answer)) { server in
             try await withClient({ $0.uptime = { instants.now } }) { client in
                 let request = try codeExchange(at: server.origin)
-                #expect(await client.exchange(request).grant?.subject == "alice")
+                #expect(await client.codes.exchange(request).grant?.subject == "alice")
                 instants.step(by: .seconds(11))
-                #expect(await client.exchange(request).grant?.subject == "alice")
+                #expect(await client.codes.exchange(request).grant?.subject == "alice")
                 #expect(server.requests.filter { $0.line == "GET /keys" }.count == 2)
             }
         }
@@ -329,7 +329,7 @@ struct CodeExchangeTests {
                     ? .flood("HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "x", count: 4096), limit: 1 << 22) : nil
             }
         ) { server in
-            try await withClient { await $0.exchange(try codeExchange(at: server.origin)) }
+            try await withClient { await $0.codes.exchange(try codeExchange(at: server.origin)) }
         }
         #expect(seen.failure?.failureClass == .unanswered)
     }
@@ -379,7 +379,7 @@ struct FrontChannelTests {
             try await withClient { client in
                 var request = try codeExchange(at: server.origin)
                 request.frontIDToken = Secret(try signer.token(TestSigner.claims(server.origin, claims)))
-                return (await client.exchange(request), server.requests.map(\.line))
+                return (await client.codes.exchange(request), server.requests.map(\.line))
             }
         }
     }

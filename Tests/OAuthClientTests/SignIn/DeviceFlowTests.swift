@@ -29,7 +29,7 @@ struct DeviceFlowTests {
             try await withClient { client in
                 var request = try request(server.origin, profile: profile)
                 request.client.registration.refreshParameters = parameters
-                let result = await client.authorizeDevice(request)
+                let result = await client.devices.authorize(request)
                 return (result, server.requests.first { $0.line == "POST /device" })
             }
         }
@@ -130,7 +130,7 @@ struct DeviceFlowTests {
         }
         return try await withServer(script) { server in
             try await withClient { client in
-                await client.pollDevice(
+                await client.devices.poll(
                     DevicePoll(
                         client: try requestingClient(
                             at: server.origin,

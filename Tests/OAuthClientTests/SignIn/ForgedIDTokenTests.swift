@@ -108,7 +108,7 @@ struct ForgedIDTokenTests {
                 scopes: ["openid"]
             )
             let outcome = try await withClient {
-                await $0.exchange(try codeExchange(at: server.origin, registration: registration))
+                await $0.codes.exchange(try codeExchange(at: server.origin, registration: registration))
             }
             return (outcome, server.requests)
         }

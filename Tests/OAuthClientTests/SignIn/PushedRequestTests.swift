@@ -39,7 +39,7 @@ struct PushedRequestTests {
         }) { server in
             try await withClient { client in
                 let request = try authorizationRequest(at: server.origin, profile: profile, registration: registration)
-                let result = await client.authorizationURL(for: request)
+                let result = await client.browser.authorizationURL(for: request)
                 return (result, server.requests.filter { $0.line == "POST /par" })
             }
         }
@@ -144,7 +144,7 @@ struct PushedRequestTests {
         try await withServer({ _, _ in [Self.metadata("https://as.example", "")] }) { server in
             try await withClient { client in
                 let request = try authorizationRequest(at: server.origin, profile: nil)
-                let result = await client.authorizationURL(for: request)
+                let result = await client.browser.authorizationURL(for: request)
                 let failure = #expect(throws: RefreshFailure.self) { try result.get() }
                 #expect(failure?.failureClass == .misconfigured)
                 #expect(failure?.detail.oauthErrorDescription == "https://as.example")

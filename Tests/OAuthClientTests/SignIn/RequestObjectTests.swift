@@ -40,7 +40,7 @@ struct RequestObjectTests {
                 let request = try authorizationRequest(at: server.origin, profile: nil, registration: registration) {
                     $0.scopes = ["openid", "mail"]
                 }
-                let result = await client.authorizationURL(for: request)
+                let result = await client.browser.authorizationURL(for: request)
                 return (result, server.requests.first { $0.line == "POST /par" })
             }
         }

@@ -37,7 +37,7 @@ struct SignedInPersonTests {
                 let request = try codeExchange(at: server.origin, registration: registration, profile: profile) {
                     if claims == nil { $0.nonce = nil }
                 }
-                return (try await client.exchange(request).result.get().person, server.requests)
+                return (try await client.codes.exchange(request).result.get().person, server.requests)
             }
         }
     }

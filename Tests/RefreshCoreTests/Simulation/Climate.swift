@@ -57,7 +57,7 @@ enum Incident: Int, Hashable, CaseIterable {
     case wallClockStepped, suspended, paused, rebooted, crashed
     case networkLost, networkRestored, outageBegins, outageEnds, diskFills, diskEmpties
     case grantRevoked, userWanted, userSignsOut, userSignsIn, accountEdited
-    case tokenSetWanted, tokenSetRejected
+    case targetWanted, targetRejected
 
     /// What ends it, for those that last.
     var end: Incident? {
@@ -68,7 +68,7 @@ enum Incident: Int, Hashable, CaseIterable {
         case .callerComes, .accessTokenRejected, .personAsks, .wallClockStepped, .suspended, .paused, .rebooted,
             .crashed,
             .networkRestored, .outageEnds, .diskEmpties, .grantRevoked, .userWanted, .userSignsOut, .userSignsIn,
-            .accountEdited, .tokenSetWanted, .tokenSetRejected:
+            .accountEdited, .targetWanted, .targetRejected:
             nil
         }
     }
@@ -80,7 +80,7 @@ enum Incident: Int, Hashable, CaseIterable {
     /// Whether the machine needs time to recover from it. A stepped clock alone is no excuse.
     var isTrouble: Bool {
         self != .callerComes && self != .personAsks && self != .accountEdited && self != .wallClockStepped
-            && self != .userSignsIn && self != .tokenSetWanted && self != .tokenSetRejected
+            && self != .userSignsIn && self != .targetWanted && self != .targetRejected
     }
 }
 
@@ -108,19 +108,19 @@ extension Climate {
         climate.faultRate = random.pick([0, 0.02, 0.1, 0.3])
         climate.tellsLeaseEndEarly = random.chance(0.3)
         climate.longestAbsence = min(3600, life.days * 864)
-        climate.drawHappenings(from: &random)
-        climate.drawRefusedSets(from: &random)
+        climate.drawIncidentRates(from: &random)
+        climate.drawRefusedTargets(from: &random)
         return climate
     }
 
     /// What callers ask for beside the account's default token.
-    static let sets: [TokenSet] = ["a", "b", "c", "d"].compactMap { try? TokenSet(scopes: [$0]) }
+    static let targets: [TokenTarget] = ["a", "b", "c", "d"].compactMap { try? TokenTarget(scopes: [$0]) }
 
-    /// In half of the worlds every set is granted.
-    private mutating func drawRefusedSets(from random: inout SplitMix64) {
+    /// In half of the worlds every target is granted.
+    private mutating func drawRefusedTargets(from random: inout SplitMix64) {
         guard random.chance(0.5) else { return }
-        for set in Climate.sets where random.chance(0.5) {
-            rules.refusedSets[set] = random.pick([.misconfigured, .rejected, .userRequired, .grantEnded])
+        for target in Climate.targets where random.chance(0.5) {
+            rules.refusedTargets[target] = random.pick([.misconfigured, .rejected, .userRequired, .grantEnded])
         }
     }
 
@@ -138,7 +138,7 @@ extension Climate {
         }
     }
 
-    private mutating func drawHappenings(from random: inout SplitMix64) {
+    private mutating func drawIncidentRates(from random: inout SplitMix64) {
         // As often per refresh in every world, whatever a refresh's distance.
         let unit = days / 400
         for incident in Incident.allCases where random.chance(0.7) {
@@ -160,9 +160,9 @@ extension Climate {
         climate.faults = [.unreachable, .unavailable, .tooManyRequests, .junk, .slow, .rejected, .misconfigured]
         climate.daysBetween = [
             .callerComes: 0.5, .personAsks: 2, .wallClockStepped: 1, .networkLost: 3, .outageBegins: 3,
-            .tokenSetWanted: 0.05, .tokenSetRejected: 1,
+            .targetWanted: 0.05, .targetRejected: 1,
         ]
-        climate.rules.refusedSets = [sets[0]: .grantEnded, sets[1]: .userRequired]
+        climate.rules.refusedTargets = [targets[0]: .grantEnded, targets[1]: .userRequired]
         climate.daysBetween[.networkRestored] = 3
         climate.daysBetween[.outageEnds] = 3
         return climate
@@ -179,7 +179,7 @@ extension Climate {
         )
         climate.rules.grace = .seconds(60)
         climate.policy.rotationGrace = .seconds(60)
-        climate.daysBetween = [.outageBegins: 1, .outageEnds: 1, .tokenSetWanted: 0.05]
+        climate.daysBetween = [.outageBegins: 1, .outageEnds: 1, .targetWanted: 0.05]
         return climate
     }()
 
@@ -188,7 +188,7 @@ extension Climate {
         var climate = Climate(days: 100, faultRate: 0.1, crashRate: 0.05, longestAbsence: 60)
         climate.rules.grace = .seconds(86_400)
         climate.daysBetween = [.callerComes: 0.2, .crashed: 0.5, .rebooted: 2, .diskFills: 3, .diskEmpties: 3]
-        climate.daysBetween[.tokenSetWanted] = 0.05
+        climate.daysBetween[.targetWanted] = 0.05
         return climate
     }()
 }

@@ -10,7 +10,7 @@ enum Fate: Hashable {
 struct Request: Hashable {
     var exchange: Int
     var token: ModelToken
-    var set: TokenSet?
+    var target: TokenTarget?
     /// True time at which the server does its work.
     var arrivesAt: Int64
 }
@@ -24,7 +24,7 @@ struct Exchange {
     var number: Int
     var lease: Lease
     /// What is asked for; nil for the account's default access token.
-    var set: TokenSet?
+    var target: TokenTarget?
     /// Which grant it belongs to: raised by each sign-in and sign-out.
     var epoch: Int
     var fate: Fate
@@ -36,11 +36,11 @@ struct Exchange {
     var retryAfter: Duration?
 
     func issued(_ issuance: Issuance) -> Event {
-        set.map { .tokenSetIssued($0, lease.generation, issuance) } ?? .tokensIssued(lease.generation, issuance)
+        target.map { .targetIssued($0, lease.generation, issuance) } ?? .tokensIssued(lease.generation, issuance)
     }
 
     func failed(_ failure: RefreshFailure) -> Event {
-        set.map { .tokenSetFailed($0, lease.generation, failure) } ?? .refreshFailed(lease.generation, failure)
+        target.map { .targetFailed($0, lease.generation, failure) } ?? .refreshFailed(lease.generation, failure)
     }
 }
 

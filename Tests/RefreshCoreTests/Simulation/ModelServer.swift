@@ -30,8 +30,8 @@ struct ModelServer {
         var tellsRefreshLifetime = false
         /// Some give an access token only.
         var givesRefreshToken = true
-        /// Token sets that are refused, and how: the grant stands, and its refresh token is not spent.
-        var refusedSets: [TokenSet: FailureClass] = [:]
+        /// Token targets that are refused, and how: the grant stands, and its refresh token is not spent.
+        var refusedTargets: [TokenTarget: FailureClass] = [:]
     }
 
     enum RefreshEnd: Hashable {
@@ -89,7 +89,7 @@ struct ModelServer {
         token.family == family && token.serial != current && !isForgiven(token, at: time)
     }
 
-    mutating func refresh(_ token: ModelToken, for set: TokenSet?, at time: Int64) -> Answer {
+    mutating func refresh(_ token: ModelToken, for target: TokenTarget?, at time: Int64) -> Answer {
         guard token.family == family else { return .refused(.grantEnded) }
         if end == nil && time >= refreshEndsAt {
             if case .idle = rules.refreshEnd { end = .idle } else { end = .expired }
@@ -99,7 +99,7 @@ struct ModelServer {
             if rules.detectsReuse { end = .reused }
             return .refused(.grantEnded)
         }
-        if let set, let refusal = rules.refusedSets[set] { return .refused(refusal) }
+        if let target, let refusal = rules.refusedTargets[target] { return .refused(refusal) }
         // A second use within the grace is given the same token again, as django-oauth-toolkit does.
         if rules.isRotating, token.serial == current {
             spent = (current, time)

@@ -8,8 +8,8 @@ struct ModelStore {
     private(set) var refreshTokens: [Generation: ModelToken] = [:]
     /// True time at which the stored access token ends; nil if there is none.
     private(set) var accessEndsAt: Int64?
-    /// What is held of token sets, and the true times at which their tokens end.
-    private(set) var sets: [TokenSet: (times: AccessTokenTimes, endsAt: Int64?)] = [:]
+    /// What is held of token targets, and the true times at which their tokens end.
+    private(set) var targets: [TokenTarget: (times: AccessTokenTimes, endsAt: Int64?)] = [:]
     /// The wall clock at the last commit: what a restarted shell knows of a clock that was set back meanwhile.
     private(set) var lastSeen = Timestamp(microseconds: .min)
 
@@ -30,9 +30,9 @@ struct ModelStore {
         case .erase:
             refreshTokens = [:]
             accessEndsAt = nil
-            sets = [:]
+            targets = [:]
         case .replace:
-            (refreshTokens, sets) = ([:], [:])
+            (refreshTokens, targets) = ([:], [:])
             accessEndsAt = newEnd
             keep(refreshToken)
         case .store:
@@ -40,11 +40,11 @@ struct ModelStore {
             keep(refreshToken)
         case .storeGrant:
             keep(refreshToken)
-        case .storeSet(let set, let times):
-            sets[set] = (times, newEnd)
+        case .storeTarget(let target, let times):
+            targets[target] = (times, newEnd)
             keep(refreshToken)
-        case .eraseSet(let set):
-            sets[set] = nil
+        case .eraseTarget(let target):
+            targets[target] = nil
         }
     }
 

@@ -25,8 +25,8 @@ struct Promises {
     /// No request before this true time.
     private(set) var notBefore: Int64?
     private(set) var tokensExpected: ModelTokens?
-    /// Token sets whose tokens were issued since the last time that a clock told something else than true time.
-    private(set) var exactSets: Set<TokenSet> = []
+    /// Token targets whose tokens were issued since the last time that a clock told something else than true time.
+    private(set) var exactTargets: Set<TokenTarget> = []
     private var clockTroubleAt: Int64 = .min
 
     private(set) var spentGeneration = Generation(0)
@@ -69,16 +69,16 @@ struct Promises {
         succeed(offset: offset)
     }
 
-    /// The tokens of a set came: they prove the grant, and tell nothing about the age of the account's own access token.
-    mutating func succeed(_ set: TokenSet) {
+    /// The tokens of a target came: they prove the grant, and tell nothing about the age of the account's own access token.
+    mutating func succeed(_ target: TokenTarget) {
         (isAmbiguous, notBefore, refusals) = (false, nil, 0)
         (isUserCalled, tokensExpected) = (false, nil)
-        if clockTroubleAt < spentAt { exactSets.insert(set) } else { exactSets.remove(set) }
+        if clockTroubleAt < spentAt { exactTargets.insert(target) } else { exactTargets.remove(target) }
     }
 
-    private mutating func doubtSets(at time: Int64) {
+    private mutating func doubtTargets(at time: Int64) {
         clockTroubleAt = time
-        exactSets = []
+        exactTargets = []
     }
 
     /// A failure of the present grant's exchange has come.
@@ -95,7 +95,7 @@ struct Promises {
     }
 
     mutating func step(isSeen: Bool, at time: Int64) {
-        doubtSets(at: time)
+        doubtTargets(at: time)
         // A token of an earlier boot, or of before a pause, has only the wall clock to tell its age by.
         if !isSeen || wasRebooted || wasPaused { doubtSince = time }
         if wasRebooted { notBefore = nil }
@@ -103,14 +103,14 @@ struct Promises {
 
     /// Across a reboot only the wall clock counts: what it was before a step is forgotten.
     mutating func reboot(offset: Int64, at time: Int64) {
-        doubtSets(at: time)
+        doubtTargets(at: time)
         wasRebooted = true
         if offset != offsetAtSuccess { doubtSince = time }
         if offset != offsetAtFailure { notBefore = nil }
     }
 
     mutating func pause(offset: Int64, at time: Int64) {
-        doubtSets(at: time)
+        doubtTargets(at: time)
         wasPaused = true
         pausedAt = time
         if offset != offsetAtSuccess { doubtSince = time }

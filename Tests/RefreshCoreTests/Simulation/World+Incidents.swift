@@ -28,7 +28,7 @@ extension World {
             isOffline = false
             try tell(.connectivityRestored)
         case .callerComes, .accessTokenRejected, .personAsks, .userSignsOut, .userSignsIn, .accountEdited,
-            .tokenSetWanted, .tokenSetRejected:
+            .targetWanted, .targetRejected:
             try serve(incident)
         }
         if incident.isTrouble { promises.trouble(at: clock.trueTime) }
@@ -42,7 +42,7 @@ extension World {
             // The shell asks only if there is no token to give.
             if !machine.state.holdsAccessToken(for: .zero, at: clock.now) { try tell(.tokenNeeded) }
         case .accessTokenRejected: try tell(.accessTokenRejected)
-        case .tokenSetWanted, .tokenSetRejected: try askForSet(isRejected: incident == .tokenSetRejected)
+        case .targetWanted, .targetRejected: try askForTarget(isRejected: incident == .targetRejected)
         case .personAsks: try tell(.refreshRequested)
         case .userSignsOut: if random.chance(0.2) { try signOut() }
         case .userSignsIn: if needsSignIn { try signIn() }
@@ -56,11 +56,11 @@ extension World {
         }
     }
 
-    /// The shell asks only if there is no token of the set to give, or the one that there is was refused.
-    private mutating func askForSet(isRejected: Bool) throws(Violation) {
-        let set = random.pick(Climate.sets)
-        let isHeld = store.sets[set].map { $0.times.remaining(at: clock.now) > .zero } ?? false
-        if isHeld == isRejected { try tell(isRejected ? .tokenSetRejected(set) : .tokenSetNeeded(set)) }
+    /// The shell asks only if there is no token of the target to give, or the one that there is was refused.
+    private mutating func askForTarget(isRejected: Bool) throws(Violation) {
+        let target = random.pick(Climate.targets)
+        let isHeld = store.targets[target].map { $0.times.remaining(at: clock.now) > .zero } ?? false
+        if isHeld == isRejected { try tell(isRejected ? .targetRejected(target) : .targetNeeded(target)) }
     }
 
     private mutating func tell(_ event: Event) throws(Violation) {

@@ -23,7 +23,7 @@ extension World {
         if case .tokensIssued = event, promises.tokensExpected != nil {
             try require(effects.first == .persist(.store), "the answer to a request of the present grant is dropped")
         }
-        try checkSets(event, from: old, to: new, effects)
+        try checkTargets(event, from: old, to: new, effects)
         try checkKeptBack(event, from: old, effects)
     }
 
@@ -39,21 +39,21 @@ extension World {
         try require(isLate || isDying || backOff.kind == .transient, "a token in doubt is sent again too early")
     }
 
-    /// What is asked for sets leaves the account's own token as it is, and its user in peace.
-    private func checkSets(
+    /// What is asked for targets leaves the account's own token as it is, and its user in peace.
+    private func checkTargets(
         _ event: Event,
         from old: RefreshState,
         to new: RefreshState,
         _ effects: [Effect]
     ) throws(Violation) {
-        guard event.isAboutSet else { return }
-        try require(new.accessToken == old.accessToken, "a token set changes the account's own access token")
+        guard event.isAboutTarget else { return }
+        try require(new.accessToken == old.accessToken, "a token target changes the account's own access token")
         let isCalled = old.phase != new.phase && new.phase.isForUser
-        try require(!isCalled, "the user is called because of a token set")
-        guard case .tokenSetIssued(let set, _, _) = event, promises.tokensExpected != nil else { return }
+        try require(!isCalled, "the user is called because of a token target")
+        guard case .targetIssued(let target, _, _) = event, promises.tokensExpected != nil else { return }
         var isKept = false
-        if case .persist(.storeSet(set, _))? = effects.first { isKept = true }
-        try require(isKept, "the answer for a token set of the present grant is dropped")
+        if case .persist(.storeTarget(target, _))? = effects.first { isKept = true }
+        try require(isKept, "the answer for a token target of the present grant is dropped")
     }
 
     /// After all effects of an event are done.
@@ -65,17 +65,17 @@ extension World {
         let isRaised = !tokens.issuance.isRotated || machine.state.generation > promises.spentGeneration
         try require(isRaised, "a new refresh token under an old generation")
         try require(held == tokens.refreshToken, "the refresh token that was issued is lost")
-        guard case .tokenSetIssued(let set, _, _) = event else {
+        guard case .targetIssued(let target, _, _) = event else {
             try require(store.accessEndsAt == tokens.accessEndsAt, "the access token that was issued is lost")
             return promises.succeed(offset: clock.wallOffset)
         }
-        try require(store.sets[set]?.endsAt == tokens.accessEndsAt, "the token of a set is lost")
-        promises.succeed(set)
+        try require(store.targets[target]?.endsAt == tokens.accessEndsAt, "the token of a target is lost")
+        promises.succeed(target)
     }
 
     /// Before a request leaves.
-    mutating func checkSending(_ lease: Lease, _ token: ModelToken, for set: TokenSet?) throws(Violation) {
-        try require(set == nil || !store.state.isOutcomeUnknown, "a set is asked for while an outcome is unknown")
+    mutating func checkSending(_ lease: Lease, _ token: ModelToken, for target: TokenTarget?) throws(Violation) {
+        try require(target == nil || !store.state.isOutcomeUnknown, "a target is asked for while an outcome is unknown")
         try require(store.state.phase == .refreshing(lease), "a request leaves before its lease is on disk")
         let isSpending = underWay.contains { $0.lease.generation == lease.generation && $0.epoch == promises.epoch }
         try require(!isSpending, "two requests for generation \(lease.generation)")
@@ -166,12 +166,12 @@ extension World {
         try checkSetBelief()
     }
 
-    /// A set's token that would be handed out is valid.
+    /// A target's token that would be handed out is valid.
     private func checkSetBelief() throws(Violation) {
         guard !climate.tellsLeaseEndEarly else { return }
-        for (set, held) in store.sets where promises.exactSets.contains(set) {
+        for (target, held) in store.targets where promises.exactTargets.contains(target) {
             let isBelieved = held.times.remaining(at: clock.now) > .zero
-            try require(!isBelieved || held.endsAt.map { $0 > clock.trueTime } == true, "a set's token has ended")
+            try require(!isBelieved || held.endsAt.map { $0 > clock.trueTime } == true, "a target's token has ended")
         }
     }
 
@@ -209,14 +209,14 @@ extension Event {
     /// Whether it brings tokens that the server has just issued.
     fileprivate var isIssuance: Bool {
         if case .tokensIssued = self { return true }
-        if case .tokenSetIssued = self { return true }
+        if case .targetIssued = self { return true }
         return false
     }
 
-    /// Whether it is about a token set.
-    fileprivate var isAboutSet: Bool {
+    /// Whether it is about a token target.
+    fileprivate var isAboutTarget: Bool {
         switch self {
-        case .tokenSetNeeded, .tokenSetRejected, .tokenSetIssued, .tokenSetFailed: true
+        case .targetNeeded, .targetRejected, .targetIssued, .targetFailed: true
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued,
             .refreshFailed, .demandRefused, .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported,
             .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated,

@@ -51,8 +51,8 @@ extension World {
                 at: clock.now
             )
             machine = next
-        case .send(let lease, let set):
-            try send(lease, for: set)
+        case .send(let lease, let target):
+            try send(lease, for: target)
         case .publish(let change):
             try checkPublished(change, next.state)
         }
@@ -65,11 +65,11 @@ extension World {
         return true
     }
 
-    private mutating func send(_ lease: Lease, for set: TokenSet?) throws(Violation) {
+    private mutating func send(_ lease: Lease, for target: TokenTarget?) throws(Violation) {
         guard let token = store.refreshTokens[lease.generation] else {
             throw Violation(text: "generation \(lease.generation) is to be spent, but its token is lost")
         }
-        try checkSending(lease, token, for: set)
+        try checkSending(lease, token, for: target)
         exchanges += 1
         let fate = drawFate()
         trace.note(.exchange(fate), at: clock.trueTime)
@@ -77,7 +77,7 @@ extension World {
         var exchange = Exchange(
             number: exchanges,
             lease: lease,
-            set: set,
+            target: target,
             epoch: promises.epoch,
             fate: fate,
             sentAt: sentAt,
@@ -95,7 +95,7 @@ extension World {
         }
         let isProcessed = [.well, .wrong(.slow), .wrong(.late), .wrong(.answerLost)].contains(fate)
         if isProcessed {
-            requests.append(Request(exchange: exchanges, token: token, set: set, arrivesAt: sentAt + work))
+            requests.append(Request(exchange: exchanges, token: token, target: target, arrivesAt: sentAt + work))
         }
         var takes = work + random.microseconds(0.01, 0.4)
         if fate == .wrong(.late) || fate == .wrong(.answerLost) && random.chance(0.5) { takes = limit }
@@ -132,7 +132,7 @@ extension World {
             case .tokens(let tokens):
                 try deliver(tokens, of: ended)
             case .refused(let failureClass):
-                if ended.set == nil { promises.refusals += 1 }
+                if ended.target == nil { promises.refusals += 1 }
                 try handle(ended.failed(RefreshFailure(model: failureClass)))
             }
             return

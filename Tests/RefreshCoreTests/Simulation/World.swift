@@ -102,7 +102,7 @@ struct World {
     }
 
     private mutating func arrive(_ request: Request, at time: Int64) {
-        let answer = server.refresh(request.token, for: request.set, at: time)
+        let answer = server.refresh(request.token, for: request.target, at: time)
         guard let index = underWay.firstIndex(where: { $0.number == request.exchange }) else {
             // Nobody waits for it any more; to the server it was a use, or a replay, like any other.
             promises.isAmbiguous = true

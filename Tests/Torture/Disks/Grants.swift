@@ -31,10 +31,10 @@ extension Grants.Grant {
         phase = Step.Phase(state.phase)
         // The one before the previous must be gone, and the next one cannot be there.
         for candidate in max(0, generation - 2)...generation + 1 {
-            let token = try store.refreshToken(of: record.account.id, generation: Generation(candidate))
+            let token = try store.tokens.refreshToken(of: record.account.id, generation: Generation(candidate))
             refreshTokens[candidate] = token?.secret.reveal()
         }
-        accessToken = try store.accessToken(of: record.account.id)?.secret.reveal()
+        accessToken = try store.tokens.accessToken(of: record.account.id)?.secret.reveal()
     }
 }
 

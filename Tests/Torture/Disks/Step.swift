@@ -34,9 +34,9 @@ enum Step {
         case .signIn(let name): try store.commit([Sample.signIn(name, grants, in: store)])
         case .signOut(let name): try store.commit([Sample.write(name, grants, in: store, phase: .signedOut)])
         case .remove(let name): try store.remove(Sample.id(of: name, in: store))
-        case .beginRekey: try store.beginRekey(to: Sample.otherKey(than: store.keyIdentifier))
-        case .reseal: _ = try store.reseal(limit: 2)
-        case .forgetRetiredKey: try store.forgetRetiredKey()
+        case .beginRekey: try store.rekeying.begin(to: Sample.otherKey(than: store.rekeying.keyIdentifier))
+        case .reseal: _ = try store.rekeying.reseal(limit: 2)
+        case .forgetRetiredKey: try store.rekeying.forgetRetiredKey()
         }
     }
 

@@ -1,32 +1,32 @@
 import RefreshCore
 import Testing
 
-/// Token sets spend the account's refresh token and never decide about its grant.
-struct RefreshMachineTokenSetTests {
+/// Token targets spend the account's refresh token and never decide about its grant.
+struct RefreshMachineTargetTests {
     private typealias Fixture = MachineFixture
 
     private let start = MachineFixture.start
-    private let set: TokenSet
+    private let target: TokenTarget
 
     init() throws {
-        set = try TokenSet(scopes: ["mail"])
+        target = try TokenTarget(scopes: ["mail"])
     }
 
     private func begin(at now: Moment) -> [Effect] {
-        [.persist(.unchanged), .send(Lease(generation: Fixture.generation, startedAt: now), for: set)]
+        [.persist(.unchanged), .send(Lease(generation: Fixture.generation, startedAt: now), for: target)]
     }
 
-    /// An account whose request for the set is under way.
+    /// An account whose request for the target is under way.
     private func asking() -> RefreshMachine {
         var machine = Fixture.machine(.scheduled)
-        _ = machine.handle(.tokenSetNeeded(set), at: start, jitter: 0)
+        _ = machine.handle(.targetNeeded(target), at: start, jitter: 0)
         return machine
     }
 
-    @Test func `a set is asked for under a lease like any other`() {
+    @Test func `a target is asked for under a lease like any other`() {
         var machine = Fixture.machine(.scheduled)
         let now = start.later(.seconds(5))
-        #expect(machine.handle(.tokenSetNeeded(set), at: now, jitter: 0) == begin(at: now))
+        #expect(machine.handle(.targetNeeded(target), at: now, jitter: 0) == begin(at: now))
         #expect(machine.state.phase == .refreshing(Lease(generation: Fixture.generation, startedAt: now)))
         #expect(machine.state.deadline == now.wall + Lease.duration)
     }
@@ -40,25 +40,25 @@ struct RefreshMachineTokenSetTests {
     func `where the account is not in order its own exchange goes first, if one may start`(phase: Phase, starts: Bool) {
         var machine = Fixture.machine(phase)
         let now = start.later(.seconds(2))
-        #expect(machine.handle(.tokenSetNeeded(set), at: now, jitter: 0) == (starts ? Fixture.begin(at: now) : []))
+        #expect(machine.handle(.targetNeeded(target), at: now, jitter: 0) == (starts ? Fixture.begin(at: now) : []))
     }
 
     @Test func `a refresh that is due goes first`() {
         var machine = Fixture.machine(.scheduled)
         let now = start.later(.seconds(2400))
-        #expect(machine.handle(.tokenSetNeeded(set), at: now, jitter: 0) == Fixture.begin(at: now))
+        #expect(machine.handle(.targetNeeded(target), at: now, jitter: 0) == Fixture.begin(at: now))
     }
 
-    @Test func `the answer for a set rotates the grant and leaves the account's own token as it is`() throws {
+    @Test func `the answer for a target rotates the grant and leaves the account's own token as it is`() throws {
         var machine = asking()
         let own = machine.state.accessToken
         let effects = machine.handle(
-            .tokenSetIssued(set, Fixture.generation, Fixture.issuance),
+            .targetIssued(target, Fixture.generation, Fixture.issuance),
             at: start.later(.seconds(1)),
             jitter: 0.5
         )
         let times = AccessTokenTimes(issuedAt: start, lifetime: .seconds(3600), refreshAfter: .seconds(2400))
-        #expect(effects == [.persist(.storeSet(set, times)), .publish(.tokenSetRefreshed(set))])
+        #expect(effects == [.persist(.storeTarget(target, times)), .publish(.targetRefreshed(target))])
         #expect(machine.state.generation == Fixture.generation.next)
         #expect(machine.state.previous?.generation == Fixture.generation)
         #expect(machine.state.accessToken == own)
@@ -66,12 +66,12 @@ struct RefreshMachineTokenSetTests {
         #expect(machine.state.deadline == start.wall + .seconds(2400))
     }
 
-    @Test func `an answer for a set that comes after its lease is kept`() {
+    @Test func `an answer for a target that comes after its lease is kept`() {
         var machine = asking()
         _ = machine.handle(.deadlineReached, at: start.later(Lease.duration), jitter: 0)
         #expect(machine.state.isOutcomeUnknown)
         let effects = machine.handle(
-            .tokenSetIssued(set, Fixture.generation, Fixture.issuance),
+            .targetIssued(target, Fixture.generation, Fixture.issuance),
             at: start.later(.seconds(46)),
             jitter: 0
         )
@@ -80,20 +80,20 @@ struct RefreshMachineTokenSetTests {
         #expect(!machine.state.isOutcomeUnknown)
     }
 
-    @Test func `an answer for a set of an earlier grant is dropped`() {
+    @Test func `an answer for a target of an earlier grant is dropped`() {
         var machine = asking()
         _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: start, jitter: 0)
-        let effects = machine.handle(.tokenSetIssued(set, Fixture.generation, Fixture.issuance), at: start, jitter: 0)
+        let effects = machine.handle(.targetIssued(target, Fixture.generation, Fixture.issuance), at: start, jitter: 0)
         #expect(effects == [.publish(.staleAnswerDropped(Fixture.generation))])
     }
 
     @Test(arguments: [FailureClass.misconfigured, .rejected, .userRequired, .unavailable, .unreachable])
-    func `a refusal of a set concerns its callers only`(failureClass: FailureClass) {
+    func `a refusal of a target concerns its callers only`(failureClass: FailureClass) {
         let before = Fixture.machine(.scheduled).state
         var machine = asking()
         let failure = Fixture.failure(failureClass)
-        let effects = machine.handle(.tokenSetFailed(set, Fixture.generation, failure), at: start, jitter: 0)
-        #expect(effects == [.persist(.unchanged), .publish(.tokenSetFailed(set, failure))])
+        let effects = machine.handle(.targetFailed(target, Fixture.generation, failure), at: start, jitter: 0)
+        #expect(effects == [.persist(.unchanged), .publish(.targetFailed(target, failure))])
         #expect(machine.state == before)
     }
 
@@ -138,14 +138,14 @@ struct RefreshMachineTokenSetTests {
         #expect(machine.handle(event, at: now, jitter: 0) == [.persist(.unchanged), .send(lease)])
     }
 
-    @Test func `whether the grant has ended is asked without the set`() {
+    @Test func `whether the grant has ended is asked without the target`() {
         var machine = asking()
         let failure = Fixture.failure(.grantEnded)
         let now = start.later(.seconds(1))
         let lease = Lease(generation: Fixture.generation, startedAt: now)
         #expect(
-            machine.handle(.tokenSetFailed(set, Fixture.generation, failure), at: now, jitter: 0)
-                == [.persist(.unchanged), .publish(.tokenSetFailed(set, failure)), .send(lease)]
+            machine.handle(.targetFailed(target, Fixture.generation, failure), at: now, jitter: 0)
+                == [.persist(.unchanged), .publish(.targetFailed(target, failure)), .send(lease)]
         )
         var good = machine
         _ = good.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: now, jitter: 0)
@@ -159,30 +159,30 @@ struct RefreshMachineTokenSetTests {
         )
     }
 
-    @Test func `an answer for a set that is lost is asked after soon, by the account's own exchange`() {
+    @Test func `an answer for a target that is lost is asked after soon, by the account's own exchange`() {
         var machine = RefreshMachine(state: asking().state, policy: RefreshPolicy(rotationGrace: .seconds(60)))
         let failure = Fixture.failure(.unanswered)
-        _ = machine.handle(.tokenSetFailed(set, Fixture.generation, failure), at: start, jitter: 0)
+        _ = machine.handle(.targetFailed(target, Fixture.generation, failure), at: start, jitter: 0)
         #expect(machine.state.isOutcomeUnknown)
         #expect(machine.state.deadline == start.wall + .seconds(1))
         let now = start.later(.seconds(2))
-        #expect(machine.handle(.tokenSetNeeded(set), at: now, jitter: 0) == Fixture.begin(at: now))
+        #expect(machine.handle(.targetNeeded(target), at: now, jitter: 0) == Fixture.begin(at: now))
     }
 
     @Test func `a server that asks to wait is not asked for anything meanwhile`() {
         var machine = asking()
         let failure = Fixture.failure(.unavailable, retryAfter: .seconds(600))
-        _ = machine.handle(.tokenSetFailed(set, Fixture.generation, failure), at: start, jitter: 0)
+        _ = machine.handle(.targetFailed(target, Fixture.generation, failure), at: start, jitter: 0)
         #expect(machine.state.phase.backOffKind == .serverAsked)
-        #expect(machine.handle(.tokenSetNeeded(set), at: start.later(.seconds(599)), jitter: 0) == [])
+        #expect(machine.handle(.targetNeeded(target), at: start.later(.seconds(599)), jitter: 0) == [])
     }
 
-    @Test func `a rejected token of a set is erased, and replaced where one may ask`() {
+    @Test func `a rejected token of a target is erased, and replaced where one may ask`() {
         var machine = Fixture.machine(.scheduled)
         #expect(
-            machine.handle(.tokenSetRejected(set), at: start, jitter: 0)
-                == [.persist(.eraseSet(set)), .send(Fixture.lease, for: set)]
+            machine.handle(.targetRejected(target), at: start, jitter: 0)
+                == [.persist(.eraseTarget(target)), .send(Fixture.lease, for: target)]
         )
-        #expect(machine.handle(.tokenSetRejected(set), at: start, jitter: 0) == [.persist(.eraseSet(set))])
+        #expect(machine.handle(.targetRejected(target), at: start, jitter: 0) == [.persist(.eraseTarget(target))])
     }
 }

@@ -1,7 +1,10 @@
 import NIOHTTP1
 package import RefreshCore
 
-extension OAuthClient {
+/// Registers clients at servers that take any, and manages their registrations (RFC 7591, RFC 7592).
+package struct ClientRegistrar: Sendable {
+    let servers: ServerAccess
+
     /// Registers a client (RFC 7591 §3).
     ///
     /// Sent once: a server that answers too late has one client more, which harms nobody.
@@ -9,7 +12,7 @@ extension OAuthClient {
         _ request: RegistrationRequest
     ) async -> Result<RegisteredClient, RefreshFailure> {
         do throws(RefreshFailure) {
-            let metadata = try await metadata(for: request.client)
+            let metadata = try await servers.metadata(for: request.client)
             guard let endpoint = metadata.endpoints.registration else {
                 throw request.client.misconfigured(
                     "the server registers no clients by itself: its administrator has to, and gives the client id"
@@ -25,7 +28,7 @@ extension OAuthClient {
             }
             let message = HTTPTransport.Request(
                 endpoint: endpoint,
-                headers: registrationHeaders(request.initialAccessToken, request.client.profile),
+                headers: headers(request.initialAccessToken, request.client.profile),
                 body: request.document.bytes,
                 caFile: request.client.profile?.caFile
             )
@@ -50,7 +53,7 @@ extension OAuthClient {
         let message = HTTPTransport.Request(
             endpoint: endpoint,
             method: .DELETE,
-            headers: registrationHeaders(management.accessToken, client.profile),
+            headers: headers(management.accessToken, client.profile),
             caFile: client.profile?.caFile
         )
         do throws(RefreshFailure) {
@@ -64,15 +67,94 @@ extension OAuthClient {
         }
     }
 
+    /// Has the server give a client another secret before the present one ends: what it knows of the client is read and sent back
+    /// (RFC 7592 §2.1, §2.2), which is when servers renew secrets.
+    ///
+    /// - Parameter keep: stores the registration as reading has made it, before anything else is sent with what is new in it; false
+    ///   ends the renewal there.
+    /// - Returns: nil if `keep` has ended it, which has all there is to store.
+    @concurrent package func renew(
+        _ management: RegistrationManagement,
+        of client: RequestingClient,
+        keep: @Sendable (ClientRegistration) async -> Bool
+    ) async -> RegistrationRenewal? {
+        var registration = client.registration
+        guard let end = registration.clientSecretExpiresAt else {
+            return RegistrationRenewal(registration: registration, failure: nil)
+        }
+        let before = registration.clientSecret
+        let isRenewed = { (new: ClientRegistration) in
+            new.clientSecretExpiresAt.map { $0 > end || $0 == end && new.clientSecret != before } ?? true
+        }
+        do throws(RefreshFailure) {
+            let known = try await answer(
+                to: nil,
+                management,
+                of: client,
+                within: servers.configuration.totalTimeout / 4
+            )
+            registration.renewed(by: known, at: client.issuer)
+            if isRenewed(registration) { return RegistrationRenewal(registration: registration, failure: nil) }
+            guard await keep(registration) else { return nil }
+            var document = known.fields.filter { !Self.serversOwn.contains($0.key) }
+            document["client_id"] = .string(registration.clientID)
+            let renewed = try await answer(
+                to: document,
+                registration.management ?? management,
+                of: client,
+                within: servers.configuration.totalTimeout * 3 / 4
+            )
+            registration.renewed(by: renewed, at: client.issuer)
+            guard isRenewed(registration) else {
+                throw client.misconfigured("the server keeps the client's registration, and its secret ends as before")
+            }
+            return RegistrationRenewal(registration: registration, failure: nil)
+        } catch {
+            return RegistrationRenewal(registration: registration, failure: error)
+        }
+    }
+
+    /// What an update must not say (RFC 7592 §2.2); the secret is not ours to choose.
+    private static let serversOwn: Set = [
+        "registration_access_token", "registration_client_uri", "client_secret", "client_secret_expires_at",
+        "client_id_issued_at",
+    ]
+
+    /// - Parameters:
+    ///   - document: what the registration is to become; nil only reads it.
+    ///   - limit: for both together what any request may take, which is less than the end of the daemon may (`TimeoutStopSec=`): what
+    ///     a killed daemon was told is lost.
+    private func answer(
+        to document: [String: JSONValue]?,
+        _ management: RegistrationManagement,
+        of client: RequestingClient,
+        within limit: Duration
+    ) async throws(RefreshFailure) -> AnswerBody {
+        guard let endpoint = Endpoint(management.uri) else {
+            throw client.misconfigured("the address of the client's registration is none")
+        }
+        let message = HTTPTransport.Request(
+            endpoint: endpoint,
+            method: document == nil ? .GET : .PUT,
+            headers: headers(management.accessToken, client.profile),
+            body: document.map { JSONValue.object($0).bytes },
+            caFile: client.profile?.caFile
+        )
+        return try await reply(to: message, of: client, hiding: management.accessToken, within: limit) {
+            (200...299).contains($0.status) && $1.fields["client_id"]?.text == client.registration.clientID
+        }
+    }
+
     /// Whether a client of `issuer` may show its registration's token at `uri`: what listens on this machine is shown none of a server
     /// elsewhere.
     package static func isManagementURI(_ uri: String, of issuer: Issuer) -> Bool {
         Endpoint(uri).map { !$0.isLoopback || issuer.isLoopback } ?? false
     }
 
-    func registrationHeaders(_ token: Secret?, _ profile: ProviderProfile?) -> HTTPHeaders {
+    private func headers(_ token: Secret?, _ profile: ProviderProfile?) -> HTTPHeaders {
         var headers: HTTPHeaders = [
-            "accept": "application/json", "content-type": "application/json", "user-agent": configuration.userAgent,
+            "accept": "application/json", "content-type": "application/json",
+            "user-agent": servers.configuration.userAgent,
         ]
         for (name, value) in profile?.headers ?? [:] { headers.replaceOrAdd(name: name, value: value) }
         if let token { headers.add(name: "authorization", value: "Bearer " + token.reveal()) }
@@ -82,7 +164,7 @@ extension OAuthClient {
     /// The body of the answer that `isSuccess` takes.
     ///
     /// - Parameter limit: how long it may take; nil for as long as any request.
-    func reply(
+    private func reply(
         to message: HTTPTransport.Request,
         of client: RequestingClient,
         hiding secret: Secret?,
@@ -91,8 +173,8 @@ extension OAuthClient {
     ) async throws(RefreshFailure) -> AnswerBody {
         let conclusion: AuthenticatedPost.Conclusion
         do throws(TransportFailure) {
-            let limit = limit ?? configuration.totalTimeout
-            let answer = try await transport.send(message, before: configuration.uptime() + limit)
+            let limit = limit ?? servers.configuration.totalTimeout
+            let answer = try await servers.transport.send(message, before: servers.configuration.uptime() + limit)
             let body = AnswerBody(answer)
             if isSuccess(answer, body) { return body }
             let signal = FailureSignal(answer, body, from: message.endpoint, workedBefore: false)
@@ -106,11 +188,11 @@ extension OAuthClient {
             conclusion = AuthenticatedPost.Conclusion(
                 answer: .failure(error),
                 body: nil,
-                row: FailureTable.standard.row(for: FailureSignal(error, now: configuration.now())),
+                row: FailureTable.standard.row(for: FailureSignal(error, now: servers.configuration.now())),
                 foundEncoding: nil
             )
         }
-        throw client.failure(conclusion, hiding: secret.map { [$0] } ?? [], now: configuration.now())
+        throw client.failure(conclusion, hiding: secret.map { [$0] } ?? [], now: servers.configuration.now())
     }
 
     private func registered(_ fields: [String: JSONValue], for request: RegistrationRequest) -> RegisteredClient {
@@ -118,8 +200,8 @@ extension OAuthClient {
         let method = fields["token_endpoint_auth_method"]?.text.flatMap(ClientAuthentication.init)
         let algorithm = fields["id_token_signed_response_alg"]?.text.flatMap {
             // Without a secret nothing can be signed with it.
-            let isUsable = said.secret != nil || !Self.isSymmetric(idTokenAlgorithm: $0)
-            return isUsable && Self.idTokenAlgorithms.contains($0) ? $0 : nil
+            let isUsable = said.secret != nil || !IDTokenAlgorithm.isSymmetric($0)
+            return isUsable && IDTokenAlgorithm.names.contains($0) ? $0 : nil
         }
         let registration = ClientRegistration(
             clientID: fields["client_id"]?.text ?? "",
@@ -152,7 +234,7 @@ struct RegistrationAnswer {
         concernsSecret = self.secret != nil || fields["client_secret_expires_at"] != nil
         managementToken = secret("registration_access_token")
         managementURI = fields["registration_client_uri"]?.text.flatMap {
-            OAuthClient.isManagementURI($0, of: issuer) ? $0 : nil
+            ClientRegistrar.isManagementURI($0, of: issuer) ? $0 : nil
         }
         // 0 means that it does not end.
         secretExpiresAt = fields["client_secret_expires_at"]?.seconds.flatMap {
@@ -232,81 +314,6 @@ package struct RegistrationRenewal: Sendable {
     package let registration: ClientRegistration
     /// Why the secret does not last longer; nil if it does.
     package let failure: RefreshFailure?
-}
-
-extension OAuthClient {
-    /// Has the server give a client another secret before the present one ends: what it knows of the client is read and sent back
-    /// (RFC 7592 §2.1, §2.2), which is when servers renew secrets.
-    ///
-    /// - Parameter keep: stores the registration as reading has made it, before anything else is sent with what is new in it; false
-    ///   ends the renewal there.
-    /// - Returns: nil if `keep` has ended it, which has all there is to store.
-    @concurrent package func renew(
-        _ management: RegistrationManagement,
-        of client: RequestingClient,
-        keep: @Sendable (ClientRegistration) async -> Bool
-    ) async -> RegistrationRenewal? {
-        var registration = client.registration
-        guard let end = registration.clientSecretExpiresAt else {
-            return RegistrationRenewal(registration: registration, failure: nil)
-        }
-        let before = registration.clientSecret
-        let isRenewed = { (new: ClientRegistration) in
-            new.clientSecretExpiresAt.map { $0 > end || $0 == end && new.clientSecret != before } ?? true
-        }
-        do throws(RefreshFailure) {
-            let known = try await answer(to: nil, management, of: client, within: configuration.totalTimeout / 4)
-            registration.renewed(by: known, at: client.issuer)
-            if isRenewed(registration) { return RegistrationRenewal(registration: registration, failure: nil) }
-            guard await keep(registration) else { return nil }
-            var document = known.fields.filter { !Self.serversOwn.contains($0.key) }
-            document["client_id"] = .string(registration.clientID)
-            let renewed = try await answer(
-                to: document,
-                registration.management ?? management,
-                of: client,
-                within: configuration.totalTimeout * 3 / 4
-            )
-            registration.renewed(by: renewed, at: client.issuer)
-            guard isRenewed(registration) else {
-                throw client.misconfigured("the server keeps the client's registration, and its secret ends as before")
-            }
-            return RegistrationRenewal(registration: registration, failure: nil)
-        } catch {
-            return RegistrationRenewal(registration: registration, failure: error)
-        }
-    }
-
-    /// What an update must not say (RFC 7592 §2.2); the secret is not ours to choose.
-    private static let serversOwn: Set = [
-        "registration_access_token", "registration_client_uri", "client_secret", "client_secret_expires_at",
-        "client_id_issued_at",
-    ]
-
-    /// - Parameters:
-    ///   - document: what the registration is to become; nil only reads it.
-    ///   - limit: for both together what any request may take, which is less than the end of the daemon may (`TimeoutStopSec=`): what
-    ///     a killed daemon was told is lost.
-    private func answer(
-        to document: [String: JSONValue]?,
-        _ management: RegistrationManagement,
-        of client: RequestingClient,
-        within limit: Duration
-    ) async throws(RefreshFailure) -> AnswerBody {
-        guard let endpoint = Endpoint(management.uri) else {
-            throw client.misconfigured("the address of the client's registration is none")
-        }
-        let message = HTTPTransport.Request(
-            endpoint: endpoint,
-            method: document == nil ? .GET : .PUT,
-            headers: registrationHeaders(management.accessToken, client.profile),
-            body: document.map { JSONValue.object($0).bytes },
-            caFile: client.profile?.caFile
-        )
-        return try await reply(to: message, of: client, hiding: management.accessToken, within: limit) {
-            (200...299).contains($0.status) && $1.fields["client_id"]?.text == client.registration.clientID
-        }
-    }
 }
 
 extension ClientRegistration {

@@ -1,8 +1,11 @@
 /// What an access token is asked for beside the account's default one: scopes, resources, an audience, claims.
 ///
-/// Two callers who name the same scopes and resources, in whatever order, ask for the same set and share its token. A set spends
-/// the account's one refresh token like any other refresh, and has no schedule: it is obtained when somebody asks for it.
-package struct TokenSet: Hashable, Sendable {
+/// Two callers who name the same scopes and resources, in whatever order, ask for the same target and share its token. A token of a
+/// target spends the account's one refresh token like any other refresh, and has no schedule: it is obtained when somebody asks for it.
+///
+/// Callers know it as a *token set*: the interface (`tokenSets`, `TokenSetStatus`, `TokenSetRefused`), the texts of `authctl`, the
+/// journal (`AUTHREFRESH_TOKEN_SET`) and the table `token_set` keep that name.
+package struct TokenTarget: Hashable, Sendable {
     /// `scope` of RFC 6749 §6: sorted, each once. Empty: not sent, so the server gives what the grant holds.
     package let scopes: [String]
     /// `resource` of RFC 8707 §2.2: absolute URIs, sorted, each once. Empty: not sent.
@@ -13,32 +16,32 @@ package struct TokenSet: Hashable, Sendable {
     /// parts. Nil: not sent.
     package let claims: String?
 
-    /// Sets that an account may hold valid tokens of. A person's programs use a handful of resources; sixteen tokens of 16 KiB, the
+    /// Targets that an account may hold valid tokens of. A person's programs use a handful of resources; sixteen tokens of 16 KiB, the
     /// largest seen, are a quarter of a megabyte.
     package static let maximum = 16
-    /// Bytes of `text`: the names of a dozen long scopes. A page of 500 accounts, each with all its sets, stays below 16 MiB.
+    /// Bytes of `text`: the names of a dozen long scopes. A page of 500 accounts, each with all its targets, stays below 16 MiB.
     package static let longestText = 1_024
 
     /// The scope that asks for a refresh token (OpenID Connect Core §11).
     package static let offlineAccess = "offline_access"
 
-    /// - Throws: `TokenSetError` for what no server could take.
+    /// - Throws: `TokenTargetError` for what no server could take.
     package init(
         scopes: [String] = [],
         resources: [String] = [],
         audience: String? = nil,
         claims: String? = nil
-    ) throws(TokenSetError) {
+    ) throws(TokenTargetError) {
         guard !scopes.isEmpty || !resources.isEmpty || audience != nil || claims != nil else { throw .empty }
-        for scope in scopes where !TokenSet.isScopeToken(scope) { throw .scope(scope) }
-        for resource in resources where !TokenSet.isResource(resource) { throw .resource(resource) }
-        if let audience, !TokenSet.isAudience(audience) { throw .audience(audience) }
+        for scope in scopes where !TokenTarget.isScopeToken(scope) { throw .scope(scope) }
+        for resource in resources where !TokenTarget.isResource(resource) { throw .resource(resource) }
+        if let audience, !TokenTarget.isAudience(audience) { throw .audience(audience) }
         self.scopes = Set(scopes).sorted()
         self.resources = Set(resources).sorted()
-        if let claims, !TokenSet.isObject(claims) { throw .claims }
+        if let claims, !TokenTarget.isObject(claims) { throw .claims }
         self.audience = audience
         self.claims = claims
-        guard text.utf8.count <= TokenSet.longestText else { throw .tooLong }
+        guard text.utf8.count <= TokenTarget.longestText else { throw .tooLong }
     }
 
     /// Its only name: a line for each part, `scope …`, `resource …`, `audience …`, `claims …`, in this order. What the store calls it by.
@@ -49,7 +52,7 @@ package struct TokenSet: Hashable, Sendable {
         return lines.joined(separator: "\n")
     }
 
-    /// Nil if `text` is not what `text` gives for some set.
+    /// Nil if `text` is not what `text` gives for some target.
     package init?(text: String) {
         var (scopes, resources, audiences, claims): ([String], [String], [String], [String]) = ([], [], [], [])
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -63,9 +66,14 @@ package struct TokenSet: Hashable, Sendable {
             default: return nil
             }
         }
-        let set = try? TokenSet(scopes: scopes, resources: resources, audience: audiences.first, claims: claims.first)
-        guard let set, set.text == text else { return nil }
-        self = set
+        let target = try? TokenTarget(
+            scopes: scopes,
+            resources: resources,
+            audience: audiences.first,
+            claims: claims.first
+        )
+        guard let target, target.text == text else { return nil }
+        self = target
     }
 
     /// `scope-token` of RFC 6749 §3.3.
@@ -104,8 +112,8 @@ package struct TokenSet: Hashable, Sendable {
     }
 }
 
-/// What is wrong with a token set that was asked for.
-package enum TokenSetError: Error, Hashable, Sendable {
+/// What is wrong with a token target that was asked for.
+package enum TokenTargetError: Error, Hashable, Sendable {
     /// It asks for nothing: that is the account's default token.
     case empty
     /// No scope token of RFC 6749 §3.3.
@@ -115,6 +123,6 @@ package enum TokenSetError: Error, Hashable, Sendable {
     case audience(String)
     /// No JSON object.
     case claims
-    /// Longer than `TokenSet.longestText`.
+    /// Longer than `TokenTarget.longestText`.
     case tooLong
 }

@@ -4,58 +4,60 @@ import RefreshCore
 
 /// Changing the store's key while the store is in use.
 ///
-/// The store knows of both keys from `beginRekey` on, and of the new one alone from the end of the last `reseal`: whenever the process
+/// The store knows of both connection.keys from `begin` on, and of the new one alone from the end of the last `reseal`: whenever the process
 /// ends in between, the store opens if both are at hand, and goes on where it was.
-extension AccountStore {
-    /// Names the key that everything new is sealed with (`StoreKey.identifier`).
-    package var keyIdentifier: String { keys.newest.identifier }
+package struct Rekeying {
+    let connection: StoreConnection
 
-    /// Names the keys that it takes to open the store and its copies: one, or both while the key is changed.
-    package var keyIdentifiers: [String] { [keys.current, keys.next].compactMap { $0?.identifier } }
+    /// Names the key that everything new is sealed with (`StoreKey.identifier`).
+    package var keyIdentifier: String { connection.keys.newest.identifier }
+
+    /// Names the connection.keys that it takes to open the store and its copies: one, or both while the key is changed.
+    package var keyIdentifiers: [String] {
+        [connection.keys.current, connection.keys.next].compactMap { $0?.identifier }
+    }
 
     /// Whether `reseal` has more to do.
-    package var isBeingResealed: Bool { keys.next != nil }
+    package var isBeingResealed: Bool { connection.keys.next != nil }
 
     /// Names the key that the last change replaced, until `forgetRetiredKey`: it has to be destroyed.
     package func retiredKeyIdentifier() throws(StoreError) -> String? {
-        try read(Meta.retiredKeyID)
+        try connection.read(Meta.retiredKeyID)
     }
 
     /// Seals everything new with `key` from now on. Where the key is kept, it must be on disk already.
     ///
     /// - Precondition: no change is under way, and `key` is another than the present one.
-    package func beginRekey(to key: StoreKey) throws(StoreError) {
+    package func begin(to key: StoreKey) throws(StoreError) {
         precondition(!isBeingResealed, "one change of the key at a time")
-        precondition(key != keys.current, "the key does not change")
-        try write { db in try Meta.setNextKey(key, in: db) }
-        keys.next = key
-        sealer = keys.sealer
+        precondition(key != connection.keys.current, "the key does not change")
+        try connection.write { db in try Meta.setNextKey(key, in: db) }
+        connection.keys.next = key
     }
 
     /// Seals the secrets of the next accounts with the new key, in one transaction; after the last ones the old key is retired.
     ///
     /// - Parameter limit: how many accounts; each takes some 20 µs.
     package func reseal(limit: Int) throws(StoreError) -> ResealedBatch {
-        guard let next = keys.next else { return ResealedBatch(accounts: 0, unreadable: 0, isLast: true) }
-        let batch = try write { db in
+        guard let next = connection.keys.next else { return ResealedBatch(accounts: 0, unreadable: 0, isLast: true) }
+        let batch = try connection.write { db in
             let batch = try resealNext(limit, in: db)
-            if batch.isLast { try Meta.adoptKey(next, retiring: keys.current, in: db) }
+            if batch.isLast { try Meta.adoptKey(next, retiring: connection.keys.current, in: db) }
             return batch
         }
         if batch.isLast {
-            keys = SealingKeys(current: next)
-            sealer = keys.sealer
+            connection.keys = SealingKeys(current: next)
             // What was sealed with the old key is in the log still.
-            forgetLog()
-            UpgradeCopy.remove(of: path)
+            connection.forgetLog()
+            UpgradeCopy.remove(of: connection.path)
         }
         return batch
     }
 
     /// The retired key is destroyed.
     package func forgetRetiredKey() throws(StoreError) {
-        UpgradeCopy.remove(of: path)
-        try write(Meta.forgetRetiredKey)
+        UpgradeCopy.remove(of: connection.path)
+        try connection.write(Meta.forgetRetiredKey)
     }
 
     /// The secrets in a row of `accountsToReseal`: where each stands, what it is, and how it is put back.
@@ -106,7 +108,7 @@ extension AccountStore {
         in db: Database
     ) throws {
         do {
-            guard let resealed = try sealer.reseal(sealed, at: place) else { return }
+            guard let resealed = try connection.sealer.reseal(sealed, at: place) else { return }
             try db.cachedStatement(sql: statement.sql).execute(arguments: [resealed, row])
         } catch StoreError.sealBroken {
             unreadable += 1

@@ -1,57 +1,7 @@
-package import RefreshCore
+import RefreshCore
 
-extension OAuthClient {
-    /// Looks at the server whose issuer is, or stands at, `issuer`, and describes it: a file for `providers.d`, comments and all.
-    ///
-    /// People give the address that they know, without the slash or the path that the issuer has: a document there that names another
-    /// issuer of the same host is believed only if that issuer's own place says the same.
-    ///
-    /// - Parameter name: of the profile; nil makes one of the issuer's host.
-    /// - Throws: `MetadataError` if the server publishes nothing, or speaks for another.
-    @concurrent package func discover(
-        at issuer: Issuer,
-        name: String? = nil
-    ) async throws(MetadataError) -> String {
-        let (metadata, template) = try await find(at: issuer)
-        return ProfileText(metadata: metadata, template: template, name: name).text
-    }
-
-    /// The issuer that is, or stands at, `issuer`.
-    func located(at issuer: Issuer) async throws(MetadataError) -> Issuer {
-        try await find(at: issuer).metadata.issuer
-    }
-
-    private func find(
-        at issuer: Issuer
-    ) async throws(MetadataError) -> (metadata: AuthorizationServerMetadata, template: String?) {
-        let published: String?
-        do throws(MetadataError) {
-            return (try await look(at: issuer, nil), nil)
-        } catch .issuerMismatch(let text) {
-            published = text
-        } catch {
-            throw error
-        }
-        guard let published, Endpoint(published)?.host == Endpoint(issuer.url)?.host else {
-            throw .issuerMismatch(published: published)
-        }
-        // Entra's shared authorities publish a text with the tenant's place in braces.
-        if published.contains("{") { return (try await look(at: issuer, published), published) }
-        guard let own = try? Issuer(url: published) else { throw .issuerMismatch(published: published) }
-        return (try await look(at: own, nil), nil)
-    }
-
-    private func look(at issuer: Issuer, _ template: String?) async throws(MetadataError) -> AuthorizationServerMetadata
-    {
-        var profile = ProviderProfile(name: "discovered")
-        profile.issuerTemplate = template
-        let fetch = MetadataFetch(transport: transport, configuration: configuration)
-        return try await fetch.run(issuer: issuer, profile: template == nil ? nil : profile).metadata
-    }
-}
-
-/// The text of a profile.
-private struct ProfileText {
+/// The text of a profile that describes a server.
+struct ProfileText {
     let metadata: AuthorizationServerMetadata
     let template: String?
     let name: String?

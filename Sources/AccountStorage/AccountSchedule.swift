@@ -4,7 +4,10 @@ package import RefreshCore
 /// What is due, and when there is something to do next.
 ///
 /// `online` false leaves out the accounts whose issuer can only be reached over the network.
-extension AccountStore {
+package struct AccountSchedule {
+    let connection: StoreConnection
+    let records: RecordReader
+
     /// How many due accounts of closed issuers are passed over before the issuers are asked one by one. A few thousand index
     /// entries take about a millisecond.
     static let longestWalk = 4_096
@@ -20,7 +23,7 @@ extension AccountStore {
         excluding closed: Set<IssuerID> = [],
         limit: Int
     ) throws(StoreError) -> [AccountID] {
-        try read { db in
+        try connection.read { db in
             try walkDue(at: wall, online: online, excluding: closed, limit: limit, in: db)
                 ?? dueByIssuer(at: wall, online: online, excluding: closed, limit: limit, in: db)
         }
@@ -33,34 +36,41 @@ extension AccountStore {
         online: Bool,
         limit: Int
     ) throws(StoreError) -> [AccountID] {
-        let due = try read { db in
-            try entries(.recordsDueOfIssuer, [issuer.rawValue, onSchedule(wall), online, limit], in: db)
+        let due = try connection.read { db in
+            try records.entries(
+                .recordsDueOfIssuer,
+                [issuer.rawValue, connection.onSchedule(wall), online, limit],
+                in: db
+            )
         }
-        for case .intact(let record) in due { noteWork(record) }
+        for case .intact(let record) in due { connection.memory.note(record) }
         return due.map(\.id)
     }
 
     /// The earliest deadline later than `wall`; nil if there is none.
     package func nextDeadline(after wall: Timestamp, online: Bool) throws(StoreError) -> Timestamp? {
-        try read { db in
+        try connection.read { db in
             let query: StoreStatement = online ? .nextDeadlineOnline : .nextDeadlineOffline
-            let stored = try Int64.fetchOne(db.cachedStatement(sql: query.sql), arguments: [onSchedule(wall)])
-            return stored.map { Timestamp(microseconds: $0) + scheduleOffset }
+            let stored = try Int64.fetchOne(
+                db.cachedStatement(sql: query.sql),
+                arguments: [connection.onSchedule(wall)]
+            )
+            return stored.map { Timestamp(microseconds: $0) + connection.scheduleOffset }
         }
     }
 
     /// The latest deadline of all; nil if there is none.
     package func lastDeadline() throws(StoreError) -> Timestamp? {
-        try read { db in
+        try connection.read { db in
             let sql = "SELECT max(deadline_usec) FROM account WHERE deadline_usec IS NOT NULL"
             let stored = try Int64.fetchOne(db.cachedStatement(sql: sql))
-            return stored.map { Timestamp(microseconds: $0) + scheduleOffset }
+            return stored.map { Timestamp(microseconds: $0) + connection.scheduleOffset }
         }
     }
 
     /// The accounts whose refresh token is being spent, in the order of their numbers; at start-up, those of the daemon before.
     package func leased(after id: AccountID = AccountID(0), limit: Int) throws(StoreError) -> [AccountID] {
-        try read { db in try ids(.leased, after: id, limit: limit, in: db) }
+        try connection.read { db in try ids(.leased, after: id, limit: limit, in: db) }
     }
 
     /// The accounts in a back-off that a network coming up may end, in the order of their numbers.
@@ -68,24 +78,24 @@ extension AccountStore {
         after id: AccountID = AccountID(0),
         limit: Int
     ) throws(StoreError) -> [AccountID] {
-        try read { db in try ids(.awaitingConnectivity, after: id, limit: limit, in: db) }
+        try connection.read { db in try ids(.awaitingConnectivity, after: id, limit: limit, in: db) }
     }
 
     /// Moves all deadlines by `step`, because the wall clock was, and notes the clock's new offset with it.
     package func shiftDeadlines(by step: Duration, clock: ClockOffset) throws(StoreError) {
-        let offset = scheduleOffset + step
-        try write { db in
+        let offset = connection.scheduleOffset + step
+        try connection.write { db in
             try Meta.setScheduleOffset(offset.microseconds, in: db)
             try Meta.setClockOffset(clock, in: db)
         }
-        scheduleOffset = offset
+        connection.scheduleOffset = offset
     }
 
     /// Takes accounts that cannot be read out of the schedule, which would come upon them again and again.
     ///
     /// - Returns: those that were in it until now.
     package func setAside(_ ids: [AccountID]) throws(StoreError) -> [AccountID] {
-        try write { db in
+        try connection.write { db in
             try ids.filter { id in
                 try db.cachedStatement(sql: StoreStatement.setAside.sql).execute(arguments: [id.rawValue])
                 let isNew = db.changesCount == 1
@@ -106,10 +116,12 @@ extension AccountStore {
         after start: AccountID,
         limit: Int
     ) throws(StoreError) -> (mended: [AccountID], last: AccountID?) {
-        try write { db in
+        try connection.write { db in
             let aside = try ids(.aside, after: start, limit: limit, in: db)
             let mended = try aside.filter { id in
-                guard case .intact? = try entries(.recordByID, [id.rawValue], in: db).first else { return false }
+                guard case .intact? = try records.entries(.recordByID, [id.rawValue], in: db).first else {
+                    return false
+                }
                 try db.cachedStatement(sql: StoreStatement.reschedule.sql).execute(arguments: [id.rawValue])
                 try db.execute(sql: "DELETE FROM set_aside WHERE account_id = ?", arguments: [id.rawValue])
                 return true
@@ -136,8 +148,9 @@ extension AccountStore {
         in db: Database
     ) throws -> [AccountID]? {
         let query: StoreStatement = online ? .dueOnline : .dueOffline
-        let end = onSchedule(wall)
-        let start = nothingDue.flatMap { $0.holds(online: online, excluding: closed) ? $0.end : nil } ?? .min
+        let end = connection.onSchedule(wall)
+        let start =
+            connection.memory.nothingDue.flatMap { $0.holds(online: online, excluding: closed) ? $0.end : nil } ?? .min
         let cursor = try Row.fetchCursor(db.cachedStatement(sql: query.sql), arguments: [start, end])
         var ids: [AccountID] = []
         var passed = 0
@@ -147,9 +160,11 @@ extension AccountStore {
                 continue
             }
             passed += 1
-            if passed > AccountStore.longestWalk { return nil }
+            if passed > AccountSchedule.longestWalk { return nil }
         }
-        if ids.isEmpty, limit > 0 { nothingDue = NothingDue(end: max(start, end), online: online, closed: closed) }
+        if ids.isEmpty, limit > 0 {
+            connection.memory.nothingDue = NothingDue(end: max(start, end), online: online, closed: closed)
+        }
         return ids
     }
 
@@ -174,7 +189,9 @@ extension AccountStore {
             found += try dueIDs(of: last, at: wall, online: online, limit: limit, in: db)
         }
         // The next turns begin behind it, or each would ask every issuer again.
-        if found.isEmpty, limit > 0 { nothingDue = NothingDue(end: onSchedule(wall), online: online, closed: closed) }
+        if found.isEmpty, limit > 0 {
+            connection.memory.nothingDue = NothingDue(end: connection.onSchedule(wall), online: online, closed: closed)
+        }
         return found.sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }.prefix(limit).map(\.id)
     }
 
@@ -187,7 +204,7 @@ extension AccountStore {
     ) throws -> [DueAccount] {
         let cursor = try Row.fetchCursor(
             db.cachedStatement(sql: StoreStatement.dueOfIssuer.sql),
-            arguments: [issuer.rawValue, onSchedule(wall), online, limit]
+            arguments: [issuer.rawValue, connection.onSchedule(wall), online, limit]
         )
         var found: [DueAccount] = []
         while let row = try cursor.next() {
@@ -196,9 +213,12 @@ extension AccountStore {
         return found
     }
 
-    /// `wall` on the clock that deadlines are stored by.
-    func onSchedule(_ wall: Timestamp) -> Int64 {
-        (wall - scheduleOffset).microseconds
+    /// Notes what is about to be committed, which may have something due where there was nothing.
+    func expect(_ writes: [StateWrite]) {
+        guard let end = connection.memory.nothingDue?.end,
+            writes.contains(where: { $0.state.deadline.map(connection.onSchedule) ?? .max <= end })
+        else { return }
+        connection.memory.nothingDue = nil
     }
 }
 
@@ -220,38 +240,4 @@ struct NothingDue {
 private struct DueAccount {
     let id: AccountID
     let deadline: Int64
-}
-
-/// What is known about clocks: the servers', and this machine's.
-extension AccountStore {
-    /// Notes how far the issuer's clock (`Date`, RFC 9110 §6.6.1) is ahead of the wall clock; negative if it is behind.
-    ///
-    /// - Throws: `noSuchIssuer`.
-    package func recordSkew(_ skew: Duration, of issuer: IssuerID) throws(StoreError) {
-        try write { db in
-            try db.cachedStatement(sql: "UPDATE issuer SET clock_skew_usec = ? WHERE id = ?")
-                .execute(arguments: [skew.microseconds, issuer.rawValue])
-            guard db.changesCount == 1 else { throw StoreError.noSuchIssuer(issuer) }
-        }
-    }
-
-    /// The skew that was recorded last; nil if none was.
-    package func skew(of issuer: IssuerID) throws(StoreError) -> Duration? {
-        try read { db in
-            let statement = try db.cachedStatement(sql: "SELECT clock_skew_usec FROM issuer WHERE id = ?")
-            guard let row = try Row.fetchOne(statement, arguments: [issuer.rawValue]) else { return nil }
-            let microseconds: Int64? = row[0]
-            return microseconds.map { .microseconds($0) }
-        }
-    }
-
-    /// The clock's offset that was recorded last; nil if none was. If it differs from today's and the boot is the same, the wall
-    /// clock was stepped while no daemon ran.
-    package func clockOffset() throws(StoreError) -> ClockOffset? {
-        try read(Meta.clockOffset)
-    }
-
-    package func recordClockOffset(_ clock: ClockOffset) throws(StoreError) {
-        try write { db in try Meta.setClockOffset(clock, in: db) }
-    }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import AccountStorage
 
 /// The copy of the tokens that are for every caller: what stands there is what it is a copy of.
-struct TokenAtHandTests {
+struct TokenLookupTests {
     private let folder: TemporaryFolder
     private let store: AccountStore
 
@@ -41,7 +41,7 @@ struct TokenAtHandTests {
     }
 
     /// The accounts whose tokens are at hand; each row is held against what it is a copy of.
-    private func atHand() throws -> [Int64] {
+    private func copied() throws -> [Int64] {
         try store.inDatabase { db in
             let wrong = try Row.fetchAll(
                 db,
@@ -62,28 +62,28 @@ struct TokenAtHandTests {
         let ids = try store.add([
             account("a"), account("b"), account("c", allowed: AllowedCallers(units: ["x.service"], executables: [])),
         ])
-        #expect(try atHand() == [1, 2])
+        #expect(try copied() == [1, 2])
         var later = Sample.accessTokenTimes
         later.issuedAt = Sample.moment(60)
         let next = StoredTokens(accessToken: Sample.accessToken("next"), refreshToken: Sample.refreshToken("next"))
         try commit(ids[0], .store(next), generation: 2, holding: later)
-        #expect(try atHand() == [1, 2])
+        #expect(try copied() == [1, 2])
         _ = try store.rename(ids[0], to: Sample.name("z"))
-        #expect(try atHand() == [2])
+        #expect(try copied() == [2])
         #expect(store.tokenReader.token(of: "z")?.token == Sample.accessToken("next"))
         try commit(ids[0], .store(next), generation: 2, base: 2, holding: later)
-        #expect(try atHand() == [1, 2])
+        #expect(try copied() == [1, 2])
         try commit(ids[1], .unchanged, holding: nil)
-        #expect(try atHand() == [1])
-        try store.beginRekey(to: Sample.key(9))
-        while try !store.reseal(limit: 1).isLast { _ = try atHand() }
-        #expect(try atHand() == [1])
-        _ = try store.setAside([ids[0]])
-        #expect(try atHand() == [])
-        _ = try store.takeBack(after: AccountID(0), limit: 10)
+        #expect(try copied() == [1])
+        try store.rekeying.begin(to: Sample.key(9))
+        while try !store.rekeying.reseal(limit: 1).isLast { _ = try copied() }
+        #expect(try copied() == [1])
+        _ = try store.schedule.setAside([ids[0]])
+        #expect(try copied() == [])
+        _ = try store.schedule.takeBack(after: AccountID(0), limit: 10)
         #expect(store.tokenReader.token(of: "z")?.token == Sample.accessToken("next"))
         try store.remove(ids[0])
-        #expect(try atHand() == [])
+        #expect(try copied() == [])
     }
 
     /// The row is found by the name alone: it must never be there for another account that has the name now.
@@ -91,12 +91,12 @@ struct TokenAtHandTests {
         let ids = try store.add([account("a"), account("b")])
         _ = try store.rename(ids[0], to: Sample.name("c"))
         _ = try store.rename(ids[1], to: Sample.name("a"))
-        #expect(try atHand() == [])
+        #expect(try copied() == [])
         #expect(store.tokenReader.token(of: "a")?.token == Sample.accessToken("access-b"))
         try store.remove(ids[1])
         _ = try store.add(account("b"))
         _ = try store.add(Sample.scheduled("a", due: 1))
-        #expect(try atHand() == [3])
+        #expect(try copied() == [3])
         #expect(store.tokenReader.token(of: "a") == nil)
     }
 
@@ -117,19 +117,19 @@ struct TokenAtHandTests {
     /// FNV-1a's own test vectors, folded.
     @Test(arguments: [("", 0x9CE4_8422_E8D7), ("a", 0xDC4C_8601_43EF)])
     func `a name's place is its hash`(name: String, place: Int64) {
-        #expect(TokenAtHand.place(of: name.utf8) == place)
+        #expect(TokenLookup.place(of: name.utf8) == place)
     }
 
     @Test func `names that differ in a digit have places of their own`() {
-        #expect(Set((0..<50_000).lazy.map { TokenAtHand.place(of: "account\($0)".utf8) }).count == 50_000)
+        #expect(Set((0..<50_000).lazy.map { TokenLookup.place(of: "account\($0)".utf8) }).count == 50_000)
     }
 
     @Test(arguments: [true, false])
     func `it is gone with the token, and with the account`(isSignedOut: Bool) throws {
         let id = try store.add(account("a")).account.id
-        #expect(try atHand() == [1])
+        #expect(try copied() == [1])
         if isSignedOut { try commit(id, .erase, holding: nil) } else { try store.remove(id) }
-        #expect(try atHand() == [])
+        #expect(try copied() == [])
     }
 
     @Test func `a callers' list that is taken away leaves the token to be found where it is copied from`() throws {
@@ -137,10 +137,10 @@ struct TokenAtHandTests {
         var account = try #require(try store.record(id)).account
         account.allowedCallers = AllowedCallers(units: ["mail.service"], executables: [])
         try store.update(account)
-        #expect(try atHand() == [])
+        #expect(try copied() == [])
         account.allowedCallers = nil
         try store.update(account)
-        #expect(try atHand() == [])
+        #expect(try copied() == [])
         #expect(store.tokenReader.token(of: "a")?.token == Sample.accessToken("access-a"))
     }
 
@@ -155,13 +155,13 @@ struct TokenAtHandTests {
                 arguments: [id.rawValue]
             )
         }
-        #expect(try atHand() == [])
+        #expect(try copied() == [])
         #expect(store.tokenReader.token(of: "a") == nil)
     }
 
     @Test func `it is found without the account's row and without the tokens'`() throws {
         let plan = try store.inDatabase { db in
-            try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + StoreStatement.tokenAtHand.sql, arguments: [nil, nil])
+            try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + StoreStatement.tokenLookup.sql, arguments: [nil, nil])
                 .map { $0["detail"] as String }
         }
         #expect(plan.count == 1)

@@ -3,16 +3,16 @@ import Testing
 
 @testable import OAuthClient
 
-/// What a token set adds to a refresh request.
-struct TokenSetRequestTests {
+/// What a token target adds to a refresh request.
+struct TokenTargetRequestTests {
     private func body(
-        _ set: TokenSet,
+        _ target: TokenTarget,
         _ registration: ClientRegistration = ClientRegistration(clientID: "c"),
         profile: ProviderProfile? = nil
     ) async throws -> String {
         try await withServer({ _, _ in [LoopbackServer.json(200, issuedTokens)] }) { server in
             var request = try refreshRequest(to: server.origin, registration: registration, profile: profile)
-            request.tokenSet = set
+            request.target = target
             let outcome = try await withClient { await $0.refresh(request) }
             #expect(outcome.response != nil)
             return try #require(server.requests.first).body
@@ -22,25 +22,27 @@ struct TokenSetRequestTests {
     private static let start = "grant_type=refresh_token&refresh_token=sent-refresh-token"
 
     @Test func `scope, each resource and the audience are sent once`() async throws {
-        let set = try TokenSet(scopes: ["b", "a"], resources: ["urn:y", "https://x.example/"], audience: "z z")
+        let target = try TokenTarget(scopes: ["b", "a"], resources: ["urn:y", "https://x.example/"], audience: "z z")
         let expected = "&scope=a+b&resource=https%3A%2F%2Fx.example%2F&resource=urn%3Ay&audience=z+z&client_id=c"
-        #expect(try await body(set) == Self.start + expected)
+        #expect(try await body(target) == Self.start + expected)
     }
 
     @Test func `claims are sent as they were asked for, in place of the account's own`() async throws {
         let asked = #"{"id_token":{"acr":{"value":"2"}}}"#
         let registration = ClientRegistration(clientID: "c", refreshParameters: ["claims": #"{"own":null}"#])
-        let sent = try formFields(await body(TokenSet(claims: asked), registration))
+        let sent = try formFields(await body(TokenTarget(claims: asked), registration))
         #expect(sent["claims"] == [asked])
     }
 
-    @Test func `what the set names stands in for the account's own parameter, and the rest stays`() async throws {
+    @Test func `what the target names stands in for the account's own parameter, and the rest stays`() async throws {
         let registration = ClientRegistration(
             clientID: "c",
             refreshParameters: ["audience": "own", "resource": "urn:own", "x": "1"]
         )
-        let set = try TokenSet(resources: ["urn:asked"])
-        #expect(try await body(set, registration) == Self.start + "&audience=own&x=1&resource=urn%3Aasked&client_id=c")
+        let target = try TokenTarget(resources: ["urn:asked"])
+        #expect(
+            try await body(target, registration) == Self.start + "&audience=own&x=1&resource=urn%3Aasked&client_id=c"
+        )
     }
 
     @Test func `an own request names the scope of the grant where it has to, in the server's way`() async throws {
@@ -60,12 +62,12 @@ struct TokenSetRequestTests {
 
     @Test func `offline access is kept where the grant has it`() async throws {
         let granted = ClientRegistration(clientID: "c", scopes: ["mail", "offline_access"])
-        let set = try TokenSet(scopes: ["files"])
-        #expect(try await body(set, granted) == Self.start + "&scope=files+offline_access&client_id=c")
+        let target = try TokenTarget(scopes: ["files"])
+        #expect(try await body(target, granted) == Self.start + "&scope=files+offline_access&client_id=c")
         let named = ClientRegistration(clientID: "c", refreshParameters: ["scope": "mail offline_access"])
-        #expect(try await body(set, named) == Self.start + "&scope=files+offline_access&client_id=c")
-        #expect(try await body(set) == Self.start + "&scope=files&client_id=c")
-        let resource = try TokenSet(resources: ["urn:x"])
+        #expect(try await body(target, named) == Self.start + "&scope=files+offline_access&client_id=c")
+        #expect(try await body(target) == Self.start + "&scope=files&client_id=c")
+        let resource = try TokenTarget(resources: ["urn:x"])
         #expect(try await body(resource, granted) == Self.start + "&resource=urn%3Ax&client_id=c")
     }
 
@@ -73,7 +75,7 @@ struct TokenSetRequestTests {
         var profile = ProviderProfile(name: "commas")
         profile.scopeSeparator = ","
         let granted = ClientRegistration(clientID: "c", refreshParameters: ["scope": "mail,offline_access"])
-        let sent = try await body(TokenSet(scopes: ["b", "a"]), granted, profile: profile)
+        let sent = try await body(TokenTarget(scopes: ["b", "a"]), granted, profile: profile)
         #expect(sent == Self.start + "&scope=a%2Cb%2Coffline_access&client_id=c")
     }
 }

@@ -3,9 +3,11 @@ import GRDB
 package import RefreshCore
 
 /// What authorization servers publish about themselves, kept for the time after a restart. Nothing in it is secret.
-extension AccountStore {
+package struct ServerMetadataTable {
+    let connection: StoreConnection
+
     /// Documents of one server.
-    package struct ServerMetadata: Hashable, Sendable {
+    package struct Documents: Hashable, Sendable {
         /// One or two, in the order in which they count.
         package var documents: [Data]
         package var fetchedAt: Timestamp
@@ -17,18 +19,18 @@ extension AccountStore {
     }
 
     /// Most documents that are kept: 128 KiB each at worst, some KiB in fact. Those fetched longest ago go first.
-    package static let serverMetadataMax = 256
+    package static let limit = 256
     /// Documents that have not changed are written again after this, for their age.
     private static let shortestInterval = Duration.seconds(86_400)
 
     /// What was kept of `issuer`; nil if nothing.
     ///
     /// - Parameter caFile: the file with the authorities that the documents were fetched with; empty for those of all servers.
-    package func serverMetadata(of issuer: Issuer, caFile: String) throws(StoreError) -> ServerMetadata? {
-        try read { db in try serverMetadata(of: issuer, caFile: caFile, in: db) }
+    package func documents(of issuer: Issuer, caFile: String) throws(StoreError) -> Documents? {
+        try connection.read { db in try documents(of: issuer, caFile: caFile, in: db) }
     }
 
-    private func serverMetadata(of issuer: Issuer, caFile: String, in db: Database) throws -> ServerMetadata? {
+    private func documents(of issuer: Issuer, caFile: String, in db: Database) throws -> Documents? {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
@@ -40,20 +42,20 @@ extension AccountStore {
         )
         guard let row else { return nil }
         let documents: [Data?] = [row[0], row[1]]
-        return ServerMetadata(documents: documents.compactMap { $0 }, fetchedAt: Timestamp(microseconds: row[2]))
+        return Documents(documents: documents.compactMap { $0 }, fetchedAt: Timestamp(microseconds: row[2]))
     }
 
     /// Keeps the documents of `issuer` in place of those from before. Nothing is kept of an issuer that no account has had.
-    package func keep(_ metadata: ServerMetadata, of issuer: Issuer, caFile: String) throws(StoreError) {
+    package func keep(_ metadata: Documents, of issuer: Issuer, caFile: String) throws(StoreError) {
         guard let first = metadata.documents.first else { return }
-        let known = try serverMetadata(of: issuer, caFile: caFile)
+        let known = try documents(of: issuer, caFile: caFile)
         if let known, known.documents == metadata.documents,
             (Duration.zero..<Self.shortestInterval).contains(metadata.fetchedAt - known.fetchedAt)
         {
             return
         }
         let second = metadata.documents.dropFirst().first
-        try transaction { db in
+        try connection.transaction { db in
             try db.execute(
                 sql: """
                     INSERT OR REPLACE INTO server_metadata (issuer_id, ca_file, first_document, second_document, fetched_usec)
@@ -66,7 +68,7 @@ extension AccountStore {
                     DELETE FROM server_metadata WHERE rowid IN
                     (SELECT rowid FROM server_metadata ORDER BY fetched_usec DESC LIMIT -1 OFFSET ?)
                     """,
-                arguments: [Self.serverMetadataMax]
+                arguments: [Self.limit]
             )
         }
     }

@@ -3,15 +3,17 @@ import GRDB
 package import RefreshCore
 
 /// The sealed tokens, opened one at a time when they are needed.
-extension AccountStore {
+package struct TokenTable {
+    let connection: StoreConnection
+
     /// The refresh token of this generation; nil if it is not held.
     ///
     /// - Throws: `sealBroken`.
     package func refreshToken(of account: AccountID, generation: Generation) throws(StoreError) -> RefreshToken? {
-        try read { db in
+        try connection.read { db in
             let place = TokenPlace(account: account, kind: .refresh, generation: generation)
             guard let sealed = try sealed(place, in: db) else { return nil }
-            return RefreshToken(try sealer.open(sealed, at: place.sealedPlace))
+            return RefreshToken(try connection.sealer.open(sealed, at: place.sealedPlace))
         }
     }
 
@@ -19,13 +21,13 @@ extension AccountStore {
     package func refreshTokens(
         of leases: [(account: AccountID, generation: Generation)]
     ) throws(StoreError) -> [Result<RefreshToken?, StoreError>] {
-        try read { db in
+        try connection.read { db in
             try leases.map { lease in
                 let place = TokenPlace(account: lease.account, kind: .refresh, generation: lease.generation)
                 let sealed = try sealed(place, in: db)
                 return Result { () throws(StoreError) in
                     try sealed.map { sealed throws(StoreError) in
-                        RefreshToken(try sealer.open(sealed, at: place.sealedPlace))
+                        RefreshToken(try connection.sealer.open(sealed, at: place.sealedPlace))
                     }
                 }
             }
@@ -41,7 +43,7 @@ extension AccountStore {
 
     /// - Parameter target: the text of a token set; empty for the account's default.
     func accessToken(of account: AccountID, target: String) throws(StoreError) -> AccessToken? {
-        try read { db in
+        try connection.read { db in
             try latest(.access, of: account, target: target, in: db)
                 .map { AccessToken($0.secret, type: $0.type ?? "Bearer") }
         }
@@ -51,7 +53,7 @@ extension AccountStore {
     ///
     /// - Throws: `sealBroken`.
     package func idToken(of account: AccountID) throws(StoreError) -> Secret? {
-        try read { db in try latest(.id, of: account, in: db)?.secret }
+        try connection.read { db in try latest(.id, of: account, in: db)?.secret }
     }
 
     func sealed(_ place: TokenPlace, in db: Database) throws -> Data? {
@@ -73,7 +75,7 @@ extension AccountStore {
     ) throws {
         guard let refreshToken = tokens.refreshToken else { return }
         let place = TokenPlace(account: account, kind: .refresh, generation: generation)
-        try put(sealer.seal(refreshToken.secret, for: place.sealedPlace), type: nil, at: place, in: db)
+        try put(connection.sealer.seal(refreshToken.secret, for: place.sealedPlace), type: nil, at: place, in: db)
     }
 
     /// Stores `tokens`, which came with `generation`, in place of those that they replace.
@@ -115,7 +117,7 @@ extension AccountStore {
         guard let row else { return nil }
         let place = TokenPlace(account: account, kind: kind, generation: Generation(row[0]), target: target)
         let sealed: Data = row[1]
-        return (try sealer.open(sealed, at: place.sealedPlace), row[2])
+        return (try connection.sealer.open(sealed, at: place.sealedPlace), row[2])
     }
 
     /// Stores a token of which there is one only, whatever its generation.
@@ -125,7 +127,7 @@ extension AccountStore {
         at place: TokenPlace,
         in db: Database
     ) throws {
-        let sealed = try sealer.seal(secret, for: place.sealedPlace)
+        let sealed = try connection.sealer.seal(secret, for: place.sealedPlace)
         let changed = try db.run(
             .replaceToken,
             [

@@ -1,0 +1,74 @@
+import GRDB
+import RefreshCore
+
+/// Reads accounts from their rows.
+final class RecordReader {
+    private let connection: StoreConnection
+    private var issuers: [IssuerID: Issuer] = [:]
+
+    init(_ connection: StoreConnection) {
+        self.connection = connection
+    }
+
+    /// The account as it is remembered or stored; nil if there is none.
+    func entry(_ id: AccountID) throws(StoreError) -> AccountEntry? {
+        if let record = connection.memory.records[id] { return .intact(record) }
+        let entry = try connection.read { db in try entries(.recordByID, [id.rawValue], in: db).first }
+        if case .intact(let record)? = entry { connection.memory.note(record) }
+        return entry
+    }
+
+    /// The issuer with this number, nil if there is none; the latest ones are remembered, because reading a record asks for it.
+    ///
+    /// - Throws: `IssuerError` if the stored URL is none of an issuer.
+    private func issuer(_ id: IssuerID, in db: Database) throws -> Issuer? {
+        if let known = issuers[id] { return known }
+        let statement = try db.cachedStatement(sql: StoreStatement.issuer.sql)
+        guard let url = try String.fetchOne(statement, arguments: [id.rawValue]) else { return nil }
+        let issuer = try Issuer(url: url)
+        // A thousand issuers are a few hundred kilobytes; whoever has more pays one look-up for each.
+        if issuers.count >= 1_000 { issuers.removeAll() }
+        issuers[id] = issuer
+        return issuer
+    }
+
+    /// The record in a row of `AccountColumns.recordColumns`.
+    private func record(from row: Row, in db: Database) throws -> Record {
+        let id = AccountID(row[0])
+        let issuerID = IssuerID(row[1])
+        var reader = ColumnReader(row, account: id, from: 3)
+        let issuer: Issuer
+        do {
+            issuer = try reader.required(self.issuer(issuerID, in: db), "issuer_id")
+        } catch is IssuerError {
+            throw StoreError.damagedRow(id, column: "issuer.url", .malformed)
+        }
+        let account = try AccountColumns.account(id, issuer: issuer, from: &reader, sealer: connection.sealer)
+        let state = try StateColumns.state(from: &reader, offset: connection.scheduleOffset)
+        return Record(
+            account: account,
+            issuerID: issuerID,
+            state: state,
+            createdAt: Timestamp(microseconds: row[2])
+        )
+    }
+
+    /// The accounts in the rows of a query, the damaged ones among them.
+    func entries(_ query: StoreStatement, _ arguments: StatementArguments, in db: Database) throws -> [AccountEntry] {
+        let cursor = try Row.fetchCursor(db.cachedStatement(sql: query.sql), arguments: arguments)
+        var entries: [AccountEntry] = []
+        while let row = try cursor.next() {
+            entries.append(try entry(from: row, in: db))
+        }
+        return entries
+    }
+
+    private func entry(from row: Row, in db: Database) throws -> AccountEntry {
+        do {
+            return .intact(try record(from: row, in: db))
+        } catch let cause as StoreError where cause.damagedAccount != nil {
+            let issuer = try? issuer(IssuerID(row[1]), in: db)
+            return .damaged(DamagedAccount(id: AccountID(row[0]), name: row[3] ?? "", issuer: issuer, cause: cause))
+        }
+    }
+}

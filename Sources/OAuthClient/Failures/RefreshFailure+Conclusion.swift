@@ -1,0 +1,24 @@
+import RefreshCore
+
+extension RefreshFailure {
+    /// What a failed exchange means, with what the server said about it.
+    init(_ conclusion: AuthenticatedPost.Conclusion, hiding secrets: [Secret], correlationID: String, now: Timestamp) {
+        let row = conclusion.row ?? FailureTable.anythingElse
+        let answer = try? conclusion.answer.get()
+        let reading = ErrorReading(conclusion.body?.fields ?? [:])
+        let clean = { (text: String?) in FailureText.clean(text, hiding: secrets) }
+        self.init(
+            row.failureClass,
+            detail: FailureDetail(
+                summary: row.summary,
+                httpStatus: answer?.status,
+                oauthError: clean(reading.error),
+                oauthErrorDescription: clean(reading.description),
+                subError: clean(reading.subError),
+                providerCode: clean(reading.providerCode),
+                correlationID: correlationID
+            ),
+            retryAfter: answer?.retryAfter(now: now)
+        )
+    }
+}

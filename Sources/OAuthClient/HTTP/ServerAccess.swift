@@ -1,0 +1,49 @@
+import RefreshCore
+
+/// How the client's duties reach authorization servers: the connections, what is remembered of the servers, and the configuration.
+struct ServerAccess: Sendable {
+    let configuration: OAuthClientConfiguration
+    let transport: HTTPTransport
+    let cache: MetadataCache
+    let keySets: KeySetCache
+
+    init(configuration: OAuthClientConfiguration, clients: HTTPClients) {
+        self.configuration = configuration
+        transport = HTTPTransport(clients: clients, configuration: configuration)
+        cache = MetadataCache(
+            fetch: MetadataFetch(transport: transport, configuration: configuration),
+            configuration: configuration
+        )
+        keySets = KeySetCache(transport: transport, configuration: configuration)
+    }
+
+    /// The metadata of `client`'s server, or what its absence means.
+    func metadata(for client: RequestingClient) async throws(RefreshFailure) -> AuthorizationServerMetadata {
+        do throws(MetadataError) {
+            return try await cache.metadata(for: MetadataCache.Key(issuer: client.issuer, profile: client.profile))
+        } catch {
+            var failure = error.refreshFailure
+            failure.detail.correlationID = client.correlationID
+            throw failure
+        }
+    }
+
+    /// A post of `client` to `endpoint`, to be run within `totalTimeout` from now.
+    func post(
+        from client: RequestingClient,
+        to endpoint: Endpoint,
+        _ metadata: AuthorizationServerMetadata
+    ) -> AuthenticatedPost {
+        AuthenticatedPost(
+            servers: self,
+            endpoint: endpoint,
+            profile: client.profile,
+            registration: client.registration,
+            offeredMethods: metadata.tokenEndpointAuthenticationMethods,
+            knownEncoding: client.basicCredentialEncoding,
+            correlationID: client.correlationID,
+            deadline: configuration.uptime() + configuration.totalTimeout,
+            metadata: metadata
+        )
+    }
+}

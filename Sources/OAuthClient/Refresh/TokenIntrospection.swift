@@ -1,0 +1,67 @@
+package import RefreshCore
+
+/// Asks servers what they know of a token (RFC 7662).
+package struct TokenIntrospection: Sendable {
+    let servers: ServerAccess
+
+    /// How long the tokens wait for it: they are not on disk yet, and can be had again.
+    private static let timeout = Duration.seconds(5)
+
+    /// How long the token lives on, as the server tells of it (RFC 7662 §2.2); nil if it does not, or says nothing within five seconds.
+    @concurrent package func lifetime(
+        of token: AccessToken,
+        as client: RequestingClient
+    ) async -> Duration? {
+        guard let metadata = try? await servers.metadata(for: client) else { return nil }
+        return await lifetime(of: token, as: client, metadata)
+    }
+
+    /// `tokens` with the lifetime that the server tells of them, if the answer that brought them has none and the profile says where to
+    /// ask. Whatever goes wrong with it leaves them as they are. Only for tokens without a new refresh token, which would wait with them.
+    func completed(
+        _ tokens: TokenResponse,
+        of client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata
+    ) async -> TokenResponse {
+        guard !tokens.isLifetimeStated,
+            let lifetime = await lifetime(of: tokens.accessToken, as: client, metadata)
+        else { return tokens }
+        var known = tokens
+        known.issuance.lifetime = lifetime
+        known.issuance.lifetimeBasis = .stated
+        return known
+    }
+
+    /// What the server tells of a token that is good (RFC 7662 §2.2), and its clock when it told; nil if it tells nothing within five
+    /// seconds.
+    func answer(
+        about token: AccessToken,
+        at endpoint: Endpoint,
+        as client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata
+    ) async -> (fields: [String: JSONValue], serverDate: Timestamp?)? {
+        var post = servers.post(from: client, to: endpoint, metadata)
+        post.deadline = servers.configuration.uptime() + min(Self.timeout, servers.configuration.totalTimeout)
+        let fields = [("token", token.secret.reveal()), ("token_type_hint", "access_token")]
+        let conclusion = await post.run(fields) { answer, body in
+            (200...299).contains(answer.status) && body.fields["active"] == .boolean(true)
+        }
+        guard conclusion.row == nil, let body = conclusion.body else { return nil }
+        return (body.fields, (try? conclusion.answer.get())?.serverDate)
+    }
+
+    private func lifetime(
+        of token: AccessToken,
+        as client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata
+    ) async -> Duration? {
+        guard let endpoint = client.profile?.introspectionEndpoint,
+            let (fields, serverDate) = await answer(about: token, at: endpoint, as: client, metadata),
+            let end = fields["exp"]?.seconds
+        else { return nil }
+        let clock = serverDate ?? servers.configuration.now()
+        let rest = end - Double(clock.microseconds) / 1e6
+        // A year is as good as no end at all.
+        return rest >= 1 ? .seconds(Int64(min(rest, 365 * 86_400))) : nil
+    }
+}

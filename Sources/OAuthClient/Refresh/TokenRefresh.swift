@@ -1,0 +1,146 @@
+import RefreshCore
+
+/// One refresh (RFC 6749 §6).
+struct TokenRefresh: Sendable {
+    let servers: ServerAccess
+    let introspection: TokenIntrospection
+
+    /// Spends `request`'s refresh token once and says what came of it.
+    ///
+    /// It takes `totalTimeout`. If the server may replace the refresh token, the answer is read for as long as `answerTimeout`: it may hold
+    /// the only refresh token that the server still takes. Cancelling a refresh that was sent makes it unanswered.
+    ///
+    /// - Parameter onOverdue: called once if the request was sent and `totalTimeout` passes before its answer.
+    @concurrent func run(
+        _ request: RefreshRequest,
+        onOverdue: @escaping @Sendable () -> Void = {}
+    ) async -> RefreshOutcome {
+        let deadline = servers.configuration.uptime() + servers.configuration.totalTimeout
+        let client = request.client
+        let metadata: AuthorizationServerMetadata
+        do throws(RefreshFailure) {
+            if let name = ReservedParameter.first(in: client.registration.refreshParameters) {
+                throw client.misconfigured(ReservedParameter.summary, detail: name)
+            }
+            metadata = try await servers.metadata(for: client)
+        } catch {
+            return RefreshOutcome(result: .failure(error))
+        }
+        let probed = await BasicEncodingProbe(servers: servers)
+            .run(request.client, at: metadata)
+        var request = request
+        request.client.basicCredentialEncoding = request.client.basicCredentialEncoding ?? probed
+        let decoder = TokenResponseDecoder(
+            sent: request.refreshToken,
+            profile: request.client.profile,
+            now: servers.configuration.now()
+        )
+        var post = post(to: metadata, for: request, before: deadline)
+        if request.mayRotate {
+            // Where the server forgives a second use for a known time, there has to be enough of it left for one.
+            let limit = request.rotationGrace.map { min($0 / 2, servers.configuration.answerTimeout) }
+            post.patience = HTTPTransport.Patience(
+                limit: limit ?? servers.configuration.answerTimeout,
+                onOverdue: onOverdue
+            )
+        }
+        let conclusion = await post.run(Self.fields(of: request)) {
+            (200...299).contains($0.status) && decoder.takes($1.fields)
+        }
+        if case .forgetMetadata = conclusion.row?.consequence {
+            servers.cache.expire(MetadataCache.Key(issuer: client.issuer, profile: client.profile))
+        }
+        let outcome = outcome(of: conclusion, for: request, probed)
+        // A new refresh token waits for nothing: until it is on disk, there is no other.
+        guard case .success(let tokens) = outcome.result, tokens.refreshToken == nil else { return outcome }
+        return outcome.with(await introspection.completed(tokens, of: request.client, metadata))
+    }
+
+    /// The body of RFC 6749 §6. The one place where a refresh token is revealed to be spent.
+    private static func fields(of request: RefreshRequest) -> [(name: String, value: String)] {
+        let registration = request.client.registration
+        let parameters = (request.client.profile?.refreshParameters(for: registration) ?? [:])
+            .merging(registration.refreshParameters) { _, own in own }
+        let separator = request.client.profile?.scopeSeparator ?? " "
+        let asked =
+            (request.target?.fields(keeping: parameters["scope"], registration.scopes, separatedBy: separator) ?? [])
+            + (request.scopes.map { [("scope", $0.joined(separator: separator))] } ?? [])
+            + (request.claims.map { [("claims", $0)] } ?? [])
+        let rest = parameters.filter { name, _ in !asked.contains { $0.name == name } }
+        let form = request.client.profile?.refreshForm ?? RefreshForm()
+        return [("grant_type", form.grantType), (form.parameter, request.refreshToken.secret.reveal())]
+            + rest.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } + asked
+    }
+
+    private func post(
+        to metadata: AuthorizationServerMetadata,
+        for request: RefreshRequest,
+        before deadline: ContinuousClock.Instant
+    ) -> AuthenticatedPost {
+        let profile = request.client.profile
+        var post = servers.post(from: request.client, to: profile?.refreshEndpoint ?? metadata.tokenEndpoint, metadata)
+        post.workedBefore = request.hasWorkedBefore
+        post.deadline = deadline
+        post.format = profile?.bodyFormat ?? .form
+        post.isQuery = profile?.refreshForm.method == .get
+        return post
+    }
+
+    /// - Parameter probed: how Basic credentials have to be written, if a probe told.
+    private func outcome(
+        of conclusion: AuthenticatedPost.Conclusion,
+        for request: RefreshRequest,
+        _ probed: BasicCredentialEncoding?
+    ) -> RefreshOutcome {
+        let answer = try? conclusion.answer.get()
+        let (now, serverDate) = (servers.configuration.now(), answer?.serverDate)
+        let result: Result<TokenResponse, RefreshFailure>
+        let decoder = TokenResponseDecoder(
+            sent: request.refreshToken,
+            profile: request.client.profile,
+            now: serverDate ?? now
+        )
+        var idTokenFault: String?
+        if conclusion.row == nil, var response = conclusion.body.flatMap({ decoder.decode($0.fields) }) {
+            idTokenFault = request.fault(of: response.idToken)
+            if idTokenFault != nil { response.idToken = nil }
+            result = .success(request.client.judged(response))
+        } else {
+            result = .failure(request.client.failure(conclusion, hiding: [request.refreshToken.secret], now: now))
+        }
+        return RefreshOutcome(
+            result: result,
+            serverDate: serverDate,
+            basicCredentialEncoding: conclusion.foundEncoding ?? probed,
+            idTokenFault: idTokenFault,
+            demandedClaims: conclusion.row == nil ? nil : ErrorReading(conclusion.body?.fields ?? [:]).demandedClaims
+        )
+    }
+}
+
+extension TokenTarget {
+    /// What it adds to a refresh request: `scope` (RFC 6749 §6), `resource` once for each (RFC 8707 §2.2), `audience`,
+    /// `claims` (OpenID Connect Core §5.5). What it does
+    /// not name stays as the account has it.
+    ///
+    /// - Parameters:
+    ///   - usual: the scope that the account's own requests name; nil if they name none.
+    ///   - granted: the scope of the account's grant.
+    ///   - separator: what stands between two scopes: a space (RFC 6749 §3.3), or what the provider wants.
+    fileprivate func fields(
+        keeping usual: String?,
+        _ granted: [String],
+        separatedBy separator: String
+    ) -> [(name: String, value: String)] {
+        var scopes = scopes
+        // Without it some servers end the grant or answer without its next refresh token; MSAL, too, sends it each time.
+        let holdsOffline =
+            granted.contains(Self.offlineAccess)
+            || usual?.split(separator: separator).contains { $0 == Self.offlineAccess } == true
+        if !scopes.isEmpty, holdsOffline, !scopes.contains(Self.offlineAccess) { scopes.append(Self.offlineAccess) }
+        return (scopes.isEmpty ? [] : [("scope", scopes.joined(separator: separator))])
+            + resources.map { ("resource", $0) }
+            + (audience.map { [("audience", $0)] } ?? [])
+            + (claims.map { [("claims", $0)] } ?? [])
+    }
+}

@@ -1,0 +1,281 @@
+internal import JOSE
+package import RefreshCore
+
+/// Turns the codes that sign-ins by browser end with into grants, and believes ID tokens that come without one.
+package struct CodeFlow: Sendable {
+    let servers: ServerAccess
+    let tokens: TokenEndpoint
+    let people: PersonLookup
+
+    /// Sends the code once and says what came of it, within `totalTimeout` for each request that it takes.
+    ///
+    /// The keys that check the id_token, and the way in which the server wants this client to prove itself, are found out first:
+    /// afterwards nothing can be tried again. A grant whose id_token cannot be believed is revoked.
+    @concurrent package func exchange(_ request: CodeExchange) async -> GrantOutcome {
+        let client = request.client
+        do throws(RefreshFailure) {
+            let metadata = try await servers.metadata(for: client)
+            let binding = IDTokenCheck.Binding(
+                nonce: request.nonce,
+                code: request.code,
+                maxAge: request.maxAge,
+                scopes: client.scopes(request.scopes, offeredBy: metadata),
+                isDemanded: request.demandsIDToken && request.frontIDToken == nil
+            )
+            var check = IDTokenCheck(client, binding, metadata, cache: servers.keySets)
+            try await check.prepare()
+            if let token = request.frontIDToken {
+                check.frontChannel = CheckedIDToken(
+                    token,
+                    try await check.claims(ofFrontChannel: token, now: servers.configuration.now())
+                )
+            }
+            let probed = await BasicEncodingProbe(servers: servers)
+                .run(atTokenEndpointOf: metadata, as: client, redirectURI: request.redirectURI)
+            let grant = TokenEndpoint.GrantRequest(
+                fields: request.fields,
+                secrets: [request.code, request.codeVerifier],
+                isSentOnce: true,
+                encoding: probed
+            )
+            let outcome = await tokens.obtain(grant, as: client, metadata, check)
+            let encoding = outcome.basicCredentialEncoding ?? probed
+            var known = client
+            known.basicCredentialEncoding = client.basicCredentialEncoding ?? encoding
+            return GrantOutcome(
+                result: await completed(outcome.result, of: known, metadata),
+                serverDate: outcome.serverDate,
+                basicCredentialEncoding: encoding
+            )
+        } catch {
+            return GrantOutcome(result: .failure(error))
+        }
+    }
+
+    /// Checks the ID token that is all that an authorization request asked for (OpenID Connect Core §3.2.2.11).
+    @concurrent package func identify(_ request: IdentityCheck) async -> Result<CheckedIDToken, RefreshFailure> {
+        do throws(RefreshFailure) {
+            let metadata = try await servers.metadata(for: request.client)
+            let binding = IDTokenCheck.Binding(
+                nonce: request.nonce,
+                maxAge: request.maxAge,
+                scopes: [],
+                isDemanded: true
+            )
+            let check = IDTokenCheck(request.client, binding, metadata, cache: servers.keySets)
+            try await check.prepare()
+            let claims = try await check.claims(ofFrontChannel: request.idToken, now: servers.configuration.now())
+            return .success(CheckedIDToken(request.idToken, claims))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// `grant` with the tokens that its access token is exchanged for, where the profile has an `exchange_endpoint`.
+    ///
+    /// - Throws: why there are none. The code is spent, and the token at hand could not be refreshed: whoever has just signed in does so
+    ///   once more now, and not in an hour.
+    private func lasting(
+        _ grant: ObtainedGrant,
+        of client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata
+    ) async throws(RefreshFailure) -> ObtainedGrant {
+        guard let profile = client.profile, let endpoint = profile.exchangeEndpoint else { return grant }
+        let form = profile.exchangeForm
+        var post = servers.post(from: client, to: endpoint, metadata)
+        post.isQuery = form.method == .get
+        let fields =
+            (form.grantType.map { [("grant_type", $0)] } ?? [])
+            + [(form.parameter, grant.tokens.accessToken.secret.reveal())]
+        let conclusion = await post.run(fields) { [decoder = decoder(for: profile, at: servers.configuration.now())] in
+            (200...299).contains($0.status) && decoder.takes($1.fields)
+        }
+        let now = (try? conclusion.answer.get())?.serverDate ?? servers.configuration.now()
+        guard conclusion.row == nil, let body = conclusion.body,
+            var tokens = decoder(for: profile, at: now).decode(body.fields)
+        else {
+            throw client.failure(
+                conclusion,
+                hiding: [grant.tokens.accessToken.secret],
+                now: servers.configuration.now()
+            )
+        }
+        // What only the first answer has goes on being true.
+        tokens.idToken = grant.tokens.idToken
+        tokens.scopes = tokens.scopes ?? grant.tokens.scopes
+        if tokens.refreshToken == nil, let refreshToken = grant.tokens.refreshToken {
+            tokens.refreshToken = refreshToken
+            tokens.issuance.isRotated = grant.tokens.issuance.isRotated
+            tokens.issuance.refreshTokenLifetime = grant.tokens.issuance.refreshTokenLifetime
+        }
+        let kept = KeptFields.read(profile.tokenFields, in: body.fields)
+        return ObtainedGrant(
+            tokens: try client.usable(tokens),
+            person: grant.person,
+            keptFields: grant.keptFields.merging(kept) { _, new in new },
+            askedScopes: grant.askedScopes
+        )
+    }
+
+    /// What came of the code, with tokens that last and the person whose they are; a failure stays one.
+    private func completed(
+        _ result: Result<ObtainedGrant, RefreshFailure>,
+        of client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata
+    ) async -> Result<ObtainedGrant, RefreshFailure> {
+        do throws(RefreshFailure) {
+            return .success(
+                await people.identified(try await lasting(try result.get(), of: client, metadata), of: client, metadata)
+            )
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func decoder(for profile: ProviderProfile, at now: Timestamp) -> TokenResponseDecoder {
+        TokenResponseDecoder(sent: nil, profile: profile, now: now)
+    }
+}
+
+/// Asks for the first tokens of grants, of whatever kind (RFC 6749 §3.2), and judges what comes.
+struct TokenEndpoint: Sendable {
+    let servers: ServerAccess
+    let introspection: TokenIntrospection
+
+    /// A request that is to bring the first tokens of a grant.
+    struct GrantRequest {
+        var fields: [(name: String, value: String)]
+        /// What must not be shown when the server says it back.
+        var secrets: [Secret]
+        /// Fields of the answer that are kept beside the profile's.
+        var keptFields: [String] = []
+        var isSentOnce = false
+        /// See `AuthenticatedPost`.
+        var namesClient = false
+        var encoding: BasicCredentialEncoding?
+    }
+
+    func obtain(
+        _ request: GrantRequest,
+        as client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata,
+        _ check: IDTokenCheck
+    ) async -> GrantOutcome {
+        let conclusion = await send(request, as: client, metadata)
+        return await conclude(conclusion, of: request, as: client, metadata, check)
+    }
+
+    func send(
+        _ request: GrantRequest,
+        as client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata,
+        isAnswer: @escaping @Sendable (AnswerBody) -> Bool = { _ in false }
+    ) async -> AuthenticatedPost.Conclusion {
+        let decoder = TokenResponseDecoder(sent: nil, profile: client.profile, now: servers.configuration.now())
+        var post = servers.post(from: client, to: metadata.tokenEndpoint, metadata)
+        post.format = client.profile?.bodyFormat ?? .form
+        post.isSentOnce = request.isSentOnce
+        post.namesClient = request.namesClient
+        post.knownEncoding = request.encoding ?? post.knownEncoding
+        return await post.run(request.fields) { answer, body in
+            (200...299).contains(answer.status) && decoder.decode(body.fields) != nil || isAnswer(body)
+        }
+    }
+
+    func conclude(
+        _ conclusion: AuthenticatedPost.Conclusion,
+        of request: GrantRequest,
+        as client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata,
+        _ check: IDTokenCheck
+    ) async -> GrantOutcome {
+        let now = servers.configuration.now()
+        let date = (try? conclusion.answer.get())?.serverDate
+        let decoder = TokenResponseDecoder(sent: nil, profile: client.profile, now: date ?? now)
+        let outcome = { (result: Result<ObtainedGrant, RefreshFailure>) in
+            GrantOutcome(result: result, serverDate: date, basicCredentialEncoding: conclusion.foundEncoding)
+        }
+        guard conclusion.row == nil, let body = conclusion.body, var tokens = decoder.decode(body.fields) else {
+            return outcome(.failure(client.failure(conclusion, hiding: request.secrets, now: now)))
+        }
+        do throws(RefreshFailure) {
+            var claims = try await check.claims(of: tokens, now: now, skew: date.map { $0 - now } ?? .zero)
+            if claims == nil { tokens.idToken = nil }
+            if let front = check.frontChannel {
+                if let claims, claims.subject != front.claims.subject || claims.issuer != front.claims.issuer {
+                    throw client.misconfigured(
+                        "the id_token that came with the code names another person than the one that came for it",
+                        finding: .badIDToken
+                    )
+                }
+                if claims == nil { (claims, tokens.idToken) = (front.claims, front.token) }
+            }
+            tokens = try client.usable(tokens)
+            if tokens.refreshToken == nil { tokens = await introspection.completed(tokens, of: client, metadata) }
+            var kept = KeptFields.read(request.keptFields + (client.profile?.tokenFields ?? []), in: body.fields)
+            kept[KeptFields.details] = KeptFields.details(in: body.fields)
+            let person = claims.map { SignedInPerson($0) } ?? SignedInPerson()
+            let asked = check.binding.scopes
+            return outcome(
+                .success(ObtainedGrant(tokens: tokens, person: person, keptFields: kept, askedScopes: asked))
+            )
+        } catch {
+            // Nobody will use it: the server should know. What comes of it changes nothing here.
+            var known = client
+            known.basicCredentialEncoding = client.basicCredentialEncoding ?? conclusion.foundEncoding
+            _ = await Revocation(servers: servers).run(
+                RevocationRequest(
+                    client: known,
+                    refreshToken: tokens.refreshToken,
+                    accessToken: tokens.accessToken
+                )
+            )
+            return outcome(.failure(error))
+        }
+    }
+}
+
+extension RequestingClient {
+    /// `tokens` of a new grant, of which at least the refresh token can be used; one that is not bound is marked.
+    ///
+    /// - Throws: `misconfigured` if there is nothing but an access token that is bound to no key, and this client takes none such.
+    fileprivate func usable(_ tokens: TokenResponse) throws(RefreshFailure) -> TokenResponse {
+        let judged = judged(tokens)
+        guard judged.issuance.isUnbound, judged.refreshToken == nil else { return judged }
+        throw .unboundToken(correlationID: correlationID)
+    }
+}
+
+/// Fields of an answer that are kept with the account.
+enum KeptFields {
+    /// Longest value kept, in bytes: they are names, numbers and URLs.
+    static let valueLimit = 1024
+
+    /// What was granted in detail (RFC 9396 §7), under its own name.
+    static let details = "authorization_details"
+    /// Longest text of it that is kept, in bytes: a dozen objects.
+    private static let detailsLimit = 8192
+
+    /// Nil if the answer has none, or too much of it to be shown.
+    static func details(in fields: [String: JSONValue]) -> String? {
+        guard case .array? = fields[details], let bytes = fields[details]?.bytes, bytes.count <= detailsLimit else {
+            return nil
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The values of those `names` that `fields` have; dots lead into objects.
+    static func read(_ names: [String], in fields: [String: JSONValue]) -> [String: String] {
+        var kept: [String: String] = [:]
+        for name in names {
+            var value: JSONValue? = .object(fields)
+            for step in name.split(separator: ".") { value = value?.member(String(step)) }
+            let isPlain = { (text: String) in
+                text.utf8.count <= valueLimit && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
+            }
+            guard let text = value?.word, isPlain(text) else { continue }
+            kept[name] = text
+        }
+        return kept
+    }
+}

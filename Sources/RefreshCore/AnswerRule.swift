@@ -1,0 +1,117 @@
+/// What the token endpoint's answers mean.
+enum AnswerRule {
+    /// - Parameter target: what was asked for; nil for the account's default access token.
+    static func tokensIssued(
+        _ step: inout RefreshStep,
+        for generation: Generation,
+        _ issuance: Issuance,
+        of target: TokenTarget?
+    ) -> [Effect] {
+        var lease: Lease?
+        if case .refreshing(let held) = step.state.phase, held.generation == generation { lease = held }
+        // Matched by generation, in whatever phase: an answer that comes after its lease has run out carries the only refresh
+        // token that the server still takes.
+        guard generation == step.state.generation || lease != nil else {
+            return [.publish(.staleAnswerDropped(generation))]
+        }
+
+        var issuance = issuance
+        // Nothing was spent, so nothing was rotated.
+        if step.policy.isServiceAccount { issuance.isRotated = false }
+        let sentAt = lease?.startedAt.asSeen(at: step.now) ?? step.now
+        if issuance.isRotated {
+            // The server's grace period started while the request was out: counted from its start, it is not overrun.
+            step.state.previous = PreviousRefreshToken(generation: generation, replacedAt: sentAt)
+            step.state.generation = max(step.state.generation, generation).next
+        } else {
+            // RFC 6749 §6: a missing refresh_token means that the one which was spent stays valid.
+            step.state.generation = generation
+            step.state.previous = nil
+        }
+        if !step.policy.isServiceAccount { step.state.isRotating = issuance.isRotated || step.state.isRotating == true }
+        step.adoptRefreshToken(of: issuance, sentAt: sentAt)
+        var times = step.accessTokenTimes(of: issuance, sentAt: sentAt)
+        let flaw = AccessTokenFlaw(issuance, times)
+        if target == nil, flaw == nil {
+            // Asked earlier, the server would give the same again.
+            if issuance.refreshIn == nil, let held = step.state.accessToken, times.endsWith(held, at: step.now) {
+                times.refreshAfter = times.lifetime
+            }
+            step.state.accessToken = times
+        }
+        step.state.hasWorked = true
+        step.state.isOutcomeUnknown = false
+        let failures = step.state.failures
+        step.state.failures = 0
+        step.state.refusals = 0
+        step.state.refusal = nil
+        if step.state.phase != .parked {
+            step.state.phase = .scheduled
+            step.state.deadline = step.scheduledDeadline
+        }
+        if let flaw { return grantKept(&step, without: flaw, for: target, after: failures) }
+        guard let target else { return [.persist(.store), .publish(.tokenRefreshed)] }
+        return [.persist(.storeTarget(target, times)), .publish(.targetRefreshed(target))]
+    }
+
+    /// The effects of an answer whose access token is not used: the one that is held stays, and another is asked for as after a failure.
+    /// Without a pause, a server that goes on answering so would be asked in a loop.
+    private static func grantKept(
+        _ step: inout RefreshStep,
+        without flaw: AccessTokenFlaw,
+        for target: TokenTarget?,
+        after failures: Int
+    ) -> [Effect] {
+        if let target { return [.persist(.storeGrant), .publish(.targetFailed(target, flaw.failure))] }
+        guard step.state.phase != .parked else { return [.persist(.storeGrant)] }
+        step.state.failures = failures
+        return [.persist(.storeGrant)] + FailureRule.backOff(&step, flaw.wait, after: flaw.failure).dropFirst()
+    }
+
+    /// - Parameter lifetime: what is left of it.
+    static func lifetimeLearned(
+        _ step: inout RefreshStep,
+        _ lifetime: Duration,
+        ofTokenIssuedAt issuedAt: Moment
+    ) -> [Effect] {
+        guard let held = step.state.accessToken, held.issuedAt == issuedAt, held.basis != .stated else { return [] }
+        let issuance = Issuance(lifetime: step.now.elapsed(since: issuedAt) + lifetime)
+        step.state.accessToken = step.accessTokenTimes(of: issuance, sentAt: issuedAt)
+        guard step.state.phase == .scheduled else { return [.persist(.unchanged)] }
+        return step.rearm(at: step.scheduledDeadline)
+    }
+}
+
+/// Why the access token of a successful answer is not used.
+private enum AccessTokenFlaw {
+    /// It has ended already: some servers give the last moment of their old token.
+    case ended
+    case unbound
+
+    init?(_ issuance: Issuance, _ times: AccessTokenTimes) {
+        if issuance.isUnbound {
+            self = .unbound
+        } else if times.lifetime == .zero {
+            self = .ended
+        } else {
+            return nil
+        }
+    }
+
+    var failure: RefreshFailure {
+        switch self {
+        case .ended:
+            let summary = "the server gave an access token that has ended already"
+            return RefreshFailure(.unavailable, detail: FailureDetail(summary: summary))
+        case .unbound: return .unboundToken()
+        }
+    }
+
+    /// How long until the server is asked again.
+    var wait: BackOff.Kind {
+        switch self {
+        case .ended: .transient
+        case .unbound: .misconfigured
+        }
+    }
+}

@@ -1,0 +1,234 @@
+/// What follows when a refresh brought no tokens.
+enum FailureRule {
+    static func refreshFailed(
+        _ step: inout RefreshStep,
+        for generation: Generation,
+        _ failure: RefreshFailure
+    ) -> [Effect] {
+        guard case .refreshing(let lease) = step.state.phase, lease.generation == generation else {
+            return generation == step.state.generation ? [] : [.publish(.staleAnswerDropped(generation))]
+        }
+        // Whatever the server thinks of a person's grant: there is none, and what can be mended are the settings.
+        guard !step.policy.isServiceAccount || !failure.failureClass.isAboutGrant else {
+            return backOff(&step, .misconfigured, after: failure)
+        }
+        if let still = stillRequired(&step, by: lease, failure) { return still }
+        switch failure.failureClass {
+        case .unreachable, .unavailable:
+            return backOff(&step, .transient, after: failure)
+        case .unanswered:
+            return answerLost(&step, failure, sentAt: lease.startedAt)
+        case .misconfigured, .untrusted:
+            return backOff(&step, .misconfigured, after: failure)
+        case .rejected, .refusedByGateway:
+            // Before the first tokens, the way we ask may be what is wrong.
+            guard step.state.hasWorked else { return backOff(&step, .misconfigured, after: failure) }
+            return refusedWithoutReason(&step, failure)
+        case .grantEnded:
+            let isConfirmed = step.state.refusals > 0 && step.state.refusal == nil
+            if step.state.isOutcomeUnknown && !isConfirmed { return confirm(&step, failure) }
+            if let fallback = previousWithinGrace(refusing: generation, step) { return step.begin(fallback) }
+            return requireInteraction(&step, .grantEnded, failure)
+        case .userRequired:
+            return requireInteraction(&step, .userRequired, failure)
+        }
+    }
+
+    /// A lease on the previous refresh token, while the server is known to take it still and the current one was refused unused.
+    ///
+    /// Without a known grace period it is never sent: it would look like a replay, and end the grant (RFC 9700 §4.14.2).
+    private static func previousWithinGrace(refusing generation: Generation, _ step: RefreshStep) -> Lease? {
+        guard generation == step.state.generation, let previous = step.state.previous,
+            let grace = step.policy.rotationGrace,
+            step.now.longestElapsed(since: previous.replacedAt) < grace
+        else { return nil }
+        return Lease(generation: previous.generation, startedAt: step.now)
+    }
+
+    static func outcomeLost(_ step: inout RefreshStep, _ lease: Lease) -> [Effect] {
+        let failure = RefreshFailure(
+            .unanswered,
+            detail: FailureDetail(summary: "the daemon ended before the server's answer was stored")
+        )
+        return answerLost(&step, failure, sentAt: lease.startedAt)
+    }
+
+    /// The server may have replaced the refresh token, and the answer with the new one did not arrive.
+    ///
+    /// - Parameter sentAt: when the request left: the server's grace period, if it has one, began then or later.
+    static func answerLost(
+        _ step: inout RefreshStep,
+        _ failure: RefreshFailure,
+        sentAt: Moment
+    ) -> [Effect] {
+        // Nothing was spent: it is as if the server had not been reached.
+        if step.policy.isServiceAccount { return backOff(&step, .transient, after: failure) }
+        // However many failures came before: a server that forgives a second use of a spent token does so for seconds only.
+        let isFirst = !step.state.isOutcomeUnknown
+        let attempt = isFirst ? 1 : nil
+        step.state.isOutcomeUnknown = true
+        // A refusal counts as repeated only if nothing was left open in between.
+        step.state.refusals = 0
+        step.state.refusal = nil
+        if let grace = step.policy.rotationGrace, step.now.longestElapsed(since: sentAt) < grace {
+            let rest = grace - step.now.longestElapsed(since: sentAt)
+            return backOff(
+                &step,
+                .transient,
+                after: failure,
+                attempt: attempt,
+                // Once: in an outage the waits grow as ever.
+                within: isFirst ? rest.scaled(by: 0.5) : nil
+            )
+        }
+        // A server that names the time to come back has not done what it was asked for.
+        let mayBeSpent = step.state.isRotating != false && failure.retryAfter == nil
+        return backOff(&step, mayBeSpent ? .doubtful : .transient, after: failure, attempt: attempt)
+    }
+
+    static func confirm(_ step: inout RefreshStep, _ failure: RefreshFailure) -> [Effect] {
+        step.state.refusals = step.state.refusal == nil ? step.state.refusals + 1 : 1
+        step.state.refusal = nil
+        return backOff(&step, .confirming, after: failure)
+    }
+
+    /// A refusal without a reason: some servers end grants so, and every firewall on a bad day. It is believed when it has been the same
+    /// for long enough, and even then the account is tried on.
+    static func refusedWithoutReason(_ step: inout RefreshStep, _ failure: RefreshFailure) -> [Effect] {
+        let text = failure.refusalText
+        if let refusal = step.state.refusal, refusal.text == text, !refusal.since.isFuture(at: step.now) {
+            step.state.refusals += 1
+        } else {
+            step.state.refusal = RepeatedRefusal(since: step.now, text: text)
+            step.state.refusals = 1
+        }
+        let elapsed = step.state.refusal.map { step.now.elapsed(since: $0.since) } ?? .zero
+        guard step.state.refusals >= BackOffRule.refusalsToBelieve,
+            elapsed >= BackOffRule.disbelief(of: failure.failureClass)
+        else { return backOff(&step, .transient, after: failure) }
+        return requireInteraction(&step, .rejectedWithoutReason, failure)
+    }
+
+    /// The effects of a failure that changes nothing for the person who was called before the attempt; nil if nobody was, or if it does.
+    ///
+    /// Only what the server says of the grant can change it, and a lost answer, which may have held tokens.
+    static func stillRequired(
+        _ step: inout RefreshStep,
+        by lease: Lease,
+        _ failure: RefreshFailure
+    ) -> [Effect]? {
+        guard var interaction = lease.interaction else { return nil }
+        switch failure.failureClass {
+        case .unanswered, .userRequired: return nil
+        case .grantEnded: if interaction.reason == .rejectedWithoutReason { return nil }
+        case .unreachable, .unavailable, .misconfigured, .untrusted, .rejected, .refusedByGateway: break
+        }
+        step.state.failures += 1
+        interaction.attemptedAt = step.now
+        interaction.leastDelay = leastDelay(after: failure, step)
+        wait(&step, for: interaction)
+        return [.persist(.unchanged), .publish(.interactionStillRequired(interaction, failure))]
+    }
+
+    private static func leastDelay(after failure: RefreshFailure, _ step: RefreshStep) -> Duration {
+        failure.retryAfter.map { BackOffRule.retryAfter($0, jitter: step.jitter) } ?? .zero
+    }
+
+    /// Waits for the person, or for the next attempt where there is one.
+    private static func wait(_ step: inout RefreshStep, for interaction: InteractionRequired) {
+        step.state.phase = .interactionRequired(interaction)
+        // Spread, so that the accounts of a server that blocked them all do not return together.
+        step.state.deadline = interaction.timeToAttempt(at: step.now).map {
+            step.now.wall + $0.scaled(by: 1 + 0.1 * step.jitter)
+        }
+    }
+
+    /// - Parameters:
+    ///   - attempt: how far the wait has grown, from 1; nil if as far as the failures in a row say.
+    ///   - limit: the longest wait that we choose; nil if there is no limit but the usual ones.
+    static func backOff(
+        _ step: inout RefreshStep,
+        _ wish: BackOff.Kind,
+        after failure: RefreshFailure,
+        attempt: Int? = nil,
+        within limit: Duration? = nil
+    ) -> [Effect] {
+        step.state.failures += 1
+        var kind = wish
+        var delay: Duration
+        switch wish {
+        case .transient, .serverAsked:
+            delay = BackOffRule.transient(failures: attempt ?? step.state.failures, jitter: step.jitter)
+            if let limit { delay = min(delay, limit) }
+        case .doubtful:
+            delay = BackOffRule.transient(failures: attempt ?? step.state.failures, jitter: step.jitter)
+            let late = step.timeToResend
+            if late > delay { delay = late } else { kind = .transient }
+        case .misconfigured:
+            delay = BackOffRule.misconfigured(failures: step.state.failures, jitter: step.jitter)
+        case .confirming:
+            delay = BackOffRule.confirmation(
+                lifetime: step.state.accessToken?.lifetime,
+                grace: step.policy.rotationGrace
+            )
+        }
+        if let retryAfter = failure.retryAfter {
+            let asked = BackOffRule.retryAfter(retryAfter, jitter: step.jitter)
+            if asked >= delay { (kind, delay) = (.serverAsked, asked) }
+        } else if kind == .transient, failure.isThrottled {
+            // RFC 6585 §4: a 429 need not name a time. Ours grows, and callers in a loop do not shorten it.
+            (kind, delay) = (.serverAsked, max(delay, BackOffRule.callerInterval))
+        }
+        let backOff = BackOff(failedAt: step.now, delay: delay, kind: kind, failure: failure)
+        step.state.phase = .backingOff(backOff)
+        let retryAt = step.now.wall + delay
+        step.state.deadline = retryAt
+        let change: AccountChange =
+            switch wish {
+            case .misconfigured: .misconfigured(failure, retryAt: retryAt)
+            case .transient, .serverAsked, .confirming, .doubtful: .refreshFailed(failure, retryAt: retryAt)
+            }
+        return [.persist(.unchanged), .publish(change)]
+    }
+
+    static func requireInteraction(
+        _ step: inout RefreshStep,
+        _ reason: InteractionReason,
+        _ failure: RefreshFailure
+    ) -> [Effect] {
+        let isLost = step.state.isOutcomeUnknown && reason != .userRequired && reason != .rejectedWithoutReason
+        let interaction = InteractionRequired(
+            reason: isLost ? .outcomeUnknown : reason,
+            since: step.now.wall,
+            failure: failure,
+            attemptedAt: step.now,
+            leastDelay: leastDelay(after: failure, step)
+        )
+        wait(&step, for: interaction)
+        return [.persist(.unchanged), .publish(.interactionRequired(interaction))]
+    }
+
+    static func connectivityRestored(_ step: inout RefreshStep) -> [Effect] {
+        guard case .backingOff(let backOff) = step.state.phase else { return [] }
+        switch backOff.kind {
+        case .transient, .misconfigured:
+            // A captive portal's certificate looks like a misconfiguration until the user has passed it.
+            return retrySoon(&step) ?? []
+        case .serverAsked, .confirming, .doubtful:
+            return []
+        }
+    }
+
+    /// Brings a back-off's end near: within two seconds, so that a woken machine does not ask for everything at once, but not
+    /// nearer to the failure than a caller may, so that a flapping network does not hammer. Nil if the end is near already.
+    static func retrySoon(_ step: inout RefreshStep) -> [Effect]? {
+        guard case .backingOff(var backOff) = step.state.phase else { return nil }
+        let soon = step.now.elapsed(since: backOff.failedAt) + .seconds(2).scaled(by: step.jitter)
+        let delay = max(soon, BackOffRule.callerInterval, backOff.leastDelay)
+        guard delay < backOff.delay else { return nil }
+        backOff.delay = delay
+        step.state.phase = .backingOff(backOff)
+        step.state.deadline = step.now.wall + backOff.remaining(at: step.now)
+        return [.persist(.unchanged)]
+    }
+}

@@ -1,0 +1,57 @@
+import RefreshCore
+import Testing
+
+struct TokenTargetTests {
+    @Test func `order and repetition make no difference`() throws {
+        let one = try TokenTarget(scopes: ["b", "a", "b"], resources: ["https://y.example", "https://x.example/"])
+        let other = try TokenTarget(scopes: ["a", "b"], resources: ["https://x.example/", "https://y.example"])
+        #expect(one == other)
+        #expect(one.text == "scope a\nscope b\nresource https://x.example/\nresource https://y.example")
+    }
+
+    @Test(
+        arguments: [
+            (["a"], [], nil), ([], ["urn:example:api"], nil), ([], [], "https://api.example/v1?x=1"),
+            ([":", "resource"], ["https://x.example"], "two words"),
+        ] as [([String], [String], String?)]
+    )
+    func `its text names it and nothing else`(scopes: [String], resources: [String], audience: String?) throws {
+        let target = try TokenTarget(scopes: scopes, resources: resources, audience: audience)
+        #expect(TokenTarget(text: target.text) == target)
+    }
+
+    @Test(arguments: [
+        "", "a", "scope", "scope ", "scope b\nscope a", "scope a\nscope a", "audience x\nscope a",
+        "audience x\naudience y", "resource x", "other a", "scope a\n",
+    ])
+    func `what no target is called is no target`(text: String) {
+        #expect(TokenTarget(text: text) == nil)
+    }
+
+    @Test(arguments: ["", "a b", "a\"", "a\\", "ä", "a\n"]) func `what is no scope token is refused`(scope: String) {
+        #expect(throws: TokenTargetError.scope(scope)) { try TokenTarget(scopes: ["ok", scope]) }
+    }
+
+    @Test(arguments: ["", "api", "/api", "https:", "https://x.example/#f", "https://x.example/ y", "1a:b", ":x"])
+    func `what is no absolute URI without a fragment is refused`(resource: String) {
+        #expect(throws: TokenTargetError.resource(resource)) { try TokenTarget(resources: [resource]) }
+    }
+
+    @Test func `claims name a target, and stand on one line`() throws {
+        let target = try TokenTarget(scopes: ["a"], claims: #"{"id_token":{"acr":null}}"#)
+        #expect(target.text == "scope a\nclaims {\"id_token\":{\"acr\":null}}")
+        #expect(TokenTarget(text: target.text) == target)
+        for claims in ["", "[]", "{\n}", "{"] {
+            #expect(throws: TokenTargetError.claims) { try TokenTarget(claims: claims) }
+        }
+    }
+
+    @Test func `nothing, an empty audience, and too much are refused`() throws {
+        #expect(throws: TokenTargetError.empty) { try TokenTarget() }
+        #expect(throws: TokenTargetError.audience("")) { try TokenTarget(audience: "") }
+        #expect(throws: TokenTargetError.audience("a\nb")) { try TokenTarget(audience: "a\nb") }
+        let room = TokenTarget.longestText - "scope ".utf8.count
+        #expect(throws: Never.self) { try TokenTarget(scopes: [String(repeating: "x", count: room)]) }
+        #expect(throws: TokenTargetError.tooLong) { try TokenTarget(scopes: [String(repeating: "x", count: room + 1)]) }
+    }
+}
