@@ -146,11 +146,11 @@ extension Finding {
     /// Where it stands in the report.
     fileprivate var section: String {
         switch Check(rawValue: check) {
-        case .environment, .path, .socket, .service, .linger: "This machine"
+        case .environment, .path, .installation, .socket, .service, .linger: "This machine"
         case .clock: subject == nil ? "Daemon" : "Authorization servers"
         case .account, .accounts: "Accounts"
         case .dns, .tls, .discovery, .servers: "Authorization servers"
-        case .daemon, .version, .configuration, .network, .proxy, .store, .key, nil: "Daemon"
+        case .daemon, .version, .program, .configuration, .network, .proxy, .store, .key, nil: "Daemon"
         }
     }
 
