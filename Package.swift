@@ -232,10 +232,12 @@ let package = Package(
             linkerSettings: staticRuntime.linker
         ),
 
+        // Starts the two programs, so its build makes them: three builds, one after the other, would each plan anew.
         .executableTarget(
             name: "authdemo",
             dependencies: [
-                "AuthRefreshInterface", "DemoIssuer", "StrictJSON", "Terminal", "VarlinkClient",
+                "AuthRefreshInterface", "DemoIssuer", "StrictJSON", "Terminal", "VarlinkClient", "authctl",
+                "authrefreshd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
