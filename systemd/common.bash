@@ -39,11 +39,10 @@ desktop_entry=$data_dir/applications/authctl-callback.desktop
 man_dir() { printf '%s' "$prefix/share/man"; }
 
 say() { printf '%s\n' "$*"; }
-fail() { # STATUS MESSAGE...
-    local status=$1
-    shift
-    printf '%s: error: %s\n' "$program" "$*" >&2
-    exit "$status"
+fail() { # STATUS MESSAGE [HINT]
+    printf '%s: error: %s\n' "$program" "$2" >&2
+    [[ -z ${3-} ]] || printf '%s: hint: %s\n' "$program" "$3" >&2
+    exit "$1"
 }
 
 # The folder given with --prefix becomes part of a unit file, where blanks, quotes and "%" would mean something else.

@@ -1,24 +1,28 @@
 # shellcheck shell=bash
 # What an installation consists of, and where below /usr each file belongs: the one list, for `install`, `package` and the tarball.
-# shellcheck disable=SC2154  # source_dir, say and fail come from common.bash
+# shellcheck disable=SC2034,SC2154  # used by who sources this; source_dir, program, say and fail come from common.bash
 
 binaries=(authrefreshd authctl authagent)
 # What `build_release` makes beside them; the manual pages are made with it.
 page_maker=authmanual
 
-build_release() { # OPTION OF SWIFT...
-    local product
-    command -v swift > /dev/null || fail 1 "there is no swift in PATH to build with"
+# build_release OPTION OF SWIFT...   with what it needs. SwiftPM builds one product at a time.
+build_release() {
+    local product log=$source_dir/.build/release.log
+    install_build_packages
+    check_swift
+    mkdir -p "${log%/*}"
+    printf '%s: building; a first build takes a quarter of an hour (compiler output: %s)\n' "$program" "$log" >&2
     for product in "${binaries[@]}" "$page_maker"; do
-        swift build --package-path "$source_dir" -c release --product "$product" "$@" < /dev/null ||
-            fail 1 "'$product' did not build: see the messages above"
+        swift_build "$log" -c release --product "$product" "$@" ||
+            fail 1 "'$product' did not build" "the whole output is in $log"
     done
 }
 
 check_programs() { # DIR
     local binary
     for binary in "${binaries[@]}" "$page_maker"; do
-        [[ -x $1/$binary ]] || fail 1 "there is no $1/$binary: leave out --no-build"
+        [[ -x $1/$binary ]] || fail 1 "there is no $1/$binary" "leave out --no-build, and it is built"
     done
 }
 
