@@ -61,6 +61,54 @@ import Testing
         #expect(findings.last?.level == "note")
     }
 
+    @Test func `whose authctl programs find is told`() {
+        func found(grep: Int32) -> Finding? {
+            var files = ["/run/user/1000": Self.folder, "/usr/bin/authctl": Self.program, "/opt/authctl": Self.program]
+            files["/usr/bin/authctl"]?.identity = "1:1"
+            files["/opt/authctl"]?.identity = "1:2"
+            var surroundings = surroundings(["XDG_RUNTIME_DIR": "/run/user/1000", "PATH": "/opt"], files: files)
+            surroundings.run = { words in
+                CommandOutput(
+                    end: words == ["grep", "-qsF", "io.authrefresh", "/opt/authctl"] ? .exited(grep) : .timedOut
+                )
+            }
+            return session(surroundings).last
+        }
+        #expect(found(grep: 0)?.text.contains("of another installation") == true)
+        #expect(found(grep: 1)?.text.contains("another project's") == true)
+        #expect(found(grep: 1)?.advice?.contains("authrefreshctl") == true)
+    }
+
+    private func installation(_ found: [String: String?], starts: String = "") -> Finding {
+        let files = found.mapValues { identity in
+            Surroundings.File(owner: 0, mode: 0o755, kind: .regular, identity: identity)
+        }
+        var surroundings = surroundings(["HOME": "/home/ada", "PATH": "/bin:/usr/bin"], files: files)
+        surroundings.run = { words in
+            words.last == "--version"
+                ? CommandOutput(text: "0.\(words[0].count)\n", end: .exited(0))
+                : CommandOutput(text: "{ path=\(starts) ; argv[]=\(starts) ; }\n", end: .exited(0))
+        }
+        return InstallationCheck(surroundings: surroundings).finding
+    }
+
+    @Test func `one installation is well, by whatever links it is reached`() {
+        let finding = installation(["/usr/bin/authrefreshd": "1:1", "/bin/authrefreshd": "1:1"])
+        #expect(finding == .ok(.installation, "'/usr/bin/authrefreshd' (0.21) is installed"))
+        #expect(installation([:]).level == "note")
+    }
+
+    @Test func `two installations are both named, with what the service starts`() {
+        let home = "/home/ada/.local/bin/authrefreshd"
+        let finding = installation(["/usr/bin/authrefreshd": "1:1", home: "1:2"], starts: home)
+        #expect(finding.level == "note")
+        #expect(
+            finding.text
+                == "there are 2 installations: '/usr/bin/authrefreshd' (0.21), '\(home)' (0.33); the service starts '\(home)'"
+        )
+        #expect(finding.advice?.contains("systemd/uninstall") == true)
+    }
+
     private static let sockets: [(file: Surroundings.File?, level: String, need: String?)] = [
         (Surroundings.File(owner: 1000, mode: 0o600, kind: .socket), "ok", nil),
         (Surroundings.File(owner: 1000, mode: 0o666, kind: .socket), "note", nil),

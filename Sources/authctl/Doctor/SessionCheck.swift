@@ -63,16 +63,28 @@ struct SessionCheck {
     }
 
     private var path: Finding {
-        let found = surroundings.program(named: "authctl")
-        let folder = surroundings.program.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }
-        guard let found else {
+        guard let found = surroundings.program(named: "authctl") else {
+            let folder = surroundings.programFolder
             return .note(
                 .path,
                 "programs do not find authctl: '\(folder)' is not in PATH",
                 advice: "export PATH=\"\(folder):$PATH\" in ~/.profile, and log in anew"
             )
         }
-        return .ok(.path, "programs find '\(found)'")
+        let own = surroundings.file(surroundings.program)?.identity
+        guard own != surroundings.file(found)?.identity else { return .ok(.path, "programs find '\(found)'") }
+        // As systemd/install tells ours from others: the name of our interface is in every program of ours.
+        guard surroundings.run(["grep", "-qsF", Interface.name, found]).end != .exited(1) else {
+            return .note(
+                .path,
+                "programs find '\(found)', which is another project's authctl",
+                advice: "use the name authrefreshctl for this one, '\(surroundings.program)'"
+            )
+        }
+        return .note(
+            .path,
+            "programs find '\(found)', of another installation than this one, '\(surroundings.program)'"
+        )
     }
 
     /// Nil if nobody says: there is no systemd, or it does not answer.

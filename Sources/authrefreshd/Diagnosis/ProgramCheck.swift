@@ -26,7 +26,9 @@ struct ProgramCheck {
     }
 
     var finding: Finding {
-        guard program.hasSuffix(Self.mark) else { return .ok(.program, "it runs '\(program)', version \(Version.text)") }
+        guard program.hasSuffix(Self.mark) else {
+            return .ok(.program, "it runs '\(program)', version \(Version.text)")
+        }
         let path = String(program.dropLast(Self.mark.count))
         guard exists(path) else {
             return .warning(
