@@ -17,7 +17,9 @@ profile_dir=${XDG_DATA_HOME:-$HOME/.local/share}/authrefreshd/providers.d
 profile_sums=$profile_dir/.installed
 # Not below /usr/lib, which belongs to the distribution's packages.
 catalog=/usr/local/lib/systemd/catalog/authrefreshd.catalog
-binaries=(authrefreshd authctl authagent)
+packaged_catalog=/usr/lib/systemd/catalog/authrefreshd.catalog
+# The second name of authctl, for a shell that finds another project's authctl first.
+second_name=authrefreshctl
 # Where shells look for what completes a command: bash and fish by themselves, zsh if its fpath says so.
 data_dir=${XDG_DATA_HOME:-$HOME/.local/share}
 completion_bash=$data_dir/bash-completion/completions/authctl
@@ -37,11 +39,10 @@ desktop_entry=$data_dir/applications/authctl-callback.desktop
 man_dir() { printf '%s' "$prefix/share/man"; }
 
 say() { printf '%s\n' "$*"; }
-fail() { # STATUS MESSAGE...
-    local status=$1
-    shift
-    printf '%s: error: %s\n' "$program" "$*" >&2
-    exit "$status"
+fail() { # STATUS MESSAGE [HINT]
+    printf '%s: error: %s\n' "$program" "$2" >&2
+    [[ -z ${3-} ]] || printf '%s: hint: %s\n' "$program" "$3" >&2
+    exit "$1"
 }
 
 # The folder given with --prefix becomes part of a unit file, where blanks, quotes and "%" would mean something else.
@@ -54,11 +55,11 @@ set_prefix() { # DIR
 # The path stands there in full: a desktop starts programs without the shell's PATH. set_prefix keeps it free of what Exec= would
 # take for more than itself; a home folder may need quotes. Where none are needed there are none: xdg-utils 1.1.3, on desktops
 # that they do not know, take them for a part of the name.
-install_desktop_entry() {
+install_desktop_entry() { # FILE
     mkdir -p "${desktop_entry%/*}"
     local text executable=$prefix/bin/authctl
     [[ $executable =~ ^[A-Za-z0-9._/+@-]+$ ]] || executable=\"$executable\"
-    text=$(< "$source_dir/systemd/authctl-callback.desktop")
+    text=$(< "$1")
     printf '%s\n' "${text//@bin@\/authctl/$executable}" > "$desktop_entry.new"
     mv -f "$desktop_entry.new" "$desktop_entry"
     say "installed $desktop_entry"
@@ -82,6 +83,5 @@ has_user_manager() {
 is_edited() {
     local file=$profile_dir/$1
     [[ -e $file ]] || return 1
-    ! cmp -s "$source_dir/etc/providers.d/$1" "$file" || return 1
     ! grep -qsxF "$(sha256sum < "$file" | cut -d ' ' -f 1)  $1" "$profile_sums"
 }

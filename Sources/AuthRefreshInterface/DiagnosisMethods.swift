@@ -49,9 +49,9 @@ package enum Diagnose {
 extension Finding {
     package enum Check: String, CaseIterable, Sendable {
         // What authctl looks at, and knows without the daemon.
-        case environment, path, socket, service, linger, daemon, version
+        case environment, path, installation, socket, service, linger, daemon, version
         // What the daemon looks at; both look at the clock.
-        case configuration, clock, network, proxy, store, key, accounts, servers, account, dns, tls, discovery
+        case program, configuration, clock, network, proxy, store, key, accounts, servers, account, dns, tls, discovery
     }
 
     package enum Level: String, CaseIterable, Comparable, Sendable {

@@ -19,7 +19,8 @@ struct DaemonCommand: AsyncParsableCommand {
 
               ~/.config/authrefreshd/authrefreshd.yaml        the configuration
               ~/.config/authrefreshd/providers.d              provider profiles of your own
-              ~/.local/share/authrefreshd/providers.d         those that were installed
+              ~/.local/share/authrefreshd/providers.d         those that systemd/install installed
+              /usr/share/authrefreshd/providers.d             those of the distribution's package
               ~/.local/state/authrefreshd/accounts.sqlite     the accounts
               ~/.local/state/authrefreshd/store-key           the key of their secrets
               $XDG_RUNTIME_DIR/authrefreshd/io.authrefresh    the socket

@@ -22,7 +22,7 @@ struct IssuerCheckTests {
                 do throws(IssuerFault) {
                     let issuer = server.origin + path
                     guard let issuer = try? Issuer(url: issuer) else { return (.unreachable("no URL"), server.origin) }
-                    try await client.check(issuer, profile: profile)
+                    try await client.inspection.check(issuer, profile: profile)
                     return (nil, server.origin)
                 } catch {
                     return (error, server.origin)
@@ -80,7 +80,7 @@ struct IssuerCheckTests {
         let error = try await withClient { client -> IssuerFault? in
             do throws(IssuerFault) {
                 guard let issuer = try? Issuer(url: "http://127.0.0.1:1") else { return nil }
-                try await client.check(issuer, profile: nil)
+                try await client.inspection.check(issuer, profile: nil)
                 return nil
             } catch {
                 return error

@@ -96,6 +96,49 @@ import Testing
         #expect(finding?.text == text)
     }
 
+    @Test func `another project's program of the name is told from another installation`() {
+        var surroundings = surroundings(
+            ["XDG_RUNTIME_DIR": "/run/user/1000", "PATH": "/opt"],
+            files: ["/run/user/1000": Self.folder, "/usr/bin/authctl": Self.program, "/opt/authctl": Self.program]
+        )
+        surroundings.run = { words in
+            CommandOutput(end: words == ["grep", "-qsF", "io.authrefresh", "/opt/authctl"] ? .exited(1) : .timedOut)
+        }
+        let finding = session(surroundings).last
+        #expect(finding?.text == "a shell finds '/opt/authctl', which is another project's authctl")
+        #expect(finding?.advice?.contains("authrefreshctl") == true)
+    }
+
+    private func installation(_ found: [String: String?], starts: String = "") -> Finding {
+        let files = found.mapValues { identity in
+            Surroundings.File(owner: 0, mode: 0o755, kind: .regular, identity: identity)
+        }
+        var surroundings = surroundings(["HOME": "/home/ada", "PATH": "/bin:/usr/bin"], files: files)
+        surroundings.run = { words in
+            words.last == "--version"
+                ? CommandOutput(text: "0.\(words[0].count)\n", end: .exited(0))
+                : CommandOutput(text: "{ path=\(starts) ; argv[]=\(starts) ; }\n", end: .exited(0))
+        }
+        return InstallationCheck(surroundings: surroundings).finding
+    }
+
+    @Test func `one installation is well, by whatever links it is reached`() {
+        let finding = installation(["/usr/bin/authrefreshd": "1:1", "/bin/authrefreshd": "1:1"])
+        #expect(finding == .ok(.installation, "'/usr/bin/authrefreshd' (0.21) is installed"))
+        #expect(installation([:]).level == "note")
+    }
+
+    @Test func `two installations are both named, with what the service starts`() {
+        let home = "/home/ada/.local/bin/authrefreshd"
+        let finding = installation(["/usr/bin/authrefreshd": "1:1", home: "1:2"], starts: home)
+        #expect(finding.level == "note")
+        #expect(
+            finding.text
+                == "there are 2 installations: '/usr/bin/authrefreshd' (0.21), '\(home)' (0.33); the service starts '\(home)'"
+        )
+        #expect(finding.advice?.contains("systemd/uninstall") == true)
+    }
+
     private static let sockets: [(file: Surroundings.File?, level: String, need: String?)] = [
         (Surroundings.File(owner: 1000, mode: 0o600, kind: .socket), "ok", nil),
         (Surroundings.File(owner: 1000, mode: 0o666, kind: .socket), "note", nil),

@@ -20,6 +20,7 @@ struct Doctor {
         let isNamed = socket != nil || surroundings.environment("AUTHREFRESH_SOCKET") != nil
         let session = SessionCheck(surroundings: surroundings, isSocketNamed: isNamed)
         for finding in session.findings { try tell(finding) }
+        try tell(InstallationCheck(surroundings: surroundings).finding)
         for finding in SocketCheck(surroundings: surroundings, path: path).findings { try tell(finding) }
         var info: GetInfo.Reply?
         var failure: AuthctlError?
@@ -146,11 +147,11 @@ extension Finding {
     /// Where it stands in the report.
     fileprivate var section: String {
         switch Check(rawValue: check) {
-        case .environment, .path, .socket, .service, .linger: "This machine"
+        case .environment, .path, .installation, .socket, .service, .linger: "This machine"
         case .clock: subject == nil ? "Daemon" : "Authorization servers"
         case .account, .accounts: "Accounts"
         case .dns, .tls, .discovery, .servers: "Authorization servers"
-        case .daemon, .version, .configuration, .network, .proxy, .store, .key, nil: "Daemon"
+        case .daemon, .version, .program, .configuration, .network, .proxy, .store, .key, nil: "Daemon"
         }
     }
 

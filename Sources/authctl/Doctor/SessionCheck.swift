@@ -62,10 +62,7 @@ struct SessionCheck {
         }
     }
 
-    /// The folder of this program.
-    private var folder: String {
-        surroundings.program.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }
-    }
+    private var folder: String { surroundings.programFolder }
 
     private var path: Finding {
         guard let found = surroundings.program(named: "authctl") else {
@@ -77,6 +74,14 @@ struct SessionCheck {
         }
         // Ubuntu's authd has a program of this name, and there may be two installations.
         guard surroundings.target(found) == surroundings.program else {
+            // As systemd/install tells ours from others: the name of our interface is in every program of ours.
+            guard surroundings.run(["grep", "-qsF", Interface.name, found]).end != .exited(1) else {
+                return .note(
+                    .path,
+                    "a shell finds '\(found)', which is another project's authctl",
+                    advice: "use the name authrefreshctl for this one, '\(surroundings.program)'"
+                )
+            }
             return .warning(
                 .path,
                 "a shell finds another authctl, '\(found)'; this one is '\(surroundings.program)'",

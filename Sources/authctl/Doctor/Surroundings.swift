@@ -8,6 +8,8 @@ struct Surroundings: Sendable {
         /// Permission bits.
         var mode: UInt32
         var kind: Kind
+        /// The same for all paths of one file; nil if that is not known.
+        var identity: String?
 
         enum Kind: Sendable {
             case socket, folder, regular, other
@@ -56,6 +58,11 @@ struct Surroundings: Sendable {
         return environment("LOGNAME") ?? environment("USER")
     }
 
+    /// Where this program is.
+    var programFolder: String {
+        program.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }
+    }
+
     /// Where a program is: the path itself if it is one, else the first place in `path`; nil if there is none.
     ///
     /// - Parameter path: folders with colons between them; nil: those of `PATH`.
@@ -78,7 +85,8 @@ struct Surroundings: Sendable {
             case S_IFREG: .regular
             default: .other
             }
-        return File(owner: raw.st_uid, mode: raw.st_mode & 0o7777, kind: kind)
+        let identity = "\(raw.st_dev):\(raw.st_ino)"
+        return File(owner: raw.st_uid, mode: raw.st_mode & 0o7777, kind: kind, identity: identity)
     }
 
     private static func contents(_ path: String) -> String? {

@@ -40,6 +40,7 @@ struct Diagnosis: Sendable {
     }
 
     private func run(_ tell: @escaping @Sendable (Finding) -> Void) async {
+        if let program = ProgramCheck() { tell(program.finding) }
         await checkConfiguration(tell)
         do throws(StoreError) {
             let condition = try await DaemonCondition(of: coordinator)

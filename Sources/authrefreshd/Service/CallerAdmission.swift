@@ -55,10 +55,17 @@ extension DutyCalls {
                 field: "allowedExecutables",
                 reason: "the daemon cannot see which executable a caller runs, not even yours (pid \(process.pid))",
                 hint: "allow systemd units instead, or put the drop-in see-executables.conf in force: "
-                    + "ln -s ~/.local/share/authrefreshd/see-executables.conf ~/.config/systemd/user/authrefreshd.service.d/ && "
+                    + "mkdir -p ~/.config/systemd/user/authrefreshd.service.d && "
+                    + "ln -s \(Self.dropIn) ~/.config/systemd/user/authrefreshd.service.d/ && "
                     + "systemctl --user daemon-reload && systemctl --user restart authrefreshd"
             )
         )
+    }
+
+    /// Where the installation that runs has the drop-in: the package's is everybody's.
+    private static var dropIn: String {
+        let isPackaged = ProgramCheck()?.program.hasPrefix("/usr/bin/") == true
+        return (isPackaged ? "/usr" : "~/.local") + "/share/authrefreshd/see-executables.conf"
     }
 
     /// The program that calls, to set up `account`; nil if it has to be looked up first.

@@ -66,7 +66,7 @@ struct ProviderCalls: DutyCalls {
         let task = Task { @concurrent [coordinator = self.coordinator, client = coordinator.client, reply] in
             var reply = reply
             do throws(IssuerFault) {
-                try await client.check(issuer, profile: profile)
+                try await client.inspection.check(issuer, profile: profile)
             } catch {
                 switch error {
                 case .unreachable(let reason): reply.unreachable = reason

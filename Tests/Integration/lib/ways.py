@@ -250,7 +250,7 @@ def desktop(case):
     (prefix / "bin").mkdir(parents=True)
     (prefix / "bin/authctl").symlink_to(case.daemon.binaries / "authctl")
     data = {"XDG_DATA_HOME": str(case.folder / "data"), "XDG_DATA_DIRS": "/usr/share"}
-    script = 'source "$0/systemd/common.bash" && set_prefix "$1" && install_desktop_entry'
+    script = 'source "$0/systemd/common.bash" && set_prefix "$1" && install_desktop_entry "$0/systemd/authctl-callback.desktop"'
     subprocess.run(
         ["bash", "-c", script, REPOSITORY, prefix], env={**os.environ, **data}, check=True, stdout=subprocess.DEVNULL
     )

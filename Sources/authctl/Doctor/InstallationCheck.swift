@@ -1,0 +1,60 @@
+internal import AuthRefreshInterface
+internal import Terminal
+
+/// Looks for the daemon's program where installations put it: a package and `systemd/install` can stand side by side.
+struct InstallationCheck {
+    private static let program = "authrefreshd"
+
+    let surroundings: Surroundings
+
+    var finding: Finding {
+        let found = programs
+        guard !found.isEmpty else {
+            return .note(
+                .installation,
+                "there is no \(Self.program) in '\(surroundings.programFolder)', in PATH or in ~/.local/bin"
+            )
+        }
+        let named = found.map { "'\($0)' (\(version(of: $0)))" }
+        guard found.count > 1 else { return .ok(.installation, "\(named[0]) is installed") }
+        let started = startedByTheService.map { "'\(PlainText.line($0))'" }
+        return .note(
+            .installation,
+            "there are \(found.count) installations: \(named.joined(separator: ", "))"
+                + (started.map { "; the service starts \($0)" } ?? ""),
+            advice: "keep one: systemd/uninstall removes the one in your home, apt remove authrefreshd the package"
+        )
+    }
+
+    /// Each once, whatever links lead to it; that of this `authctl` first.
+    private var programs: [String] {
+        let home = surroundings.environment("HOME").map { ["\($0)/.local/bin"] } ?? []
+        let inPath = surroundings.environment("PATH")?.split(separator: ":").map(String.init) ?? []
+        let folders = [surroundings.programFolder] + home + ["/usr/local/bin", "/usr/bin"] + inPath
+        var seen: Set<String> = []
+        return folders.map { "\($0)/\(Self.program)" }.filter { path in
+            guard let file = surroundings.file(path), file.kind == .regular, file.mode & 0o111 != 0 else {
+                return false
+            }
+            return seen.insert(file.identity ?? path).inserted
+        }
+    }
+
+    private func version(of program: String) -> String {
+        let output = surroundings.run([program, "--version"])
+        guard output.end == .exited(0), let line = output.text.split(separator: "\n").first else {
+            return "it does not run"
+        }
+        return PlainText.line(String(line))
+    }
+
+    /// `{ path=/usr/bin/authrefreshd ; argv[]=… }`, as systemctl shows it; nil if there is no unit.
+    private var startedByTheService: String? {
+        let output = surroundings.run(
+            ["systemctl", "--user", "show", "--property=ExecStart", "--value", "authrefreshd.service"]
+        )
+        guard output.end == .exited(0), let start = output.text.firstRange(of: "path=") else { return nil }
+        let path = output.text[start.upperBound...].prefix { $0 != " " }
+        return path.isEmpty ? nil : String(path)
+    }
+}

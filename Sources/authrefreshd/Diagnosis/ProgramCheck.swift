@@ -1,0 +1,48 @@
+internal import AuthRefreshInterface
+internal import Glibc
+
+/// Looks at the file that the daemon was started from: after an upgrade there is another one in its place.
+struct ProgramCheck {
+    /// What the kernel appends to the path of a file that was replaced or removed (proc(5), `/proc/PID/exe`).
+    private static let mark = " (deleted)"
+
+    /// The path of the file, with the kernel's mark.
+    let program: String
+    /// Whether there is a file at a path.
+    let exists: (String) -> Bool
+
+    init(program: String, exists: @escaping (String) -> Bool) {
+        self.program = program
+        self.exists = exists
+    }
+
+    /// Of this process; nil if /proc does not say.
+    init?() {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + Self.mark.utf8.count)
+        let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
+        guard count > 0 else { return nil }
+        let path = String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        self.init(program: path) { unsafe access($0, F_OK) == 0 }
+    }
+
+    var finding: Finding {
+        guard program.hasSuffix(Self.mark) else {
+            return .ok(.program, "it runs '\(program)', version \(Version.text)")
+        }
+        let path = String(program.dropLast(Self.mark.count))
+        guard exists(path) else {
+            return .warning(
+                .program,
+                "'\(path)' was removed while the daemon runs: it cannot be started again",
+                needs: .repair,
+                advice: "install it again, then: systemctl --user restart authrefreshd"
+            )
+        }
+        return .warning(
+            .program,
+            "'\(path)' was replaced since the daemon started: what runs is older than what is installed",
+            needs: .repair,
+            advice: "systemctl --user restart authrefreshd"
+        )
+    }
+}

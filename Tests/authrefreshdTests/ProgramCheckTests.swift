@@ -1,0 +1,28 @@
+import AuthRefreshInterface
+import Testing
+
+@testable import authrefreshd
+
+/// What `authctl doctor` is told of the file that the daemon was started from.
+@Suite struct ProgramCheckTests {
+    @Test func `a program that is as it was started is named`() {
+        let finding = ProgramCheck(program: "/usr/bin/authrefreshd") { _ in true }.finding
+        #expect(finding == .ok(.program, "it runs '/usr/bin/authrefreshd', version \(Version.text)"))
+    }
+
+    @Test func `one that was replaced, or removed, is a warning with what to do`() {
+        let replaced = ProgramCheck(program: "/usr/bin/authrefreshd (deleted)") { $0 == "/usr/bin/authrefreshd" }
+            .finding
+        #expect(replaced.level == "warning")
+        #expect(replaced.text.contains("'/usr/bin/authrefreshd' was replaced"))
+        #expect(replaced.advice == "systemctl --user restart authrefreshd")
+        let removed = ProgramCheck(program: "/usr/bin/authrefreshd (deleted)") { _ in false }.finding
+        #expect(removed.text.contains("was removed"))
+        #expect(removed.advice?.hasPrefix("install it again") == true)
+    }
+
+    @Test func `this process has a program`() throws {
+        let finding = try #require(ProgramCheck()).finding
+        #expect(finding.level == "ok")
+    }
+}

@@ -1,0 +1,100 @@
+# shellcheck shell=bash
+# What an installation consists of, and where below /usr each file belongs: the one list, for `install`, `package` and the tarball.
+# shellcheck disable=SC2034,SC2154  # used by who sources this; source_dir, program, say and fail come from common.bash
+
+binaries=(authrefreshd authctl authagent)
+# What `build_release` makes beside them; the manual pages are made with it.
+page_maker=authmanual
+
+# build_release OPTION OF SWIFT...   with what it needs. SwiftPM builds one product at a time.
+build_release() {
+    local product log=$source_dir/.build/release.log
+    install_build_packages
+    check_swift
+    mkdir -p "${log%/*}"
+    printf '%s: building; a first build takes a quarter of an hour (compiler output: %s)\n' "$program" "$log" >&2
+    for product in "${binaries[@]}" "$page_maker"; do
+        swift_build "$log" -c release --product "$product" "$@" ||
+            fail 1 "'$product' did not build" "the whole output is in $log"
+    done
+}
+
+check_programs() { # DIR
+    local binary
+    for binary in "${binaries[@]}" "$page_maker"; do
+        [[ -x $1/$binary ]] || fail 1 "there is no $1/$binary" "leave out --no-build, and it is built"
+    done
+}
+
+# The day of the pages and of all files is that of the source, so that one commit makes the same bytes at any time.
+date_of_source() {
+    [[ -n ${SOURCE_DATE_EPOCH-} ]] || SOURCE_DATE_EPOCH=$(git -C "$source_dir" log -1 --format=%ct 2> /dev/null) || :
+    [[ -z $SOURCE_DATE_EPOCH ]] || export SOURCE_DATE_EPOCH
+}
+
+# stage_files BINARIES DIR   lays everything out in DIR as it belongs below /usr. Units and the desktop entry name the programs in
+# ~/.local/bin; whoever puts them elsewhere changes that with `naming_programs_in`.
+stage_files() {
+    local from=$1 to=$2 systemd=$source_dir/systemd etc=$source_dir/etc
+    local examples=$to/share/doc/authrefreshd/examples
+    install -D -m 0755 -t "$to/bin" "${binaries[@]/#/$from/}"
+    # A name that no other project has; Ubuntu's authd comes with another authctl.
+    ln -s authctl "$to/bin/authrefreshctl"
+    install -D -m 0644 -t "$to/lib/systemd/user" "$systemd"/*.{service,socket,timer}
+    install -D -m 0644 -t "$to/lib/systemd/catalog" "$systemd/authrefreshd.catalog"
+    install -D -m 0644 -t "$to/share/applications" "$systemd/authctl-callback.desktop"
+    install -D -m 0644 -t "$to/share/authrefreshd" "$systemd"/authrefreshd.service.d/*.conf
+    install -D -m 0644 -t "$to/share/authrefreshd/providers.d" "$etc"/providers.d/*.yaml
+    install -D -m 0644 -t "$examples" "$etc"/{authrefreshd,provider-profile}.yaml
+    install -D -m 0644 -t "$examples/relay" "$etc"/relay/*
+    stage_completions "$from/authctl" "$to/share"
+    stage_manual "$from" "$to/share/man"
+}
+
+stage_completions() { # AUTHCTL DIR
+    local shell file
+    while read -r shell file; do
+        mkdir -p "$2/${file%/*}"
+        "$1" --generate-completion-script "$shell" > "$2/$file" ||
+            fail 1 "$1 does not run: its completion for $shell cannot be made"
+    done << 'LIST'
+bash bash-completion/completions/authctl
+fish fish/vendor_completions.d/authctl.fish
+zsh zsh/site-functions/_authctl
+LIST
+}
+
+stage_manual() { # BINARIES DIR
+    local version made
+    made=$(mktemp -d)
+    version=$("$1/authctl" --version)
+    date_of_source
+    "$1/authctl" --experimental-dump-help | "$1/$page_maker" "$made" "$version" &&
+        "$1/authrefreshd" --experimental-dump-help |
+        "$1/$page_maker" "$made" "$version" "$source_dir"/etc/{authrefreshd,provider-profile}.yaml ||
+        fail 1 "the manual pages cannot be made"
+    install -D -m 0644 -t "$2/man1" "$made"/*.1
+    install -D -m 0644 -t "$2/man5" "$made"/*.5
+    rm -rf "$made"
+}
+
+# More than half of a program is names for debuggers. `install` has no use for them: no core dump is ever written (tokens would be in
+# it), and Swift's backtracer is not installed. A strip that fails leaves the program whole.
+strip_programs() { # DIR
+    local binary
+    command -v strip > /dev/null || return 0
+    for binary in "${binaries[@]}"; do
+        if cp "$1/$binary" "$1/.$binary.stripped" && strip "$1/.$binary.stripped" 2> /dev/null; then
+            mv -f "$1/.$binary.stripped" "$1/$binary"
+        else
+            rm -f "$1/.$binary.stripped"
+            say "strip failed: $binary is installed with its names for debuggers"
+        fi
+    done
+}
+
+# naming_programs_in DIR [AUTHCTL]   from standard input to standard output: units and drop-ins for programs in DIR, where authctl
+# has the name AUTHCTL. DIR and AUTHCTL are free of what sed or systemd would take for more than itself.
+naming_programs_in() {
+    sed -e "s|%h/.local/bin/authctl|$1/${2:-authctl}|" -e "s|%h/.local/bin/|$1/|"
+}
