@@ -25,7 +25,7 @@ package final class AccountStore {
     package let serverMetadata: ServerMetadataTable
     package let clocks: ClockRecords
     /// The store's key, and its change.
-    package let rekeying: Rekeying
+    package let rekeying: StoreKeyChange
 
     /// Opens the database at `path`, or makes one, in a folder that nobody else may enter; brings an older one up to date.
     ///
@@ -46,7 +46,7 @@ package final class AccountStore {
         targets = TargetTable(connection: connection, tokens: tokens)
         serverMetadata = ServerMetadataTable(connection: connection)
         clocks = ClockRecords(connection: connection)
-        rekeying = Rekeying(connection: connection)
+        rekeying = StoreKeyChange(connection: connection)
     }
 
     /// The database's path.

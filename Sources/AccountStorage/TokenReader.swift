@@ -47,9 +47,10 @@ package struct DatedToken: Sendable {
     }
 }
 
-/// The table `token_at_hand`: a copy of the access tokens that are for every caller, each with all that an answer needs in one row, which stands where the
-/// account's name says: with a million accounts, whoever is asked for one of them at random reads one page from the disk's cache
-/// instead of six.
+/// The table `token_at_hand`: a copy of the access tokens that are for every caller, each with all that an answer needs in one row.
+///
+/// A row stands where the account's name says: with a million accounts, whoever is asked for one of them at random reads one page from
+/// the disk's cache instead of six.
 ///
 /// Only triggers write it, so that no writer can forget to, and it changes in the same transaction as what it is a copy of. A row is
 /// made whenever a token is stored, and is gone as soon as anything about it changes: what stands there is always right, and what does

@@ -157,7 +157,7 @@ struct StoreBackupTests {
             let halted = try await rig.backedUp()
             #expect(halted.keys == both)
 
-            let news = EventLog<authrefreshd.Rekeying.News>()
+            let news = EventLog<Rekeying.News>()
             let stuck = EventLog<Outcome>()
             try await rig.inside { (coordinator) throws in
                 _ = coordinator.storeKeeping.noteFailure(.diskFull(path: "/"), at: coordinator.timebase.now())

@@ -6,7 +6,7 @@ import RefreshCore
 ///
 /// The store knows of both connection.keys from `begin` on, and of the new one alone from the end of the last `reseal`: whenever the process
 /// ends in between, the store opens if both are at hand, and goes on where it was.
-package struct Rekeying {
+package struct StoreKeyChange {
     let connection: StoreConnection
 
     /// Names the key that everything new is sealed with (`StoreKey.identifier`).
