@@ -187,7 +187,10 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        .target(name: "CSwiftRuntime"),
+        .target(
+            name: "CSwiftRuntime",
+            cSettings: [.define("AUTHREFRESH_NO_ICU_DATA", .when(configuration: .release))]
+        ),
         .executableTarget(
             name: "authrefreshd",
             dependencies: [

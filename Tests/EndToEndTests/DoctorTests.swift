@@ -34,9 +34,7 @@ struct DoctorTests {
 
             let (answer, end) = try await diagnose(stage)
             #expect(end == .exited(0), "\(answer.findings.filter { !["ok", "note"].contains($0.level) })")
-            for check in [
-                Finding.Check.installation, .program, .configuration, .network, .store, .key, .accounts, .discovery,
-            ] {
+            for check in [Finding.Check.program, .configuration, .network, .store, .key, .accounts, .discovery] {
                 #expect(try find(check, in: answer).level == "ok", "\(check)")
             }
             #expect(await issuer.counters.tokenRequests == exchanges)

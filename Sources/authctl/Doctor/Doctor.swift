@@ -20,7 +20,7 @@ struct Doctor {
         let isNamed = socket != nil || surroundings.environment("AUTHREFRESH_SOCKET") != nil
         let session = SessionCheck(surroundings: surroundings, isSocketNamed: isNamed)
         for finding in session.findings { try tell(finding) }
-        try tell(InstallationCheck(surroundings: surroundings).finding)
+        if !isNamed { try tell(InstallationCheck(surroundings: surroundings).finding) }
         for finding in SocketCheck(surroundings: surroundings, path: path).findings { try tell(finding) }
         var info: GetInfo.Reply?
         var failure: AuthctlError?

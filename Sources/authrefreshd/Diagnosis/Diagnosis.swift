@@ -40,8 +40,8 @@ struct Diagnosis: Sendable {
     }
 
     private func run(_ tell: @escaping @Sendable (Finding) -> Void) async {
-        if let program = ProgramCheck() { tell(program.finding) }
         await checkConfiguration(tell)
+        if let program = ProgramCheck() { tell(program.finding) }
         do throws(StoreError) {
             let condition = try await DaemonCondition(of: coordinator)
             HostCheck(condition: condition, proxy: inspection.proxy, clocks: .now()).findings.forEach(tell)
