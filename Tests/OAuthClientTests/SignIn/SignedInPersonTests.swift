@@ -90,7 +90,7 @@ struct SignedInPersonTests {
                 let request = try codeExchange(at: server.origin, registration: bound, profile: profile) {
                     $0.nonce = nil
                 }
-                #expect(try await client.exchange(request).result.get().person.subject == "mallory")
+                #expect(try await client.codes.exchange(request).result.get().person.subject == "mallory")
                 let asked = server.requests.filter { $0.line == "GET /me" }
                 #expect(asked.map { $0.header("authorization") } == ["DPoP a1", "DPoP a1"])
             }
