@@ -156,7 +156,7 @@ struct ForgedIDTokenTests {
                 nonce: exchange.nonce,
                 maxAge: nil
             )
-            return try await withClient { await $0.identify(check) }
+            return try await withClient { await $0.codes.identify(check) }
         }
     }
 
