@@ -130,13 +130,13 @@ struct WebSessionTests {
 
     // MARK: Callbacks
 
-    @Test(arguments: ["token=abc&x=1&x=2", "", "code=c&state=s", "error=access_denied"])
+    @Test(arguments: ["token=not-for-pages&x=1&x=2", "", "code=c&state=s", "error=access_denied"])
     func `whatever a browser is sent back with is the caller's, once`(query: String) async throws {
         let session = try await start("http://127.0.0.1/done")
         let address = session.callback + (query.isEmpty ? "" : "?\(query)")
         let page = try await RawWeb.get(address)
         #expect(page.status == 200 && page.body.contains("Done here"))
-        #expect(!page.body.contains("abc"))
+        #expect(!page.body.contains("not-for-pages"))
         #expect(try await end(session.reports) == address)
         #expect(session.reports.count == 2)
         // Nobody listens any more.
