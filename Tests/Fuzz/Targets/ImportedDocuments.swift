@@ -5,7 +5,7 @@ enum ImportedDocuments {
     static func run(_ input: [UInt8]) {
         guard let document = try? ImportedDocument(SecretText(String(decoding: input, as: UTF8.self))) else { return }
         switch document {
-        case .refreshToken(let token):
+        case .refreshToken(let token, _):
             require(token.utf8.count <= input.count * 3, "a token comes out of its file")
         case .account(let account):
             require(account.format == AccountDocument.currentFormat, "an export is of a kind that is known")
