@@ -439,8 +439,7 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
         return .target(name: target.name, dependencies: target.dependencies, exclude: exclude, swiftSettings: strict)
     }
     for target in package.targets where target.swiftSettings != nil {
-        // In the debug build what others have written is quick to compile; ours is optimised all the same.
-        target.swiftSettings?.append(.unsafeFlags(["-O", "-sanitize=fuzzer", "-assert-config", "Debug"]))
+        target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer", "-enable-testing", "-assert-config", "Debug"]))
     }
     let fuzzed: [Target.Dependency] = [
         "AccountStorage", "AuthRefreshInterface", "JOSE", "OAuthClient", "RedirectListener", "RefreshCore", "SignIn",
