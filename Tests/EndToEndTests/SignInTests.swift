@@ -278,10 +278,13 @@ struct SignInTests {
 
     @Test func `a sign-in by paste without a terminal is finished by authctl callback`() async throws {
         try await withSignInStage { stage, _, _ in
-            async let login = stage.authctl("login", "work", "--flow", "paste")
+            let arguments = ["login", "work", "--flow", "paste"]
+            let login = try Program("authctl", arguments, environment: stage.environment)
+            // Else it might come after the sign-in is over, and begin another one.
+            try await login.errors.first("the address") { $0.contains("http://") }
             let location = try await Person().decide(at: try #require(stage.signIn(flow: "paste").started().url))
             #expect(try await stage.authctl("callback", location).end == .exited(0))
-            #expect(try await login.end == .exited(0))
+            #expect(try await login.ended() == .exited(0))
             #expect(try await stage.status("work").state == "fresh")
         }
     }
