@@ -127,7 +127,13 @@ package final class Program: Sendable {
         var variables = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
         defer { unsafe (words + variables).forEach { unsafe free($0) } }
         var pid: pid_t = 0
-        let result = unsafe posix_spawn(&pid, path, &actions, &attributes, &words, &variables)
+        // A program that a test has just written is busy while a child of another thread, between its fork and its exec, still has the
+        // descriptor that it was written with.
+        var result = ETXTBSY
+        for _ in 0..<10_000 where result == ETXTBSY {
+            result = unsafe posix_spawn(&pid, path, &actions, &attributes, &words, &variables)
+            sched_yield()
+        }
         guard result == 0 else { throw .system("posix_spawn \(path)", errno: result) }
         return pid
     }
