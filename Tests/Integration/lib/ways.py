@@ -213,11 +213,17 @@ class StaticHost(ThreadingHTTPServer):
         self.server_close()
 
 
-def relay(case):
-    """A server that answers by a form, to a page of the user's own (etc/relay), whose address is pasted."""
-    host = StaticHost(case.servers.relay_port, case.folder / "host")
+def relay_host(case, port, certificate=None):
+    """A host that has the page of etc/relay at /back/; it closes with the case."""
+    host = StaticHost(port, case.folder / "host", certificate)
     case.ends.callback(host.close)
     shutil.copytree(REPOSITORY / "etc/relay", case.folder / "host/back")
+    return host
+
+
+def relay(case):
+    """A server that answers by a form, to a page of the user's own (etc/relay), whose address is pasted."""
+    host = relay_host(case, case.servers.relay_port)
     case.profile("by-relay", f"redirect_uri: {case.servers.relay}", "response_mode: form_post")
     case.start()
     case.add_glewlwyd("--provider", "by-relay", issuer=case.glewlwyd.issuer.replace("/oidc", "/dpop"))
@@ -272,9 +278,7 @@ def browse_opening(case, address, scheme, desktop, **options):
 
 def page(case):
     """Back to a page of the user's own on https, which hands its address to xdg-open and so to authctl: nothing is pasted."""
-    host = StaticHost(case.servers.page_port, case.folder / "host", certificate(case))
-    case.ends.callback(host.close)
-    shutil.copytree(REPOSITORY / "etc/relay", case.folder / "host/back")
+    host = relay_host(case, case.servers.page_port, certificate(case))
     case.profile("by-page", f"redirect_uri: {case.servers.page}")
     surroundings = desktop(case)
     case.daemon.start()
@@ -294,9 +298,7 @@ def page(case):
 
 def hybrid(case):
     """A code and an ID token together, by a form to loopback; then an ID token alone, behind the "#" of a page of the user's own."""
-    host = StaticHost(case.servers.page_port, case.folder / "host", certificate(case))
-    case.ends.callback(host.close)
-    shutil.copytree(REPOSITORY / "etc/relay", case.folder / "host/back")
+    host = relay_host(case, case.servers.page_port, certificate(case))
     case.profile("by-page", f"redirect_uri: {case.servers.page}")
     surroundings = desktop(case)
     case.daemon.start()
@@ -328,9 +330,7 @@ def hybrid(case):
 
 def web_session(case):
     """The same page for a program of the user's own, which gets the whole address by `authctl web-session`."""
-    host = StaticHost(case.servers.page_port, case.folder / "host", certificate(case))
-    case.ends.callback(host.close)
-    shutil.copytree(REPOSITORY / "etc/relay", case.folder / "host/back")
+    host = relay_host(case, case.servers.page_port, certificate(case))
     surroundings = desktop(case)
     case.daemon.start()
     browse_opening(case, case.servers.page, "io.authrefresh", surroundings, trusting=True)
