@@ -40,6 +40,12 @@ package struct AccountSettings: Hashable, Sendable {
     package var refreshTokenLifetimeSec: Int64?
     package var allowedUnits: [String]?
     package var allowedExecutables: [String]?
+    package var confirm: Bool?
+    package var forgetAfterSec: Int64?
+    package var urls: [String]?
+    package var username: String?
+    package var tokenFile: String?
+    package var tokenFileKind: String?
 
     /// The settings that most accounts have; `others` says the rest.
     package init(
@@ -324,6 +330,36 @@ package struct Setting: Sendable {
             option: "allow-executable",
             words: "an allowed executable",
             label: "allowed program"
+        ),
+        Setting(
+            "confirm",
+            .flag(\.confirm),
+            option: "confirm",
+            words: "the question before a token is given",
+            label: "asks first"
+        ),
+        Setting(
+            "forgetAfterSec",
+            .seconds(\.forgetAfterSec),
+            option: "forget-after",
+            words: "the time until the account signs out",
+            label: "signs out"
+        ),
+        Setting("urls", .list(\.urls), option: "url", words: "an address", label: "url"),
+        Setting("username", .text(\.username), option: "username", words: "the user name", label: "user name"),
+        Setting(
+            "tokenFile",
+            .text(\.tokenFile),
+            option: "token-file",
+            words: "the token file",
+            label: "token file"
+        ),
+        Setting(
+            "tokenFileKind",
+            .text(\.tokenFileKind),
+            option: "token-file-kind",
+            words: "the kind of token file",
+            label: "it holds"
         ),
     ]
 

@@ -87,6 +87,8 @@ package enum Limit: String, CaseIterable, Sendable {
     case unfinishedBytes
     /// Bytes of calls that a process has not finished.
     case unfinishedBytesOfProcess
+    /// Addresses for which tools take one account.
+    case urls
     /// Web sessions under way at once.
     case webSessions
     /// Web sessions of one process under way at once.

@@ -16,6 +16,7 @@ package struct Account: Equatable, Sendable {
     package var basicCredentialEncoding: BasicCredentialEncoding?
     /// Nil: every process of this user.
     package var allowedCallers: AllowedCallers?
+    package var delivery: Delivery
     /// What is known about the grant that the account holds, or held last.
     package var grantFacts: GrantFacts
 
@@ -30,6 +31,7 @@ package struct Account: Equatable, Sendable {
         policy: RefreshPolicy = RefreshPolicy(),
         basicCredentialEncoding: BasicCredentialEncoding? = nil,
         allowedCallers: AllowedCallers? = nil,
+        delivery: Delivery = Delivery(),
         grantFacts: GrantFacts = GrantFacts()
     ) {
         self.id = id
@@ -42,6 +44,7 @@ package struct Account: Equatable, Sendable {
         self.policy = policy
         self.basicCredentialEncoding = basicCredentialEncoding
         self.allowedCallers = allowedCallers
+        self.delivery = delivery
         self.grantFacts = grantFacts
     }
 }

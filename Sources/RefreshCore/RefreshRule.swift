@@ -73,19 +73,23 @@ package struct RefreshPolicy: Hashable, Sendable {
     package var isRefreshTokenLifetimeAbsolute: Bool
     /// Whether the client obtains tokens for itself (`ServiceGrant`): nothing is spent by that, and no person could help.
     package var isServiceAccount: Bool
+    /// How long after a sign-in the account signs out by itself; nil if it stays signed in.
+    package var forgetAfter: Duration?
 
     package init(
         leadTime: Duration? = nil,
         rotationGrace: Duration? = nil,
         refreshTokenLifetime: Duration? = nil,
         isRefreshTokenLifetimeAbsolute: Bool = false,
-        isServiceAccount: Bool = false
+        isServiceAccount: Bool = false,
+        forgetAfter: Duration? = nil
     ) {
         self.leadTime = leadTime
         self.rotationGrace = rotationGrace
         self.refreshTokenLifetime = refreshTokenLifetime
         self.isRefreshTokenLifetimeAbsolute = isRefreshTokenLifetimeAbsolute
         self.isServiceAccount = isServiceAccount
+        self.forgetAfter = forgetAfter
     }
 }
 

@@ -54,6 +54,7 @@ struct LimitsPageTests {
             "lookUpsMax": text(CallerLimits.lookUpsMax),
             "waitingBytesMax": text(JournalLogHandler.waitingBytesMax),
             "drainLimit": text(JournalLogHandler.drainLimit),
+            "urlsMax": text(CallerLimits.urlsMax),
             "derivedAccountsMax": text(CallerLimits.derivedAccountsMax),
             "derivationsMax": text(CallerLimits.derivationsMax),
             "serverCallsMax": text(CallerLimits.serverCallsMax),

@@ -22,6 +22,10 @@ struct SettingsReaderTests {
             $0.refreshTokenLifetimeSec = 86_400
             $0.allowedUnits = ["mbsync@work.service", "session-2.scope"]
             $0.allowedExecutables = ["/usr/bin/mbsync"]
+            $0.urls = ["https://git.example.org/team", "http://127.0.0.1:3000"]
+            $0.username = "oauth2"
+            $0.tokenFile = "work.token"
+            $0.tokenFileKind = "bearer-header"
         }
         let draft = try reader.draft(settings, clientSecret: "s")
         let account = Account(
@@ -30,7 +34,8 @@ struct SettingsReaderTests {
             issuer: draft.issuer,
             registration: draft.registration,
             policy: draft.policy,
-            allowedCallers: draft.allowedCallers
+            allowedCallers: draft.allowedCallers,
+            delivery: draft.delivery
         )
         #expect(AccountSettings(account) == settings)
         #expect(draft.registration.clientSecret == Secret("s"))
@@ -130,6 +135,35 @@ struct SettingsReaderTests {
         }
         let error = #expect(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: nil) }
         #expect(error.map { String(decoding: $0.parameters, as: UTF8.self).contains("allowedExecutables") } == true)
+    }
+
+    @Test func `what is said of how programs come by the token is checked`() throws {
+        let refusal = { (change: (inout AccountSettings) -> Void) throws -> VarlinkError in
+            let settings = AccountSettings(name: "a", issuer: "https://a.example", clientId: "app", change)
+            return try #require(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: nil) }
+        }
+        let field = { (error: VarlinkError) in String(decoding: error.parameters, as: UTF8.self) }
+        for url in ["git.example", "http://git.example", "https://me@git.example", "https://git.example?x", ""] {
+            #expect(try field(refusal { $0.urls = [url] }).contains(#""field":"urls""#))
+        }
+        let tooMany = try refusal { $0.urls = Array(repeating: "https://a", count: CallerLimits.urlsMax + 1) }
+        #expect(tooMany.name == LimitExceededError.name && field(tooMany).contains("urls"))
+        for name in ["", "a\nb", String(repeating: "a", count: 256)] {
+            #expect(try field(refusal { $0.username = name }).contains(#""field":"username""#))
+        }
+        for name in ["", "../x", ".x", "a/b", "-x"] {
+            #expect(try field(refusal { $0.tokenFile = name }).contains(#""field":"tokenFile""#))
+        }
+        for (file, kind) in [("x", "secret"), (nil, "json")] {
+            let error = try refusal { ($0.tokenFile, $0.tokenFileKind) = (file, kind) }
+            #expect(field(error).contains(#""field":"tokenFileKind""#))
+        }
+        #expect(try field(refusal { ($0.tokenFile, $0.confirm) = ("x", true) }).contains(#""field":"confirm""#))
+        for seconds: Int64 in [0, -1, .max] {
+            #expect(try field(refusal { $0.forgetAfterSec = seconds }).contains(#""field":"forgetAfterSec""#))
+        }
+        let ofAService = try refusal { ($0.forgetAfterSec, $0.grantType) = (3600, "client_credentials") }
+        #expect(!field(ofAService).isEmpty)
     }
 
     @Test func `a list of callers has a limit, and an empty one is none`() throws {

@@ -63,7 +63,7 @@ enum AccountColumns {
         let (actor, actorID) = (try reader.accountName(), reader.integer().map(AccountID.init))
         let deriver = try value(StoredProgram.self, "deriver", from: &reader)?.program
         (settings.subjectAccount, settings.actorAccount) = (subject?.text, actor?.text)
-        var (registration, policy) = try meaning(of: settings, of: id)
+        var (registration, policy, delivery) = try meaning(of: settings, of: id)
         registration.serviceGrant?.exchange?.subject.id = subjectID
         registration.serviceGrant?.exchange?.actor?.id = actorID
         registration.serviceGrant?.exchange?.deriver = deriver
@@ -95,6 +95,7 @@ enum AccountColumns {
             policy: policy,
             basicCredentialEncoding: encoding,
             allowedCallers: allowedCallers,
+            delivery: delivery,
             grantFacts: StoredGrantFacts.facts(
                 facts,
                 subject: grantSubject,
@@ -106,10 +107,10 @@ enum AccountColumns {
     private static func meaning(
         of settings: AccountSettings,
         of account: AccountID
-    ) throws(StoreError) -> (ClientRegistration, RefreshPolicy) {
+    ) throws(StoreError) -> (ClientRegistration, RefreshPolicy, Delivery) {
         do throws(SettingFault) {
             guard settings.clientId != nil else { throw SettingFault(setting: "clientId", flaw: .missing) }
-            return (try settings.registration(), try settings.policy())
+            return (try settings.registration(), try settings.policy(), try settings.delivery())
         } catch {
             throw .damagedRow(account, column: "settings.\(error.setting)", error.flaw)
         }

@@ -44,6 +44,12 @@ extension AccountSettings {
         refreshTokenLifetimeSec = account.policy.refreshTokenLifetime?.components.seconds
         allowedUnits = account.allowedCallers.flatMap { $0.units.isEmpty ? nil : $0.units }
         allowedExecutables = account.allowedCallers.flatMap { $0.executables.isEmpty ? nil : $0.executables }
+        confirm = account.delivery.asksFirst ? true : nil
+        forgetAfterSec = account.policy.forgetAfter?.components.seconds
+        urls = account.delivery.urls.isEmpty ? nil : account.delivery.urls
+        username = account.delivery.username
+        tokenFile = account.delivery.file?.name
+        tokenFileKind = account.delivery.file.flatMap { $0.kind == .access ? nil : $0.kind.rawValue }
     }
 }
 
@@ -125,7 +131,19 @@ extension AccountSettings {
         RefreshPolicy(
             leadTime: try length(leadTimeSec, "leadTimeSec"),
             rotationGrace: try length(rotationGraceSec, "rotationGraceSec"),
-            refreshTokenLifetime: try length(refreshTokenLifetimeSec, "refreshTokenLifetimeSec")
+            refreshTokenLifetime: try length(refreshTokenLifetimeSec, "refreshTokenLifetimeSec"),
+            forgetAfter: try length(forgetAfterSec, "forgetAfterSec")
+        )
+    }
+
+    package func delivery() throws(SettingFault) -> Delivery {
+        let kind: TokenFile.Kind? = try word(tokenFileKind, "tokenFileKind")
+        guard tokenFile != nil || kind == nil else { throw SettingFault(setting: "tokenFile", flaw: .missing) }
+        return Delivery(
+            asksFirst: confirm ?? false,
+            urls: urls ?? [],
+            username: username,
+            file: tokenFile.map { TokenFile(name: $0, kind: kind ?? .access) }
         )
     }
 

@@ -185,11 +185,11 @@ struct AccountImportCommand: ParsableCommand {
 }
 
 extension AccountDocument {
-    /// Makes an existing account what the document says, settings that it leaves out included. But a list of allowed callers stays
-    /// where the document has none, for nobody lifts one by the way; and the terms of an assertion stay if it names no service grant.
+    /// Makes an existing account what the document says, settings that it leaves out included. But a list of allowed callers, and the
+    /// question before a token is given, stay where the document has none, for nobody lifts one by the way; and the terms of an assertion stay if it names no service grant.
     fileprivate var update: UpdateAccount.Parameters {
         var absent = Setting.changeable.filter { $0.change == .any && settings[$0] == nil }.map(\.name)
-        absent.removeAll { ["allowedUnits", "allowedExecutables"].contains($0) }
+        absent.removeAll { ["allowedUnits", "allowedExecutables", "confirm"].contains($0) }
         if settings.grantType == nil {
             absent.removeAll { ["assertionSubject", "assertionAudience", "assertionLifetimeSec"].contains($0) }
         }

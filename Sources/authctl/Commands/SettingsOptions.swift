@@ -205,6 +205,42 @@ struct SettingsOptions: ParsableArguments {
     )
     var allowExecutable: [String] = []
 
+    @Flag(help: "Ask on the desktop before a program gets one of the account's tokens.")
+    var confirm = false
+
+    @Option(help: ArgumentHelp("Sign out by itself this long after each sign-in: 8h.", valueName: "time"))
+    var forgetAfter: LengthOfTime?
+
+    @Option(
+        help: ArgumentHelp(
+            "An address for which git, docker and other tools take this account; may be given several times.",
+            valueName: "url"
+        )
+    )
+    var url: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The user name that goes with the token there. Without: the provider profile's.",
+            valueName: "name"
+        )
+    )
+    var username: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Keep the token in a file of this name in $XDG_RUNTIME_DIR/authrefreshd/tokens.",
+            valueName: "name"
+        )
+    )
+    var tokenFile: String?
+
+    @Option(
+        help: ArgumentHelp("What that file holds: access, id, json or bearer-header.", valueName: "kind"),
+        completion: .list(["access", "id", "json", "bearer-header"])
+    )
+    var tokenFileKind: String?
+
     /// Says in `settings` what the options say, and nothing where they say nothing.
     ///
     /// - Throws: `usage`, `secretAsArgument`, `secretFile`.
@@ -237,6 +273,12 @@ struct SettingsOptions: ParsableArguments {
         settings.refreshTokenLifetimeSec = refreshTokenLifetime?.seconds
         settings.allowedUnits = allowUnit.isEmpty ? nil : allowUnit
         settings.allowedExecutables = allowExecutable.isEmpty ? nil : allowExecutable
+        settings.confirm = confirm ? true : nil
+        settings.forgetAfterSec = forgetAfter?.seconds
+        settings.urls = url.isEmpty ? nil : url
+        settings.username = username
+        settings.tokenFile = tokenFile
+        settings.tokenFileKind = tokenFileKind
     }
 
     /// The scope tokens; one option may hold several, as scopes are often copied with their spaces. Nil: none given.

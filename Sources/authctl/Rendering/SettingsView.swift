@@ -64,6 +64,8 @@ struct SettingsView {
             return isAccepted ? [(setting.label, "are used, too, if the server binds none")] : []
         case ("assertionLifetimeSec", .seconds(let length)):
             return [(setting.label, "after \(LocalTime.length(length))")]
+        case ("forgetAfterSec", .seconds(let length)):
+            return [(setting.label, "\(LocalTime.length(length)) after each sign-in")]
         case ("refreshTokenLifetimeSec", .seconds(let length)):
             return [(setting.label, "lives \(LocalTime.length(length)) unused")]
         case ("scopes", .list(let scopes)):

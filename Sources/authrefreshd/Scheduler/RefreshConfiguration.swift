@@ -71,7 +71,8 @@ struct RefreshConfiguration: Sendable {
             rotationGrace: account.policy.rotationGrace ?? profile?.rotationGrace?.duration,
             refreshTokenLifetime: account.policy.refreshTokenLifetime ?? profile?.refreshTokenLifetime?.duration,
             isRefreshTokenLifetimeAbsolute: profile?.refreshTokenLifetimeStart == .signIn,
-            isServiceAccount: account.registration.serviceGrant != nil
+            isServiceAccount: account.registration.serviceGrant != nil,
+            forgetAfter: account.policy.forgetAfter
         )
     }
 

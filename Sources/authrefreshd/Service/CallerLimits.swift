@@ -44,6 +44,9 @@ enum CallerLimits {
     /// Units and executables that one account is for: a handful. Each call for its tokens may look at the file of each.
     static let allowedCallersMax = 64
 
+    /// Addresses for which tools take one account: a handful. Each is looked at when a tool asks for an account by an address.
+    static let urlsMax = 32
+
     /// How long a caller's executable, or one that a list names, is waited for: it may be on a mount that does not answer.
     static let lookUpTime = Duration.seconds(5)
     /// Callers, and executables on lists, looked up at the same time. Each that hangs holds a thread.

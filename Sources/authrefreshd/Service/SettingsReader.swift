@@ -37,7 +37,8 @@ struct SettingsReader {
                 providerSettings: choice.settings,
                 registration: try registration(settings, clientSecret, clientKey, dpopKey),
                 policy: try policy(settings),
-                allowedCallers: try allowedCallers(settings)
+                allowedCallers: try allowedCallers(settings),
+                delivery: try delivery(settings)
             ),
             createdAt: Timestamp(microseconds: 0)
         )
@@ -122,11 +123,19 @@ struct SettingsReader {
         for (field, count) in [
             ("leadTimeSec", settings.leadTimeSec), ("rotationGraceSec", settings.rotationGraceSec),
             ("refreshTokenLifetimeSec", settings.refreshTokenLifetimeSec),
+            ("forgetAfterSec", settings.forgetAfterSec),
         ] {
             // A hundred years: what is longer is a mistake.
             guard count.map({ (1...3_155_760_000).contains($0) }) ?? true else {
                 throw .invalidSetting(field, "it must be 1 s to 100 years", nil)
             }
+        }
+        guard settings.forgetAfterSec == nil || settings.grantType == nil else {
+            throw .invalidSetting(
+                "forgetAfterSec",
+                "nobody signs in to a service account, so it cannot sign out",
+                "authctl account remove \(settings.name)"
+            )
         }
         return try meaning(try settings.policy())
     }
