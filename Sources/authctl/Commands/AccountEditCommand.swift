@@ -78,7 +78,12 @@ struct AccountEditCommand: ParsableCommand {
             let others = parameters.settings.scopes ?? []
             parameters.settings.scopes = try daemon.scopes(for: purpose, of: provider, besides: others)
         }
-        let reply = try daemon.ask(.updateAccount, parameters, for: UpdateAccount.Reply.self)
+        let reply = try daemon.ask(
+            .updateAccount,
+            parameters,
+            for: UpdateAccount.Reply.self,
+            patience: DaemonConnection.refreshPatience
+        )
         try output.print(reply, or: SettingsView(settings: reply.settings, status: nil, time: .now).text)
         // A grant covers what was asked for when it was given; a service account asks each time.
         guard parameters.settings.scopes != nil, reply.settings.grantType == nil, !output.json else { return }
