@@ -17,7 +17,8 @@ struct ReadmeTests {
 
     @Test func `the README lists the commands that authctl has`() async throws {
         let help = try await DaemonStage().authctl("--help")
-        let offered = help.output.lines(after: "SUBCOMMANDS:").prefix { !$0.isEmpty && !$0.hasPrefix("See ") }
+        let offered = help.output.split(separator: "\n").drop { !$0.hasSuffix("SUBCOMMANDS:") }
+            .filter { !$0.hasPrefix("  See ") }
             // Descriptions go on further to the right.
             .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
             .compactMap { $0.split(separator: " ").first.map(String.init) }

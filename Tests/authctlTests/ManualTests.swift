@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `every command has a page, and so have the daemon, its configuration and provider profiles`() throws {
-        let outcome = try run("ls pages; authctl --help | sed -n '/^SUBCOMMANDS/,$p'")
+        let outcome = try run("ls pages; authctl --help | sed -n '/SUBCOMMANDS:$/,$p'")
         #expect(outcome.status == 0)
         let lines = outcome.output.split(separator: "\n").map(String.init)
         for page in [
@@ -34,7 +34,7 @@ import Testing
         ] {
             #expect(lines.contains(page))
         }
-        let commands = lines.drop { $0 != "SUBCOMMANDS:" }.dropFirst().filter {
+        let commands = lines.drop { !$0.hasSuffix("SUBCOMMANDS:") }.filter {
             $0.hasPrefix("  ") && !$0.hasPrefix("   ")
         }
         .compactMap { $0.split(separator: " ").first }.filter { $0 != "See" }

@@ -8,8 +8,13 @@ struct AuthctlCommand: ParsableCommand {
         commandName: "authctl",
         abstract: "Ask authrefreshd for fresh OAuth tokens, and look after its accounts.",
         discussion: """
-            Add an account once, with a refresh token from your authorization server. From then on the daemon refreshes \
-            it, and programs ask for a valid access token.
+            Examples:
+
+              authctl login work --provider google
+              authctl token work
+              authctl status
+
+            Sign in once. From then on the daemon refreshes the account, and programs ask for a valid access token.
 
             Standard output carries the answer and nothing else. With --json the answer is JSON, and so are errors, \
             warnings and notes on standard error, one object a line.
@@ -20,21 +25,30 @@ struct AuthctlCommand: ParsableCommand {
 
             Exit status: 0 done, 3 a person must act, 4 no such account, 5 signed out, 64 wrong arguments, 65 bad \
             data, 69 no daemon, 75 try again later, 77 not permitted, 78 misconfigured, 130 cancelled.
-
-            Examples:
-
-              authctl account add work --issuer https://login.example.com \\
-                --client-id mail --scope offline_access --refresh-token-file token.txt
-              authctl token work
-              authctl status
             """,
         version: Version.text,
-        subcommands: [
-            StatusCommand.self, TokenCommand.self, RefreshCommand.self, WatchCommand.self, HistoryCommand.self,
-            AccountCommand.self,
-            LoginCommand.self, ChallengeCommand.self, CallbackCommand.self, WebSessionCommand.self, LogoutCommand.self,
-            ProviderCommand.self, StoreCommand.self, DoctorCommand.self, AgentCommand.self, InterfaceCommand.self,
-            VersionCommand.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Every day",
+                subcommands: [
+                    StatusCommand.self, TokenCommand.self, RefreshCommand.self, WatchCommand.self, HistoryCommand.self,
+                ]
+            ),
+            CommandGroup(name: "Accounts", subcommands: [AccountCommand.self, ProviderCommand.self]),
+            CommandGroup(
+                name: "Sign-in",
+                subcommands: [
+                    LoginCommand.self, LogoutCommand.self, ChallengeCommand.self, CallbackCommand.self,
+                    WebSessionCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Care",
+                subcommands: [
+                    DoctorCommand.self, StoreCommand.self, AgentCommand.self, InterfaceCommand.self,
+                    VersionCommand.self,
+                ]
+            ),
         ]
     )
 }
