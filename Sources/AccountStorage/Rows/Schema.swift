@@ -40,6 +40,9 @@ enum Schema {
                 sql: "CREATE INDEX account_person ON account (subject, issuer_id) WHERE subject IS NOT NULL"
             )
         }
+        migrator.registerMigration("accounts by address") { db in
+            try db.execute(sql: AddressTable.schema)
+        }
         return migrator
     }
 
