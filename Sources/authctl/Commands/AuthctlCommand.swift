@@ -33,8 +33,10 @@ struct AuthctlCommand: ParsableCommand {
             StatusCommand.self, TokenCommand.self, RefreshCommand.self, WatchCommand.self, HistoryCommand.self,
             AccountCommand.self,
             LoginCommand.self, ChallengeCommand.self, CallbackCommand.self, WebSessionCommand.self, LogoutCommand.self,
-            ProviderCommand.self, StoreCommand.self, DoctorCommand.self, AgentCommand.self, InterfaceCommand.self,
-            VersionCommand.self,
+            ProviderCommand.self, StoreCommand.self, DoctorCommand.self, AgentCommand.self, ExecCommand.self,
+            GitCredentialCommand.self, DockerCredentialCommand.self,
+            KubeCredentialCommand.self, KubeconfigCommand.self, GoogleExecutableCommand.self, GoogleConfigCommand.self,
+            InterfaceCommand.self, VersionCommand.self,
         ]
     )
 }
