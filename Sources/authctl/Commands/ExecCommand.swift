@@ -49,11 +49,7 @@ struct ExecCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Argument(
-        parsing: .postTerminator,
-        help: "The command and its arguments, after '--'.",
-        completion: .shellCommand("compgen -c")
-    )
+    @Argument(parsing: .postTerminator, help: "The command and its arguments, after '--'.")
     var command: [String] = []
 
     func validate() throws {
