@@ -35,6 +35,8 @@ package enum Method: String, CaseIterable, Sendable {
     case continueSignIn = "io.authrefresh.ContinueSignIn"
     case cancelSignIn = "io.authrefresh.CancelSignIn"
     case startWebSession = "io.authrefresh.StartWebSession"
+    case serveConfirmations = "io.authrefresh.ServeConfirmations"
+    case answerConfirmation = "io.authrefresh.AnswerConfirmation"
     case signOut = "io.authrefresh.SignOut"
     case backupStore = "io.authrefresh.BackupStore"
     case listProviders = "io.authrefresh.ListProviders"
@@ -51,8 +53,12 @@ package enum Method: String, CaseIterable, Sendable {
 package enum Limit: String, CaseIterable, Sendable {
     /// Accounts that are kept.
     case accounts
+    /// Agents that ask the user.
+    case agents
     /// Units and executables that one account is for.
     case allowedCallers
+    /// Questions that the user has not answered.
+    case confirmations
     /// Connections open at once, of all callers together.
     case connections
     /// Connections open at once, of one user's programs.

@@ -127,6 +127,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var keptFields: [String: String]?
     package var person: Person?
     package var refreshTokenMissing: String?
+    package var signOutAtUSec: Int64?
 
     package init(
         account: String,
@@ -153,7 +154,8 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         subject: String? = nil,
         keptFields: [String: String]? = nil,
         person: Person? = nil,
-        refreshTokenMissing: String? = nil
+        refreshTokenMissing: String? = nil,
+        signOutAtUSec: Int64? = nil
     ) {
         self.account = account
         self.state = state
@@ -180,6 +182,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         self.keptFields = keptFields
         self.person = person
         self.refreshTokenMissing = refreshTokenMissing
+        self.signOutAtUSec = signOutAtUSec
     }
 }
 

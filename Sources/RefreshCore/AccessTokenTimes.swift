@@ -119,6 +119,10 @@ package struct RefreshTokenTimes: Hashable, Sendable {
 
     package var expiresAt: Timestamp { issuedAt.wall + lifetime }
 
+    func remaining(at now: Moment) -> Duration {
+        max(lifetime - now.longestElapsed(since: issuedAt), .zero)
+    }
+
     /// How long until the token should be used, so that it does not die of idleness; nil if using it does not help.
     ///
     /// Half of its life leaves the other half for an outage, a holiday or a laptop in a bag.

@@ -77,19 +77,26 @@ package struct AccountName: Hashable, Comparable, Sendable, CustomStringConverti
     }
 }
 
-/// The programs that an account's secrets are for. A caller is one of them if it matches either list.
+/// Who may have an account's secrets: the programs on two lists, after the user was asked or without. A caller is on them if it matches
+/// either; where both are empty, every process of this user is.
 package struct AllowedCallers: Hashable, Sendable {
     /// Names of systemd units: `mbsync.service`.
     package let units: [String]
     /// Absolute paths of executables.
     package let executables: [String]
+    /// Whether the user is asked before a program gets a secret.
+    package let asksFirst: Bool
 
-    /// Nil if both lists are empty: that would be nobody, and means everybody.
-    package init?(units: [String], executables: [String]) {
-        guard !units.isEmpty || !executables.isEmpty else { return nil }
+    /// Nil if this would be everybody, unasked.
+    package init?(units: [String], executables: [String], asksFirst: Bool = false) {
+        guard !units.isEmpty || !executables.isEmpty || asksFirst else { return nil }
         self.units = units
         self.executables = executables
+        self.asksFirst = asksFirst
     }
+
+    /// Whether no program is left out.
+    package var isEverybody: Bool { units.isEmpty && executables.isEmpty }
 }
 
 extension AllowedCallers: CustomStringConvertible {

@@ -1,7 +1,5 @@
 /// How programs come by an account's token, beside asking for it by the account's name.
 package struct Delivery: Hashable, Sendable {
-    /// Whether the user is asked before a program gets a token.
-    package var asksFirst: Bool
     /// The addresses for which tools take this account, as `Issuer` takes them.
     package var urls: [String]
     /// The user name that goes with the token there; nil: the provider profile's.
@@ -10,12 +8,10 @@ package struct Delivery: Hashable, Sendable {
     package var file: TokenFile?
 
     package init(
-        asksFirst: Bool = false,
         urls: [String] = [],
         username: String? = nil,
         file: TokenFile? = nil
     ) {
-        self.asksFirst = asksFirst
         self.urls = urls
         self.username = username
         self.file = file

@@ -56,6 +56,21 @@ package enum Event: Hashable, Sendable {
     case signedOut
 }
 
+extension Event {
+    /// Whether it may lead to a token, and brings nothing that would be lost with the account's sign-out.
+    var asksForTokens: Bool {
+        switch self {
+        case .deadlineReached, .tokenNeeded, .targetNeeded, .refreshRequested, .connectivityRestored, .sourceChanged:
+            true
+        case .accessTokenRejected, .targetRejected, .tokensIssued, .refreshFailed, .targetIssued, .targetFailed,
+            .demandRefused, .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .grantObtained,
+            .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated, .leaseReturned, .sourceLacking,
+            .signedOut:
+            false
+        }
+    }
+}
+
 /// What one successful answer of the token endpoint says about its tokens, without the tokens (RFC 6749 §5.1).
 ///
 /// The machine decides by this; the tokens themselves go from the answer to the store without passing through it.
@@ -138,7 +153,11 @@ package enum AccountChange: Hashable, Sendable {
     case interactionStillRequired(InteractionRequired, RefreshFailure)
     /// The refresh token's end is final and near.
     case refreshTokenExpiring(expiresAt: Timestamp)
+    /// The account soon signs out by itself, as its owner has asked for.
+    case signOutNear(at: Timestamp)
     case signedOut
+    /// The account has signed out as its owner has asked for, a time after the sign-in.
+    case signedOutByItself
     /// An answer came for a generation that is not held any more.
     case staleAnswerDropped(Generation)
 }

@@ -19,7 +19,10 @@ package struct RefreshMachine: Sendable {
     package mutating func handle(_ event: Event, at now: Moment, jitter: Double) -> [Effect] {
         var step = RefreshStep(state: state, policy: policy, now: now, jitter: jitter)
         defer { state = step.state }
-        return Self.take(event, &step)
+        let isOver = step.isSignOutDue && event.asksForTokens
+        let effects = isOver ? SignInRule.signedOutByItself(&step) : Self.take(event, &step)
+        if case .persist = effects.first { step.includeSignOutInDeadline() }
+        return effects
     }
 
     private static func take(_ event: Event, _ step: inout RefreshStep) -> [Effect] {
@@ -101,21 +104,30 @@ package struct RefreshMachine: Sendable {
             return step.rearm(at: now.wall + remaining)
         case .scheduled:
             guard step.state.isRefreshable else {
-                return SignInRule.accessEnded(&step) ?? step.rearm(at: step.scheduledDeadline)
+                return SignInRule.accessEnded(&step) ?? announceEnd(&step)
+                    ?? step.rearm(at: step.scheduledDeadline)
             }
             if step.isRefreshDue { return step.begin() }
             return announceEnd(&step) ?? step.rearm(at: step.scheduledDeadline)
         }
     }
 
-    /// The effects of telling that the refresh token's end is near; nil if there is nothing to tell.
+    /// The effects of telling that the grant's end is near; nil if there is nothing to tell.
     private static func announceEnd(_ step: inout RefreshStep) -> [Effect]? {
-        guard let times = step.state.refreshToken, times.isExpiring(at: step.now), !times.isEndAnnounced else {
+        let now = step.now
+        let isNews = { (times: RefreshTokenTimes) in times.isExpiring(at: now) && !times.isEndAnnounced }
+        let told: AccountChange
+        if let times = step.state.refreshToken, isNews(times) {
+            step.state.refreshToken?.isEndAnnounced = true
+            told = .refreshTokenExpiring(expiresAt: times.expiresAt)
+        } else if let times = step.state.signOut, isNews(times) {
+            step.state.signOut?.isEndAnnounced = true
+            told = .signOutNear(at: times.expiresAt)
+        } else {
             return nil
         }
-        step.state.refreshToken?.isEndAnnounced = true
         step.state.deadline = step.scheduledDeadline
-        return [.persist(.unchanged), .publish(.refreshTokenExpiring(expiresAt: times.expiresAt))]
+        return [.persist(.unchanged), .publish(told)]
     }
 
     private static func accessTokenRejected(_ step: inout RefreshStep) -> [Effect] {
@@ -130,6 +142,7 @@ package struct RefreshMachine: Sendable {
         // The way we ask has changed: nothing is known of it any more.
         step.state.hasWorked = false
         step.state.isRotating = nil
+        keepSignOut(&step)
         switch step.state.phase {
         case .backingOff(let backOff) where backOff.kind == .misconfigured:
             return FailureRule.retrySoon(&step) ?? [.persist(.unchanged)]
@@ -149,6 +162,16 @@ package struct RefreshMachine: Sendable {
         case .signedOut, .refreshing, .backingOff, .interactionRequired, .parked:
             return [.persist(.unchanged)]
         }
+    }
+}
+
+extension RefreshMachine {
+    /// The owner may have said another length of time, which counts from the same sign-in; one that was not counted begins now.
+    private static func keepSignOut(_ step: inout RefreshStep) {
+        guard step.state.phase != .signedOut else { return }
+        let known = step.state.signOut
+        let new = step.signOutTimes(from: known?.issuedAt ?? step.now)
+        if new?.lifetime != known?.lifetime { step.state.signOut = new }
     }
 }
 

@@ -31,6 +31,8 @@ package struct RefreshState: Hashable, Sendable {
     /// answers that all left the refresh token as it was. A change of the account's settings makes it nil: the account may be at
     /// another server then.
     package var isRotating: Bool?
+    /// When the account signs out by itself, counted from the sign-in (`RefreshPolicy.forgetAfter`); nil if it stays.
+    package var signOut: RefreshTokenTimes?
 
     /// A grant that has not been used: generation 0, without tokens.
     package init(
@@ -46,7 +48,8 @@ package struct RefreshState: Hashable, Sendable {
         refusal: RepeatedRefusal? = nil,
         isRefreshable: Bool = true,
         hasWorked: Bool = false,
-        isRotating: Bool? = nil
+        isRotating: Bool? = nil,
+        signOut: RefreshTokenTimes? = nil
     ) {
         self.generation = generation
         self.phase = phase
@@ -61,6 +64,7 @@ package struct RefreshState: Hashable, Sendable {
         self.isRefreshable = isRefreshable
         self.hasWorked = hasWorked
         self.isRotating = isRotating
+        self.signOut = signOut
     }
 
     /// A service account's before its first token, which is due at once.
@@ -143,7 +147,7 @@ extension RefreshState {
         case .signedOut: .signedOut
         case .scheduled:
             if accessToken.map({ $0.remaining(at: now) > .zero }) == true {
-                refreshToken?.isExpiring(at: now) == true ? .refreshTokenExpiring : .fresh
+                grantEnds.contains { $0.isExpiring(at: now) } ? .refreshTokenExpiring : .fresh
             } else if !isRefreshable {
                 .interactionRequired
             } else {
@@ -160,6 +164,15 @@ extension RefreshState {
 }
 
 extension RefreshState {
+    /// When the account signs out by itself, if that comes before the refresh token's end; nil if it does not.
+    package var firstSignOut: Timestamp? {
+        guard let signOut else { return nil }
+        return signOut.expiresAt <= refreshToken?.expiresAt ?? signOut.expiresAt ? signOut.expiresAt : nil
+    }
+
+    /// The ends that are known of the grant: the server's, and the owner's.
+    var grantEnds: [RefreshTokenTimes] { [refreshToken, signOut].compactMap(\.self) }
+
     /// Whether the grant is so new that its first refresh cannot be called late: no network, a full disk or a busy server may hold
     /// it back for longer.
     private func isFirstRefreshNear(at now: Moment) -> Bool {

@@ -89,6 +89,27 @@ struct RefreshStep {
         return min(wait, state.refreshToken?.timeToKeepAlive(at: now) ?? wait)
     }
 
+    // MARK: The sign-out that the owner has asked for
+
+    /// When an account whose person has signed in at `moment` signs out by itself.
+    func signOutTimes(from moment: Moment) -> RefreshTokenTimes? {
+        policy.forgetAfter.map { RefreshTokenTimes(issuedAt: moment, lifetime: $0, isExtendedByUse: false) }
+    }
+
+    var isSignOutDue: Bool { state.signOut?.remaining(at: now) == .zero }
+
+    /// Has the account woken in time for its sign-out and for the word before.
+    mutating func includeSignOutInDeadline() {
+        guard let signOut = state.signOut else { return }
+        var wait = signOut.remaining(at: now)
+        // The word is given where all is well; elsewhere a person is called already, or the account is busy.
+        if case .scheduled = state.phase, !signOut.isEndAnnounced, let word = signOut.timeToAnnouncement(at: now) {
+            wait = min(wait, word)
+        }
+        let end = now.wall + wait
+        state.deadline = state.deadline.map { min($0, end) } ?? end
+    }
+
     // MARK: Steps that all rules take
 
     /// A lease on the current refresh token that leaves a person called who is.

@@ -12,7 +12,8 @@ enum SignInRule {
             deadline: now.wall,
             refreshToken: lifetime.map { RefreshTokenTimes(issuedAt: now, lifetime: $0, isExtendedByUse: isExtended) },
             hasWorked: step.state.hasWorked,
-            isRotating: step.state.isRotating
+            isRotating: step.state.isRotating,
+            signOut: step.signOutTimes(from: now)
         )
         return [.persist(.replace), .publish(.grantImported)]
     }
@@ -37,7 +38,8 @@ enum SignInRule {
             isRefreshable: hasRefreshToken,
             // The code was taken by the same endpoint from the same client: some servers say `invalid_request` of a dead refresh token.
             hasWorked: true,
-            isRotating: step.state.isRotating
+            isRotating: step.state.isRotating,
+            signOut: step.signOutTimes(from: sentAt)
         )
         if hasRefreshToken { step.adoptRefreshToken(of: issuance, sentAt: sentAt) }
         if issuance.isUnbound {
@@ -60,6 +62,7 @@ enum SignInRule {
             return grantObtained(&step, issuance, false, sentAt: sentAt)
         }
         step.state.hasWorked = true
+        step.state.signOut = step.signOutTimes(from: sentAt.asSeen(at: step.now))
         step.state.accessToken = step.accessTokenTimes(of: issuance, sentAt: sentAt.asSeen(at: step.now))
         switch step.state.phase {
         case .scheduled, .interactionRequired:
@@ -81,6 +84,12 @@ enum SignInRule {
     static func signedOut(_ step: inout RefreshStep) -> [Effect] {
         step.state = RefreshState(generation: step.state.generation.next)
         return [.persist(.erase), .publish(.signedOut)]
+    }
+
+    /// The time that the owner has set is over.
+    static func signedOutByItself(_ step: inout RefreshStep) -> [Effect] {
+        step.state = RefreshState(generation: step.state.generation.next)
+        return [.persist(.erase), .publish(.signedOutByItself)]
     }
 
     /// A request that is under way has to end first: its answer may hold the refresh token that works elsewhere.

@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import Glibc
+internal import StrictJSON
 internal import Systemd
 internal import VarlinkClient
 
@@ -13,9 +14,14 @@ struct Agent: ~Copyable {
     private let authctl: String
     private let server: NotificationServer
     /// Nil while the daemon does not answer.
-    private var feed: AccountFeed?
+    private var feed: DaemonFeed<Subscribe.Reply>?
     private var reconnection = Reconnection()
     private var desk = NotificationDesk()
+    /// Nil while nothing can be asked: the daemon does not answer, or no notification server shows buttons.
+    private var questions: DaemonFeed<ServeConfirmations.Reply>?
+    /// Whether the daemon, which answers, is to be asked for questions.
+    private var wantsQuestions = false
+    private var questionDesk = QuestionDesk()
     private var signIns: [SignInProgram] = []
     /// Nil: not asked yet, or the server has changed.
     private var showsActions: Bool?
@@ -47,6 +53,7 @@ struct Agent: ~Copyable {
     mutating func run() throws(AgentError) -> Never {
         while true {
             takeChanges()
+            takeQuestions()
             try takeEvents()
             perform(desk.takeEffects())
             wait()
@@ -60,16 +67,71 @@ struct Agent: ~Copyable {
         do throws(AgentError) {
             if feed == nil {
                 guard reconnection.isDue(at: .now) else { return }
-                feed = try AccountFeed(socket: socket)
+                feed = try DaemonFeed(.subscribe, socket: socket)
                 desk.beginPresentState()
             }
-            let changes = try feed?.takeChanges() ?? []
+            let changes = try feed?.takeReplies() ?? []
             for change in changes { desk.apply(change) }
             // A connection alone says nothing: systemd's socket takes it for a daemon that cannot start.
             if !changes.isEmpty { reconnection.noteAnswer() }
+            if changes.contains(where: { $0.event == "ready" }) { wantsQuestions = true }
         } catch {
             feed = nil
+            endQuestions()
             if reconnection.noteFailure(at: .now) { say("\(error.message); it is asked again, ever more seldom") }
+        }
+    }
+
+    /// Follows the questions while there is a desktop that can show them.
+    private mutating func takeQuestions() {
+        guard feed != nil, wantsQuestions || questions != nil else { return }
+        do throws(AgentError) {
+            if questions == nil {
+                wantsQuestions = false
+                guard canAsk() else { return }
+                questions = try DaemonFeed(.serveConfirmations, socket: socket)
+            }
+            for told in try questions?.takeReplies() ?? [] { take(told) }
+        } catch {
+            // A daemon that is gone is noticed by the other feed, and an older one asks nothing.
+            endQuestions()
+        }
+    }
+
+    private mutating func take(_ told: ServeConfirmations.Reply) {
+        guard let question = told.question else { return }
+        guard told.event == "asked" else {
+            if let id = questionDesk.noteWithdrawn(question) { server.withdraw(id) }
+            return
+        }
+        let (summary, body) = QuestionDesk.text(of: told)
+        let id = server.show(summary, body: body, actions: QuestionDesk.actions, replaces: 0)
+        // Without this connection the daemon tells its callers that nobody can ask.
+        guard let id else { return endQuestions() }
+        questionDesk.noteShown(question, id: id)
+    }
+
+    private mutating func endQuestions() {
+        questions = nil
+        questionDesk.forgetAll()
+    }
+
+    private mutating func canAsk() -> Bool {
+        if showsActions == nil { showsActions = server.showsActions() }
+        return showsActions == true
+    }
+
+    /// Brings the daemon what a person has said.
+    private func bring(_ answer: ConfirmationAnswer, to question: Int64) {
+        do throws(VarlinkClientError) {
+            var connection = try VarlinkConnection(path: socket)
+            var parameters = JSONObjectText()
+            parameters.add("question", String(question))
+            parameters.add("answer", JSONText.quote(answer.rawValue))
+            let method = Method.answerConfirmation.rawValue
+            _ = try connection.call(method, parameters: parameters.text, timeoutMilliseconds: 5000)
+        } catch {
+            say("the answer did not reach the daemon: \(AgentError.noDaemon(error).message)")
         }
     }
 
@@ -83,11 +145,25 @@ struct Agent: ~Copyable {
         do throws(SystemdError) { events = try server.takeEvents() } catch { throw .noBus(error) }
         for event in events {
             switch event {
-            case .invoked(let id, let token): desk.noteInvoked(id: id, activationToken: token)
-            case .closed(let id): desk.noteClosed(id: id)
+            case .invoked(let id, let action, let token):
+                if let said = questionDesk.takeAnswer(id: id, action: action) {
+                    server.withdraw(id)
+                    bring(said.answer, to: said.question)
+                } else {
+                    desk.noteInvoked(id: id, activationToken: token)
+                }
+            case .closed(let id):
+                if let said = questionDesk.takeAnswer(id: id, action: nil) {
+                    bring(said.answer, to: said.question)
+                } else {
+                    desk.noteClosed(id: id)
+                }
             case .changed:
                 showsActions = nil
                 desk.noteServerChanged()
+                // What was open is told anew.
+                endQuestions()
+                wantsQuestions = true
             }
         }
     }
@@ -126,10 +202,13 @@ struct Agent: ~Copyable {
         if showsActions == nil { showsActions = server.showsActions() }
         let hasActions = showsActions ?? false
         let body = text.markup(hasActions: hasActions, command: "authctl login \(account)")
+        let actions = hasActions ? Self.signInActions : []
         // Without a server nothing is shown: one that comes up later is told of all that is needed then.
-        guard let id = server.show(text, body: body, hasActions: hasActions, replaces: replaces) else { return }
+        guard let id = server.show(text.summary, body: body, actions: actions, replaces: replaces) else { return }
         desk.noteShown(account, id: id)
     }
+
+    private static let signInActions = [(key: "default", label: "Sign in"), (key: "sign-in", label: "Sign in")]
 
     // MARK: Waiting
 
@@ -142,6 +221,10 @@ struct Agent: ~Copyable {
         case nil:
             let pause = reconnection.milliseconds(from: .now)
             timeout = timeout < 0 ? pause : min(timeout, pause)
+        }
+        switch questions {
+        case .some(let questions): interest.append(pollfd(fd: questions.descriptor, events: Int16(POLLIN), revents: 0))
+        case nil: break
         }
         interest += signIns.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         unsafe poll(&interest, nfds_t(interest.count), timeout)

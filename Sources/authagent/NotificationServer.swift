@@ -5,7 +5,7 @@ internal import Systemd
 /// What the notification server said by itself.
 enum NotificationEvent: Equatable {
     /// `activationToken` lets what is started for the click take the focus; nil if the desktop has none.
-    case invoked(id: UInt32, activationToken: String?)
+    case invoked(id: UInt32, action: String, activationToken: String?)
     case closed(id: UInt32)
     /// It came, or went.
     case changed
@@ -17,8 +17,6 @@ final class NotificationServer {
     private static let patience: UInt64 = 10_000_000
     private static let name = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
-    /// The key of the one action; "default" is a click on the notification itself.
-    private static let actions = [("default", "Sign in"), ("sign-in", "Sign in")]
 
     private let handle: BusHandle
     private let inbox = NotificationInbox()
@@ -85,16 +83,17 @@ final class NotificationServer {
 
     /// Shows a notification that stays until it is dealt with.
     ///
+    /// - Parameter actions: the buttons, by their keys; "default" is a click on the notification itself.
     /// - Returns: its number; nil if there is no server, or it refuses.
-    func show(_ text: NotificationText, body: String, hasActions: Bool, replaces: UInt32) -> UInt32? {
+    func show(_ summary: String, body: String, actions: [(key: String, label: String)], replaces: UInt32) -> UInt32? {
         let answer = call("Notify") { message in
             message.append("authrefresh")
             message.append(replaces)
             message.append("dialog-password")
-            message.append(text.summary)
+            message.append(summary)
             message.append(body)
             message.within(.array, "s") {
-                for (key, label) in hasActions ? Self.actions : [] {
+                for (key, label) in actions {
                     message.append(key)
                     message.append(label)
                 }
@@ -150,7 +149,7 @@ private final class NotificationInbox {
         let message = unsafe BusMessage(sd_bus_message_ref(raw))
         switch unsafe String(cString: member) {
         case "ActivationToken": inbox.activation = message.number().flatMap { id in message.text().map { (id, $0) } }
-        case "ActionInvoked": if let id = message.number() { inbox.noteInvoked(id) }
+        case "ActionInvoked": if let id = message.number() { inbox.noteInvoked(id, message.text() ?? "") }
         case "NotificationClosed": if let id = message.number() { inbox.events.append(.closed(id: id)) }
         case "NameOwnerChanged": inbox.events.append(.changed)
         default: break
@@ -158,9 +157,9 @@ private final class NotificationInbox {
         return 0
     }
 
-    private func noteInvoked(_ id: UInt32) {
+    private func noteInvoked(_ id: UInt32, _ action: String) {
         let token = activation.flatMap { $0.id == id ? $0.token : nil }
         activation = nil
-        events.append(.invoked(id: id, activationToken: token))
+        events.append(.invoked(id: id, action: action, activationToken: token))
     }
 }

@@ -30,7 +30,7 @@ struct NotificationText: Equatable {
     }
 
     /// Scalar by scalar, as servers read it: what Swift calls a character may be a letter and the "<" behind it (U+0D4E joins them).
-    private static func escaped(_ text: String) -> String {
+    static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { result, scalar in
             switch scalar {
             case "&": result += "&amp;"
@@ -41,7 +41,7 @@ struct NotificationText: Equatable {
         }
     }
 
-    private static func line(_ text: String) -> String {
+    static func line(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { !$0.isSteering }))
     }
 }

@@ -45,7 +45,13 @@ struct AccountStoreTests {
                 policy: RefreshPolicy(
                     leadTime: .seconds(30),
                     rotationGrace: .seconds(2),
-                    refreshTokenLifetime: .seconds(86_400)
+                    refreshTokenLifetime: .seconds(86_400),
+                    forgetAfter: .seconds(28_800)
+                ),
+                delivery: Delivery(
+                    urls: ["https://git.example/team"],
+                    username: "oauth2",
+                    file: TokenFile(name: "work", kind: .bearerHeader)
                 )
             ),
             createdAt: Sample.start
@@ -59,6 +65,7 @@ struct AccountStoreTests {
         #expect(read.account.provider == "entra")
         #expect(read.account.registration == new.registration)
         #expect(read.account.policy == new.policy)
+        #expect(read.account.delivery == new.delivery)
         #expect(read.createdAt == Sample.start)
         #expect(read.state == RefreshState())
     }

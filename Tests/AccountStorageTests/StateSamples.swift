@@ -7,7 +7,7 @@ enum StateSamples {
     static let all: [RefreshState] =
         phases.map { phase in
             RefreshState(generation: Generation(3), phase: phase, deadline: Sample.start + .microseconds(11))
-        } + [full, refused, RefreshState(generation: Generation(3), phase: .scheduled)]
+        } + [full, refused, signingOut, RefreshState(generation: Generation(3), phase: .scheduled)]
 
     static let full = RefreshState(
         generation: Generation(3),
@@ -29,6 +29,19 @@ enum StateSamples {
         failures: 5,
         refusals: 2,
         hasWorked: true
+    )
+
+    /// Signs out by itself, and has told so.
+    static let signingOut = RefreshState(
+        generation: Generation(3),
+        phase: .scheduled,
+        deadline: Sample.start,
+        signOut: RefreshTokenTimes(
+            issuedAt: Sample.moment(-5),
+            lifetime: .seconds(28_800),
+            isExtendedByUse: false,
+            isEndAnnounced: true
+        )
     )
 
     /// Refused without a reason, and tried while a person is called.

@@ -93,6 +93,8 @@ import Testing
         case .continueSignIn: try check(ContinueSignIn.Parameters.self, ContinueSignIn.Reply.self)
         case .cancelSignIn: try check(CancelSignIn.Parameters.self, CancelSignIn.Reply.self)
         case .startWebSession: try check(StartWebSession.Parameters.self, StartWebSession.Reply.self)
+        case .serveConfirmations: try check(ServeConfirmations.Parameters.self, ServeConfirmations.Reply.self)
+        case .answerConfirmation: try check(AnswerConfirmation.Parameters.self, AnswerConfirmation.Reply.self)
         case .signOut: try check(SignOut.Parameters.self, SignOut.Reply.self)
         case .listProviders: try check(ListProviders.Parameters.self, ListProviders.Reply.self)
         case .discoverProvider: try check(DiscoverProvider.Parameters.self, DiscoverProvider.Reply.self)

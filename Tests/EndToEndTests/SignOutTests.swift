@@ -28,6 +28,33 @@ struct SignOutTests {
         }
     }
 
+    @Test func `an account signs out by itself when its time is over, announced before, and a sign-in starts it anew`()
+        async throws
+    {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url)
+            let edit = try await stage.authctl("account", "edit", "work", "--forget-after", "4s")
+            #expect(edit.end == .exited(0), "\(edit.errors)")
+            #expect(edit.output.contains("4 s after each sign-in"), "\(edit.output)")
+            let feed = try await ChangeFeed(stage)
+            for _ in 0..<2 {
+                let seen = feed.changes.count
+                try await stage.importGrant(try await issuer.issueGrant(clientID: "app"), into: "work")
+                try await stage.acquire("work")
+                let near = try await feed.next("sign-out-near", of: "work", from: seen)
+                let end = try #require(near.accounts.first?.signOutAtUSec)
+                #expect(near.accounts.first?.state == "refresh-token-expiring")
+                let over = try await feed.next("signed-out", of: "work", from: seen)
+                #expect(near.atUSec < end && over.atUSec >= end)
+                #expect(try await stage.authctl("token", "work").end == .exited(5))
+            }
+            #expect(daemon.logText.contains("AUTHREFRESH_REASON=forgetAfter"))
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
     @Test func `what is asked for in detail is in the sign-in, what was granted is shown, and logout leads home`()
         async throws
     {

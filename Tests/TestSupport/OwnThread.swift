@@ -10,7 +10,7 @@ package func onOwnThread<Success: Sendable>(
 }
 
 /// Starts a thread that nobody waits for.
-func startThread(_ body: @escaping @Sendable () -> Void) {
+package func startThread(_ body: @escaping @Sendable () -> Void) {
     let thread = Thread(block: body)
     // The default of 8 MiB would be address space only, but a thousand callers are a thousand threads.
     thread.stackSize = 512 << 10

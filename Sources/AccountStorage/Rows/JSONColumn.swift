@@ -28,14 +28,18 @@ enum JSONColumn {
 struct StoredCallers: Codable {
     private let units: [String]
     private let executables: [String]
+    private let asksFirst: Bool?
 
     init(_ callers: AllowedCallers) {
         units = callers.units
         executables = callers.executables
+        asksFirst = callers.asksFirst ? true : nil
     }
 
     /// Nil if it names nobody, which is never written.
-    var callers: AllowedCallers? { AllowedCallers(units: units, executables: executables) }
+    var callers: AllowedCallers? {
+        AllowedCallers(units: units, executables: executables, asksFirst: asksFirst ?? false)
+    }
 }
 
 /// A `SeenProgram` as it stands in its column.

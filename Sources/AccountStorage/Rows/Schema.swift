@@ -7,7 +7,7 @@ enum Schema {
     /// `application_id` of our files ("ARFR"): tells them from another program's.
     static let applicationID = 0x4152_4652
     /// `user_version` of a store that has these tables.
-    static let latest = 23
+    static let latest = 24
     /// `user_version` of the earliest store that is brought up to them. The ones before were development versions'.
     static let oldest = 21
 
@@ -38,6 +38,18 @@ enum Schema {
         migrator.registerMigration("accounts by person") { db in
             try db.execute(
                 sql: "CREATE INDEX account_person ON account (subject, issuer_id) WHERE subject IS NOT NULL"
+            )
+        }
+        migrator.registerMigration("accounts that sign out by themselves") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE account ADD COLUMN sign_out_wall_usec INTEGER;  -- of the sign-in that it counts from
+                    ALTER TABLE account ADD COLUMN sign_out_boot_id INTEGER;
+                    ALTER TABLE account ADD COLUMN sign_out_boot_usec INTEGER;
+                    ALTER TABLE account ADD COLUMN sign_out_after_usec INTEGER;
+                    ALTER TABLE account ADD COLUMN sign_out_announced INTEGER;
+                    PRAGMA user_version = 24;
+                    """
             )
         }
         migrator.registerMigration("accounts by address") { db in
@@ -235,7 +247,8 @@ private enum SettingsMigration {
     ]
 
     static func run(in db: Database) throws {
-        let kept = (kept + StateColumns.names).joined(separator: ", ")
+        let states = StateColumns.names.filter { !$0.hasPrefix("sign_out_") }
+        let kept = (kept + states).joined(separator: ", ")
         let function = DatabaseFunction("settings_of", argumentCount: columns.count, pure: true, function: settings)
         db.add(function: function)
         defer { db.remove(function: function) }

@@ -15,6 +15,7 @@ enum StateColumns {
         "previous_generation", "previous_wall_usec", "previous_boot_id", "previous_boot_usec",
         "outcome_unknown", "failures", "refusals", "has_refreshed", "is_refreshable",
         "refusal", "refusal_wall_usec", "refusal_boot_id", "refusal_boot_usec", "is_rotating",
+        "sign_out_wall_usec", "sign_out_boot_id", "sign_out_boot_usec", "sign_out_after_usec", "sign_out_announced",
     ]
 
     /// The values of `state`; its deadline is put on the schedule's clock, which is `offset` behind the wall clock.
@@ -55,6 +56,9 @@ enum StateColumns {
         values.append(state.refusal?.text)
         values.append(moment: state.refusal?.since)
         values.append(state.isRotating)
+        values.append(moment: state.signOut?.issuedAt)
+        values.append(state.signOut?.lifetime.microseconds)
+        values.append(state.signOut?.isEndAnnounced)
         return values
     }
 
@@ -79,6 +83,7 @@ enum StateColumns {
         let (refusal, refusedSince) = (reader.text(), try reader.moment())
         if let refusal, let refusedSince { state.refusal = RepeatedRefusal(since: refusedSince, text: refusal) }
         state.isRotating = reader.flag()
+        state.signOut = try signOut(from: &reader)
         return state
     }
 
@@ -104,6 +109,17 @@ enum StateColumns {
             lifetime: try reader.required(lifetime, "refresh_lifetime_usec"),
             isExtendedByUse: isExtendedByUse,
             isEndAnnounced: try reader.required(isEndAnnounced, "refresh_end_announced")
+        )
+    }
+
+    private static func signOut(from reader: inout ColumnReader) throws(StoreError) -> RefreshTokenTimes? {
+        let (signedInAt, after, isAnnounced) = (try reader.moment(), try reader.duration(), reader.flag())
+        guard let signedInAt else { return nil }
+        return RefreshTokenTimes(
+            issuedAt: signedInAt,
+            lifetime: try reader.required(after, "sign_out_after_usec"),
+            isExtendedByUse: false,
+            isEndAnnounced: try reader.required(isAnnounced, "sign_out_announced")
         )
     }
 

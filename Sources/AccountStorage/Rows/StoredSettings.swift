@@ -44,7 +44,7 @@ extension AccountSettings {
         refreshTokenLifetimeSec = account.policy.refreshTokenLifetime?.components.seconds
         allowedUnits = account.allowedCallers.flatMap { $0.units.isEmpty ? nil : $0.units }
         allowedExecutables = account.allowedCallers.flatMap { $0.executables.isEmpty ? nil : $0.executables }
-        confirm = account.delivery.asksFirst ? true : nil
+        confirm = account.allowedCallers?.asksFirst == true ? true : nil
         forgetAfterSec = account.policy.forgetAfter?.components.seconds
         urls = account.delivery.urls.isEmpty ? nil : account.delivery.urls
         username = account.delivery.username
@@ -58,7 +58,7 @@ extension AccountSettings {
 /// What statements ask for, and what is sealed, has a column of its own and is not among them.
 struct StoredSettings: Codable {
     private static let inColumns: Set = [
-        "issuer", "dpop", "subjectAccount", "actorAccount", "allowedUnits", "allowedExecutables",
+        "issuer", "dpop", "subjectAccount", "actorAccount", "allowedUnits", "allowedExecutables", "confirm",
     ]
     private static let members = Setting.all.filter { !inColumns.contains($0.name) }
     private static let names = Set(members.map(\.name))
@@ -140,7 +140,6 @@ extension AccountSettings {
         let kind: TokenFile.Kind? = try word(tokenFileKind, "tokenFileKind")
         guard tokenFile != nil || kind == nil else { throw SettingFault(setting: "tokenFile", flaw: .missing) }
         return Delivery(
-            asksFirst: confirm ?? false,
             urls: urls ?? [],
             username: username,
             file: tokenFile.map { TokenFile(name: $0, kind: kind ?? .access) }

@@ -22,9 +22,16 @@ struct AccountEditCommand: ParsableCommand {
             An account with allowed units or executables can be edited and exported by those alone, and its tokens \
             are theirs alone; without, every process of yours may.
 
+            --confirm has the agent ask on the desktop before a program gets one of the account's tokens, its grant, or a change \
+            of its settings. Without the agent ('systemctl --user start authrefresh-agent') such calls are refused.
+
+            --forget-after erases the account's tokens here so long after each sign-in; it does not revoke them at the \
+            server. 'authctl status' and 'authctl watch' announce it before.
+
             Examples:
 
               authctl account edit work --lead-time 10m
+              authctl account edit work --confirm --forget-after 8h
               authctl account edit work --clear lead-time --scope offline_access
               authctl account edit work \\
                 --allow-unit mbsync.service --allow-unit msmtpq.service
@@ -78,7 +85,12 @@ struct AccountEditCommand: ParsableCommand {
             let others = parameters.settings.scopes ?? []
             parameters.settings.scopes = try daemon.scopes(for: purpose, of: provider, besides: others)
         }
-        let reply = try daemon.ask(.updateAccount, parameters, for: UpdateAccount.Reply.self)
+        let reply = try daemon.ask(
+            .updateAccount,
+            parameters,
+            for: UpdateAccount.Reply.self,
+            patience: DaemonConnection.refreshPatience
+        )
         try output.print(reply, or: SettingsView(settings: reply.settings, status: nil, time: .now).text)
         // A grant covers what was asked for when it was given; a service account asks each time.
         guard parameters.settings.scopes != nil, reply.settings.grantType == nil, !output.json else { return }

@@ -66,7 +66,7 @@ struct AccountExportCommand: ParsableCommand {
             .exportGrant,
             ExportGrant.Parameters(account: account, park: move ? true : nil),
             for: ExportGrant.Reply.self,
-            patience: move ? DaemonConnection.refreshPatience : DaemonConnection.patience,
+            patience: DaemonConnection.refreshPatience,
             waitingFor: move ? DaemonConnection.server(of: account) : "the daemon"
         )
         let document = AccountDocument(

@@ -82,6 +82,7 @@ struct HistoryView {
         case "interaction-required": "needs you"
         case "misconfigured": "the server refuses how it is asked"
         case "refresh-token-expiring": "the refresh token ends soon"
+        case "sign-out-near": "soon signs out by itself"
         case "client-secret-ending": "the client secret ends soon"
         case "grant-imported": "a grant was imported"
         case "sign-in-started": "sign-in started"

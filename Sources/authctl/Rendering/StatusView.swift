@@ -134,8 +134,7 @@ struct StatusSentence: CustomStringConvertible {
         case .retrying: "retrying\(next), \(isValid ? "valid" + until : "no valid token")" + because
         case .interactionRequired: "interaction-required: " + Wording.reason(status.reason) + serverWords
         case .refreshTokenExpiring:
-            "fresh\(until); the refresh token ends"
-                + (status.refreshTokenExpiresAtUSec.map { " " + time.both($0) } ?? " soon")
+            "fresh\(until); " + grantEnd
         case .signedOut: "signed-out"
         case .parked: "parked: exported to be moved, not refreshed here" + (isValid ? "; valid" + until : "")
         case .misconfigured: "misconfigured" + because
@@ -144,6 +143,13 @@ struct StatusSentence: CustomStringConvertible {
     }
 
     private var isValid: Bool { status.isValid(at: time.nowUSec) }
+
+    /// What ends the grant, and when.
+    var grantEnd: String {
+        let (token, signOut) = (status.refreshTokenExpiresAtUSec, status.signOutAtUSec)
+        if let signOut, signOut <= token ?? signOut { return "it signs out by itself \(time.both(signOut))" }
+        return "the refresh token ends " + (token.map(time.both) ?? "soon")
+    }
 
     private var until: String {
         if status.expiryBasis == "unlimited" { return " without an end" }
@@ -186,8 +192,7 @@ struct StatusNote {
             title = "is parked: it was exported to be moved, and is not refreshed here"
         case .refreshTokenExpiring:
             title =
-                "will need you: the refresh token ends "
-                + (status.refreshTokenExpiresAtUSec.map(time.both) ?? "soon")
+                "will need you: " + StatusSentence(status: status, time: time).grantEnd
         case .retrying:
             title = (status.isValid(at: time.nowUSec) ? "is retrying" : "has no valid token") + Self.because(status)
         case .fresh where status.refreshTokenMissing != nil:

@@ -63,6 +63,7 @@ enum AccountChanges {
         let previous = try coordinator.records.record(of: account)?.account.name
         try coordinator.store.rename(account, to: name)
         coordinator.records.renamed(account, to: name)
+        if let previous { coordinator.confirmations.forgetAnswers(of: previous) }
         guard let record = try coordinator.records.record(of: account), let previous else { return }
         coordinator.announce(.renamed(from: previous), of: record, at: coordinator.timebase.now())
     }
@@ -79,7 +80,9 @@ enum AccountChanges {
         let now = coordinator.timebase.now()
         coordinator.take(coordinator.signIns.tell(.cancelled(by: .removed), to: account, at: now))
         switch entry {
-        case .intact(let record): coordinator.announce(.removed, of: record, at: now)
+        case .intact(let record):
+            coordinator.confirmations.forgetAnswers(of: record.account.name)
+            coordinator.announce(.removed, of: record, at: now)
         // A damaged row cannot be read, and can be removed all the same.
         case .damaged(let damaged):
             coordinator.changeLog.removed(damaged)

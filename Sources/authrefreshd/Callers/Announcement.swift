@@ -55,7 +55,8 @@ enum Announcement: Sendable {
             case .misconfigured: "misconfigured"
             case .interactionRequired: "interaction-required"
             case .refreshTokenExpiring: "refresh-token-expiring"
-            case .signedOut: "signed-out"
+            case .signOutNear: "sign-out-near"
+            case .signedOut, .signedOutByItself: "signed-out"
             case .staleAnswerDropped: nil
             }
         }

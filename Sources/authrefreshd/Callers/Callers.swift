@@ -199,10 +199,10 @@ struct TokenTargetFailures {
             failures[Key(account: account, target: target)] = (failure, now)
         case .targetRefreshed(let target):
             failures[Key(account: account, target: target)] = nil
-        case .grantImported, .signedIn, .accessTokenObtained, .signedOut:
+        case .grantImported, .signedIn, .accessTokenObtained, .signedOut, .signedOutByItself:
             forget(account)
         case .tokenRefreshed, .refreshFailed, .misconfigured, .interactionRequired, .interactionStillRequired,
-            .refreshTokenExpiring, .staleAnswerDropped, .parked, .unparked:
+            .refreshTokenExpiring, .signOutNear, .staleAnswerDropped, .parked, .unparked:
             break
         }
     }

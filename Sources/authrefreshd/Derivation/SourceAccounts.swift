@@ -69,7 +69,9 @@ struct SourceAccounts {
         case .damaged: throw .failed(RefreshFailure(.misconfigured, source.account, "cannot be read"))
         case .whole(let snapshot):
             // The list may be a later one than the one that the program was on when it set the account up.
-            if let allowed = snapshot.account.allowedCallers, deriver?.unit.map(allowed.units.contains) != true {
+            if let allowed = snapshot.account.allowedCallers, !allowed.isEverybody,
+                deriver?.unit.map(allowed.units.contains) != true
+            {
                 programs.append(ListedProgram(source: source.account, allowed: allowed, program: deriver))
             }
             guard snapshot.holdsAccessToken(for: nil) else { throw .awaited(snapshot) }

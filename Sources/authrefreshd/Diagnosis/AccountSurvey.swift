@@ -117,6 +117,10 @@ struct AccountSurvey {
             let advice = interaction.reason == .grantEnded ? advice(hint, onEndOf: snapshot) : hint
             return .error(.account, text, of: name, needs: .signIn, advice: advice)
         case .refreshTokenExpiring:
+            if let signOut = snapshot.state.firstSignOut {
+                let text = "it signs out by itself in \((signOut - now.wall).words)"
+                return .note(.account, text, of: name, advice: hint)
+            }
             let end = snapshot.state.refreshToken.map { ($0.expiresAt - now.wall).words } ?? "days"
             let advice = advice(hint, onEndOf: snapshot)
             return .warning(.account, "the refresh token ends in \(end)", of: name, needs: .signIn, advice: advice)

@@ -174,7 +174,8 @@ extension Announcement {
             case .misconfigured: .misconfigured
             case .interactionRequired: .interactionRequired
             case .refreshTokenExpiring: .refreshTokenExpiring
-            case .signedOut: .signedOut
+            case .signOutNear: .signOutNear
+            case .signedOut, .signedOutByItself: .signedOut
             case .staleAnswerDropped: .staleAnswerDropped
             }
         }
@@ -202,10 +203,11 @@ extension Logger.Metadata {
         case .interactionStillRequired(let interaction, let failure):
             merge(failure)
             self[JournalKey.reason] = "\(interaction.reason.rawValue)"
-        case .refreshTokenExpiring(let expiresAt):
+        case .refreshTokenExpiring(let expiresAt), .signOutNear(let expiresAt):
             self[JournalKey.expiresAt] = "\(expiresAt.microseconds)"
         case .staleAnswerDropped(let generation):
             self[JournalKey.generation] = "\(generation)"
+        case .signedOutByItself: self[JournalKey.reason] = "forgetAfter"
         case .grantImported, .signedOut, .parked, .unparked: break
         }
     }

@@ -26,6 +26,7 @@ enum JournalEvent: CaseIterable {
     case interactionRequired
     case misconfigured
     case refreshTokenExpiring
+    case signOutNear
     case signedOut
     case clientSecretRenewed
     case clientSecretEnding
@@ -85,6 +86,7 @@ enum JournalEvent: CaseIterable {
         case .interactionRequired: MessageID(0x1d3a_b0a9_1359_47a1, 0x9bd3_1705_c1a0_d0ea)
         case .misconfigured: MessageID(0x3c63_0741_3070_4a75, 0xbb9a_2f24_3019_82c0)
         case .refreshTokenExpiring: MessageID(0xec02_aac2_acc0_45c6, 0x82c1_7ad1_d0b9_7881)
+        case .signOutNear: MessageID(0x7d31_94e8_2c5a_4f07, 0xb6a2_58d1_0e93_c74f)
         case .signedOut: MessageID(0xa87c_e631_2258_4da7, 0x93ec_98f9_f296_fa64)
         case .clientSecretRenewed: MessageID(0x6f0b_52c4_9d1e_4a73, 0xb8a5_17e3_60fd_924c)
         case .clientSecretEnding: MessageID(0x2e97_c8d1_045b_4f6a, 0x91d7_3bce_58a2_06f4)
@@ -130,7 +132,8 @@ enum JournalEvent: CaseIterable {
             .issuerCaughtUp:
             .notice
         case .refreshFailed, .idTokenRefused, .targetFailed, .outcomeUnknown, .interactionRequired, .misconfigured,
-            .signInFailed, .refreshTokenExpiring, .clientSecretEnding, .clockStepped, .networkDown, .staleAnswerDropped,
+            .signInFailed, .refreshTokenExpiring, .signOutNear, .clientSecretEnding, .clockStepped, .networkDown,
+            .staleAnswerDropped,
             .decisionRefused, .peerRefused, .oldKeyKept, .storeLocked, .storeLogLost, .machineUnwatched,
             .descriptorsLimited, .logDropped, .issuerBehind:
             .warning
@@ -163,6 +166,7 @@ enum JournalEvent: CaseIterable {
         case .interactionRequired: "interaction required"
         case .misconfigured: "the server refuses how it is asked, the tokens are kept; retrying"
         case .refreshTokenExpiring: "the refresh token ends soon"
+        case .signOutNear: "the account soon signs out by itself"
         case .signedOut: "signed out"
         case .clientSecretRenewed: "the server has given the client another secret"
         case .clientSecretEnding: "the client secret ends soon"

@@ -38,6 +38,7 @@ actor RefreshCoordinator {
     var registrations = Registrations()
     let signIns: SignIns
     var stepUps = StepUps()
+    var confirmations = Confirmations()
     var host = HostState()
 
     let storeKeeping: StoreKeeping

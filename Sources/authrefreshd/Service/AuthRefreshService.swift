@@ -32,10 +32,20 @@ struct AuthRefreshService: Sendable {
         } catch {
             return responder.fail(error)
         }
-        guard let missing = caller.missing else { return }
-        CallerLookUp.run(missing, caller.known, of: responder) { known in
+        let again = { @Sendable (known: Caller.Known) in
             self.coordinator.queue.async {
                 self.coordinator.assumeIsolated { answer(call, responder, from: Caller(known), on: $0) }
+            }
+        }
+        switch caller.missing {
+        case nil: return
+        case .look(let executables): CallerLookUp.run(executables, caller.known, of: responder, again)
+        case .answer(let question):
+            let known = caller.known
+            ConfirmationCalls(coordinator: self.coordinator).ask(question, for: responder, on: coordinator) { outcome in
+                var known = known
+                known.answers[question.account] = outcome
+                again(known)
             }
         }
     }
@@ -70,6 +80,8 @@ struct AuthRefreshService: Sendable {
         case .startSignIn: try signIns.startSignIn(call, responder, from: caller, on: coordinator)
         case .continueSignIn: responder.reply(try continueSignIn(call, on: coordinator))
         case .cancelSignIn: responder.reply(try signIns.cancelSignIn(call, on: coordinator))
+        case .serveConfirmations: try confirmations.serve(call, responder, on: coordinator)
+        case .answerConfirmation: responder.reply(try confirmations.answer(call, on: coordinator))
         case .startWebSession: try WebSessionCalls(room: webSessions).start(call, responder, on: coordinator)
         case .backupStore: try store.backup(call, responder, on: coordinator)
         case .rekeyStore: try store.rekey(call, responder, on: coordinator)
@@ -95,5 +107,6 @@ struct AuthRefreshService: Sendable {
     private var tokens: TokenCalls { TokenCalls(coordinator: coordinator) }
     private var signIns: SignInCalls { SignInCalls(coordinator: coordinator) }
     private var providers: ProviderCalls { ProviderCalls(coordinator: coordinator) }
+    private var confirmations: ConfirmationCalls { ConfirmationCalls(coordinator: coordinator) }
     private var store: StoreCalls { StoreCalls(coordinator: coordinator, configurationError: configurationError) }
 }

@@ -31,11 +31,16 @@ final class Caller {
         var process: Look<CallingProcess>?
         /// The files of executables on lists, by their paths.
         var files: [String: Look<FileIdentity>] = [:]
+        /// What became of the questions to the user, by their accounts.
+        var answers: [AccountName: ConfirmationOutcome] = [:]
     }
 
-    /// What has to be found out: the process, and these executables.
-    struct Missing: Sendable {
-        let executables: [String]
+    /// What has to be found out.
+    enum Missing: Sendable {
+        /// The process, and these executables.
+        case look(executables: [String])
+        /// What the user says.
+        case answer(to: ConfirmationQuestion)
     }
 
     let known: Known
@@ -50,10 +55,19 @@ final class Caller {
     func look(at executables: [String] = []) -> (Look<CallingProcess>, files: [String: Look<FileIdentity>])? {
         let unknown = executables.filter { known.files[$0] == nil }
         guard let process = known.process, unknown.isEmpty else {
-            missing = Missing(executables: unknown)
+            missing = .look(executables: unknown)
             return nil
         }
         return (process, known.files)
+    }
+
+    /// What the user says to a question; nil if they have to be asked first.
+    func answer(to question: ConfirmationQuestion) -> ConfirmationOutcome? {
+        guard let answer = known.answers[question.account] else {
+            missing = .answer(to: question)
+            return nil
+        }
+        return answer
     }
 }
 
@@ -74,12 +88,11 @@ enum CallerLookUp {
     ///
     /// - Parameter done: told everything that is known then, on any thread.
     static func run(
-        _ missing: Caller.Missing,
+        _ executables: [String],
         _ known: Caller.Known,
         of responder: VarlinkResponder,
         _ done: @escaping @Sendable (Caller.Known) -> Void
     ) {
-        let executables = missing.executables
         guard known.process == nil else { return run(executables, known, done) }
         responder.withSocket { socket in
             var known = known

@@ -7,23 +7,29 @@ internal import Varlink
 /// Whose secrets are whose: the accounts' allow lists.
 ///
 /// What hands a secret out, spends one, speaks about one, or says where one is sent is for the allowed callers: `AcquireToken`, `Refresh`,
-/// `ProvePossession`, `ReportRejected`, `ExportGrant`, `UpdateAccount`. Everybody else of this user may see the account, sign in, bring a
+/// `ProvePossession`, `ReportRejected`, `ExportGrant`, `UpdateAccount`. Before all of these but `Refresh` and `ReportRejected`, the user
+/// is asked where the account says so. Everybody else of this user may see the account, sign in, bring a
 /// grant in, and take the account away: none of that gives a secret to anyone, and a person at a terminal has to be able to
 /// mend what needs them.
 extension DutyCalls {
-    /// Lets a caller pass who is on `allowed`, the list of `account`.
+    /// Lets a caller pass who is on `allowed`, the list of `account`, once the user has said yes if they are to be asked.
     ///
-    /// - Returns: false if the caller has to be looked up first.
-    /// - Throws: `PermissionDenied` for one that is not on the list; `TemporarilyUnavailable` if that cannot be found out now.
+    /// - Returns: false if something has to be found out of the caller first.
+    /// - Throws: `PermissionDenied` for one that is not on the list, and without the user's yes; `TemporarilyUnavailable` if that cannot
+    ///   be found out now.
     func admit(
         _ caller: Caller,
         to account: AccountName,
         by allowed: AllowedCallers,
+        isGiven: Bool = true,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) -> Bool {
+        guard isGiven || !allowed.isEverybody else { return true }
         guard let (look, files) = caller.look(at: allowed.executables) else { return false }
         switch allowed.verdict(on: look, files) {
-        case .allowed: return true
+        case .allowed:
+            guard allowed.asksFirst, isGiven else { return true }
+            return try confirm(SeenProgram(look), for: account, caller)
         case .unknown:
             let reason = "the file system of the caller's executable, or of one on the account's list, does not answer"
             throw VarlinkError(TemporarilyUnavailableError(account: account.text, reason: reason))
@@ -105,6 +111,7 @@ extension AllowedCallers {
         on look: Caller.Look<CallingProcess>,
         _ files: [String: Caller.Look<FileIdentity>]
     ) -> Verdict {
+        guard !isEverybody else { return .allowed }
         switch look {
         case .hanging: return .unknown
         case .nothing: return .refused
@@ -128,5 +135,12 @@ extension AllowedCallers {
 extension SeenProgram {
     init(_ process: CallingProcess) {
         self.init(unit: process.unit, executable: process.path)
+    }
+
+    fileprivate init(_ look: Caller.Look<CallingProcess>) {
+        switch look {
+        case .found(let process): self.init(process)
+        case .nothing, .hanging: self.init(unit: nil, executable: nil)
+        }
     }
 }

@@ -47,6 +47,15 @@ enum CallerLimits {
     /// Addresses for which tools take one account: a handful. Each is looked at when a tool asks for an account by an address.
     static let urlsMax = 32
 
+    /// Agents that ask the user: one runs in each desktop session.
+    static let agentsMax = 4
+    /// Questions that the user has not answered: nobody reads more.
+    static let confirmationsMax = 8
+    /// How long a question waits for the user: `authctl` waits for a minute.
+    static let confirmationTime = Duration.seconds(50)
+    /// Answers that hold for the time to come. When one more comes, all are forgotten; each costs one question.
+    static let standingAnswersMax = 256
+
     /// How long a caller's executable, or one that a list names, is waited for: it may be on a mount that does not answer.
     static let lookUpTime = Duration.seconds(5)
     /// Callers, and executables on lists, looked up at the same time. Each that hangs holds a thread.

@@ -36,15 +36,17 @@ extension DutyCalls {
     ///
     /// Its list of allowed callers is read alone and first: whoever is not on it gets the same answer in every state of the account.
     ///
-    /// - Returns: nil if the caller has to be looked up first.
+    /// - Parameter isGiven: whether the caller gets a secret, or says where one is sent; else the user is not asked.
+    /// - Returns: nil if something has to be found out of the caller first.
     /// - Throws: `PermissionDenied`; or as `account(_:on:)`.
     func account(
         _ name: String,
         for caller: Caller,
+        isGiven: Bool = true,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) -> AccountSnapshot? {
         if let (account, allowed) = try stored(coordinator.store.allowedCallers(named: name)) {
-            guard try admit(caller, to: account, by: allowed, on: coordinator) else { return nil }
+            guard try admit(caller, to: account, by: allowed, isGiven: isGiven, on: coordinator) else { return nil }
         }
         return try account(name, on: coordinator)
     }

@@ -176,7 +176,7 @@ extension SettingsReader {
         for path in executables where !Self.isPath(path) {
             throw .invalidSetting("allowedExecutables", "'\(path)' is no absolute path", "command -v NAME")
         }
-        return AllowedCallers(units: units, executables: executables)
+        return AllowedCallers(units: units, executables: executables, asksFirst: settings.confirm ?? false)
     }
 
     /// systemd.unit(5): letters, digits and `:-_.\\@`, up to 255; only services and scopes have processes. No patterns: `@` is a

@@ -63,7 +63,7 @@ struct TokenCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: Refresh.Parameters.self)
-        guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
+        guard let snapshot = try account(asked.account, for: caller, isGiven: false, on: coordinator) else { return }
         // A person may have mended what the metadata could not be had for.
         coordinator.client.forgetFailures(of: snapshot.account.issuer)
         // Who asks for the grant that there is wants no more.
@@ -288,7 +288,7 @@ struct TokenCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
-        guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
+        guard let snapshot = try account(asked.account, for: caller, isGiven: false, on: coordinator) else { return }
         if let field = asked.challenge, let stepUp = try stepUp(field, of: snapshot, on: coordinator) {
             guard snapshot.account.registration.serviceGrant == nil else {
                 throw VarlinkError.wantsMore(than: snapshot.account.name)

@@ -19,6 +19,7 @@ extension AccountSnapshot {
         status.refreshedAtUSec = state.accessToken?.issuedAt.wall.microseconds
         status.nextAttemptAtUSec = state.deadline?.microseconds
         status.refreshTokenExpiresAtUSec = state.refreshToken?.expiresAt.microseconds
+        status.signOutAtUSec = state.signOut?.expiresAt.microseconds
         status.clientSecretExpiresAtUSec = account.registration.clientSecretExpiresAt?.microseconds
         status.grantType = account.registration.serviceGrant?.kind.rawValue
         status.clockSkewSec = clockSkew?.components.seconds

@@ -143,9 +143,10 @@ struct StepUps {
         case .signedIn, .accessTokenObtained:
             if let proof, let demand = demands[account], !demand.isMet(by: proof) { return }
             forget(account)
-        case .grantImported, .signedOut: forget(account)
+        case .grantImported, .signedOut, .signedOutByItself: forget(account)
         case .tokenRefreshed, .interactionRequired, .interactionStillRequired, .targetRefreshed, .targetFailed,
-            .refreshFailed, .misconfigured, .refreshTokenExpiring, .staleAnswerDropped, .parked, .unparked:
+            .refreshFailed, .misconfigured, .refreshTokenExpiring, .signOutNear, .staleAnswerDropped, .parked,
+            .unparked:
             break
         }
     }

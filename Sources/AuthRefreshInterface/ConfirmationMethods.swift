@@ -1,0 +1,63 @@
+/// The wire types of `ServeConfirmations`.
+package enum ServeConfirmations {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package init() {}
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var event: String
+        package var question: Int64?
+        package var account: String?
+        package var executable: String?
+        package var unit: String?
+        package var untilUSec: Int64?
+
+        package init(
+            event: String,
+            question: Int64? = nil,
+            account: String? = nil,
+            executable: String? = nil,
+            unit: String? = nil,
+            untilUSec: Int64? = nil
+        ) {
+            self.event = event
+            self.question = question
+            self.account = account
+            self.executable = executable
+            self.unit = unit
+            self.untilUSec = untilUSec
+        }
+    }
+}
+
+/// The wire types of `AnswerConfirmation`.
+package enum AnswerConfirmation {
+    /// What it is called with.
+    package struct Parameters: Codable, Hashable, Sendable {
+        package var question: Int64
+        package var answer: String
+
+        package init(question: Int64, answer: ConfirmationAnswer) {
+            self.question = question
+            self.answer = answer.rawValue
+        }
+    }
+
+    /// What it answers.
+    package struct Reply: Codable, Hashable, Sendable {
+        package var taken: Bool
+
+        package init(taken: Bool) {
+            self.taken = taken
+        }
+    }
+}
+
+/// What a user says to the question whether a program may have an account's secrets.
+package enum ConfirmationAnswer: String, CaseIterable, Sendable {
+    case allowOnce = "allow-once"
+    case allowForAnHour = "allow-for-an-hour"
+    case deny
+}

@@ -1,0 +1,48 @@
+internal import AuthRefreshInterface
+
+/// The questions whether a program may have an account's secrets, as they stand on the screen.
+struct QuestionDesk {
+    /// The questions, by the numbers of their notifications.
+    private var shown: [UInt32: Int64] = [:]
+
+    static let actions = [
+        (key: ConfirmationAnswer.allowOnce.rawValue, label: "Allow once"),
+        (key: ConfirmationAnswer.allowForAnHour.rawValue, label: "Allow for an hour"),
+        (key: ConfirmationAnswer.deny.rawValue, label: "Deny"),
+    ]
+
+    /// What the notification says; the body in the markup of the desktop notifications specification.
+    static func text(of question: ServeConfirmations.Reply) -> (summary: String, body: String) {
+        let account = NotificationText.line(question.account ?? "")
+        let program = question.executable.map(NotificationText.line) ?? "A program that the daemon cannot see"
+        let unit = question.unit.map { " in the unit \(NotificationText.line($0))" } ?? ""
+        return ("Give out a token of \(account)?", NotificationText.escaped("\(program)\(unit) asks for it."))
+    }
+
+    mutating func noteShown(_ question: Int64, id: UInt32) {
+        shown[id] = question
+    }
+
+    /// The question is answered, or nobody waits for it any more.
+    ///
+    /// - Returns: the notification that goes; nil if there is none.
+    mutating func noteWithdrawn(_ question: Int64) -> UInt32? {
+        guard let id = shown.first(where: { $0.value == question })?.key else { return nil }
+        shown[id] = nil
+        return id
+    }
+
+    /// What a person has said by a button, or by closing the notification, which is a no; nil if it is no question's.
+    mutating func takeAnswer(id: UInt32, action: String?) -> (question: Int64, answer: ConfirmationAnswer)? {
+        guard let question = shown[id] else { return nil }
+        let answer = action.map(ConfirmationAnswer.init(rawValue:)) ?? .deny
+        guard let answer else { return nil }
+        shown[id] = nil
+        return (question, answer)
+    }
+
+    /// None of what was shown is on the screen any more.
+    mutating func forgetAll() {
+        shown = [:]
+    }
+}

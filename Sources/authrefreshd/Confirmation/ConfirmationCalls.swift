@@ -1,0 +1,93 @@
+internal import AuthRefreshInterface
+internal import Dispatch
+internal import RefreshCore
+internal import Varlink
+
+/// The calls of those who ask the user, and the questions of those who wait for the answer.
+struct ConfirmationCalls: DutyCalls {
+    let coordinator: RefreshCoordinator
+
+    func serve(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
+        throws(VarlinkError)
+    {
+        _ = try call.decodeParameters(as: ServeConfirmations.Parameters.self)
+        guard call.wantsMore else { throw VarlinkError.expectedMore }
+        guard coordinator.confirmations.agentCount < CallerLimits.agentsMax else {
+            throw VarlinkError(LimitExceededError(.agents, maximum: CallerLimits.agentsMax))
+        }
+        let number = coordinator.confirmations.addAgent { responder.reply($0.wireReply, continues: true) }
+        responder.reply(ServeConfirmations.Reply(event: "ready"), continues: true)
+        responder.onDisconnect { [coordinator] in coordinator.later { $0.confirmations.removeAgent(number) } }
+    }
+
+    func answer(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
+        -> AnswerConfirmation.Reply
+    {
+        let asked = try call.decodeParameters(as: AnswerConfirmation.Parameters.self)
+        guard let answer = ConfirmationAnswer(rawValue: asked.answer) else { throw .invalidParameter("answer") }
+        let now = coordinator.timebase.now()
+        return AnswerConfirmation.Reply(taken: coordinator.confirmations.answer(asked.question, answer, at: now))
+    }
+
+    /// Has the user asked for a call that waits for it.
+    ///
+    /// - Parameter tell: called once on the coordinator's queue, but not if the caller goes.
+    func ask(
+        _ question: ConfirmationQuestion,
+        for responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator,
+        _ tell: @escaping @Sendable (ConfirmationOutcome) -> Void
+    ) {
+        let now = coordinator.timebase.now()
+        if let known = coordinator.confirmations.known(question, at: now) { return tell(known) }
+        let (number, asker, isNew) = coordinator.confirmations.ask(question, at: now, tell)
+        responder.onDisconnect { [coordinator] in coordinator.later { $0.confirmations.forget(asker, of: number) } }
+        guard isNew else { return }
+        let time = DispatchTimeInterval.microseconds(Int(CallerLimits.confirmationTime.microseconds))
+        coordinator.queue.asyncAfter(deadline: .now() + time) { [weak coordinator] in
+            coordinator?.assumeIsolated { $0.confirmations.expire(number) }
+        }
+    }
+}
+
+extension DutyCalls {
+    /// Lets a program pass if the user says so.
+    ///
+    /// - Returns: false if they have to be asked first.
+    /// - Throws: `PermissionDenied` if they do not; `LimitExceeded`.
+    func confirm(_ program: SeenProgram, for account: AccountName, _ caller: Caller) throws(VarlinkError) -> Bool {
+        let question = ConfirmationQuestion(account: account, program: program)
+        guard let outcome = caller.answer(to: question) else { return false }
+        let (reason, hint): (String, String)
+        switch outcome {
+        case .allowed: return true
+        case .denied: (reason, hint) = ("you denied \(program) the secrets of '\(account)'", "ask again in a minute")
+        case .unanswered:
+            reason = "nobody answered whether \(program) may have the secrets of '\(account)'"
+            hint = "answer the notification on your desktop"
+        case .noAgent:
+            reason = "'\(account)' asks you on the desktop first, and no agent runs that could ask"
+            hint = "systemctl --user start authrefresh-agent"
+        case .tooMany:
+            throw VarlinkError(LimitExceededError(.confirmations, maximum: CallerLimits.confirmationsMax))
+        }
+        throw VarlinkError(PermissionDeniedError(reason: reason, hint: hint))
+    }
+}
+
+extension Confirmations.Notice {
+    fileprivate var wireReply: ServeConfirmations.Reply {
+        switch self {
+        case .asked(let number, let question, let until):
+            ServeConfirmations.Reply(
+                event: "asked",
+                question: number,
+                account: question.account.text,
+                executable: question.program.executable,
+                unit: question.program.unit,
+                untilUSec: until.microseconds
+            )
+        case .withdrawn(let number): ServeConfirmations.Reply(event: "withdrawn", question: number)
+        }
+    }
+}

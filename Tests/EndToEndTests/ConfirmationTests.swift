@@ -1,0 +1,190 @@
+import AuthRefreshInterface
+import DemoIssuer
+import Foundation
+import StrictJSON
+import TestSupport
+import Testing
+import VarlinkClient
+
+@testable import authrefreshd
+
+/// An account that asks its user before a program gets a token.
+struct ConfirmationTests {
+    /// What an agent is asked.
+    private final class QuestionFeed: Sendable {
+        let questions = EventLog<ServeConfirmations.Reply>()
+
+        init(_ stage: DaemonStage) async throws {
+            startThread { [questions, socket = stage.socket] in
+                Self.read(from: socket, into: questions)
+                questions.end()
+            }
+            try await questions.first("ready") { $0.event == "ready" }
+        }
+
+        func asked(from index: Int = 0) async throws -> ServeConfirmations.Reply {
+            try await questions.first("a question", from: index) { $0.event == "asked" }
+        }
+
+        private static func read(from socket: String, into log: EventLog<ServeConfirmations.Reply>) {
+            guard var connection = try? VarlinkConnection(path: socket) else { return }
+            try? connection.callMore(Method.serveConfirmations.rawValue, parameters: "{}") { reply in
+                let text = Data(reply.parameters.text.utf8)
+                guard reply.error == nil,
+                    let told = try? JSONDecoder().decode(ServeConfirmations.Reply.self, from: text)
+                else { return false }
+                log.append(told)
+                return true
+            }
+        }
+    }
+
+    private func withConfirm(
+        _ body: (DaemonStage, _ token: AcquireToken.Reply) async throws -> Void
+    ) async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            let token = try await stage.acquire("work")
+            let edit = try await stage.authctl("account", "edit", "work", "--confirm")
+            #expect(edit.end == .exited(0), "\(edit.errors)")
+            #expect(edit.output.contains("asks first"), "\(edit.output)")
+            try await body(stage, token)
+            #expect(try await daemon.terminate() == .exited(0))
+            for secret in ["demo-at-", "demo-rt-"] { #expect(!daemon.logText.contains(secret)) }
+        }
+    }
+
+    private func answer(_ answer: ConfirmationAnswer, to question: ServeConfirmations.Reply, _ stage: DaemonStage)
+        async throws
+    {
+        let number = try #require(question.question)
+        let parameters = AnswerConfirmation.Parameters(question: number, answer: answer)
+        let reply = try await stage.ask(.answerConfirmation, parameters, for: AnswerConfirmation.Reply.self)
+        #expect(reply.taken)
+    }
+
+    @Test func `without an agent nothing is given out, and it is said why`() async throws {
+        try await withConfirm { stage, _ in
+            for command in [
+                ["token", "work"], ["account", "export", "work"], ["account", "edit", "work", "--clear", "confirm"],
+                ["token", "work", "--id-token"], ["token", "work", "--scope", "x"],
+            ] {
+                let refused = try await stage.authctl(command)
+                #expect(refused.end == .exited(77), "\(command) \(refused.errors)")
+                #expect(refused.output == "")
+                #expect(refused.errors.contains("no agent runs that could ask"), "\(refused.errors)")
+                #expect(refused.errors.contains("hint: systemctl --user start authrefresh-agent"), "\(refused.errors)")
+            }
+            // What gives nothing out is not asked about.
+            let refreshed = try await stage.authctl("refresh", "work")
+            #expect(refreshed.end == .exited(0), "\(refreshed.errors)")
+            let status = try await stage.authctl("status", "work")
+            #expect(status.end == .exited(0))
+        }
+    }
+
+    @Test func `what the user says is done: once, for an hour, or not at all`() async throws {
+        try await withConfirm { stage, token in
+            let feed = try await QuestionFeed(stage)
+            func ask(_ said: ConfirmationAnswer) async throws -> CommandOutcome {
+                let seen = feed.questions.count
+                async let outcome = stage.authctl("token", "work")
+                let question = try await feed.asked(from: seen)
+                #expect(question.account == "work")
+                #expect(question.executable == Program.products + "/authctl")
+                try await answer(said, to: question, stage)
+                return try await outcome
+            }
+            #expect(try await ask(.allowOnce).output == token.accessToken)
+            let denied = try await ask(.deny)
+            #expect(denied.end == .exited(77) && denied.output == "")
+            #expect(denied.errors.contains("you denied '\(Program.products)/authctl'"), "\(denied.errors)")
+            // A program in a loop does not ask its user in a loop.
+            let seen = feed.questions.count
+            #expect(try await stage.authctl("token", "work").end == .exited(77))
+            #expect(feed.questions.count == seen)
+        }
+        try await withConfirm { stage, token in
+            let feed = try await QuestionFeed(stage)
+            async let first = stage.authctl("token", "work")
+            try await answer(.allowForAnHour, to: feed.asked(), stage)
+            #expect(try await first.output == token.accessToken)
+            let seen = feed.questions.count
+            #expect(try await stage.authctl("token", "work").output == token.accessToken)
+            #expect(feed.questions.count == seen)
+        }
+    }
+
+    @Test func `a caller that goes away withdraws its question`() async throws {
+        try await withConfirm { stage, _ in
+            let feed = try await QuestionFeed(stage)
+            let caller = try Program(Program.products + "/authctl", ["token", "work"], environment: stage.environment)
+            let question = try await feed.asked()
+            caller.signal(SIGTERM)
+            _ = try await caller.ended()
+            try await feed.questions.first("withdrawn") {
+                $0.event == "withdrawn" && $0.question == question.question
+            }
+            let late = AnswerConfirmation.Parameters(question: try #require(question.question), answer: .allowOnce)
+            #expect(try await !stage.ask(.answerConfirmation, late, for: AnswerConfirmation.Reply.self).taken)
+        }
+    }
+
+    @Test func `a derived account is not made without the user's word`() async throws {
+        try await withConfirm { stage, _ in
+            let issuer = try await stage.status("work").issuer
+            let secret = stage.folder.path + "/secret"
+            try Data("s".utf8).write(to: URL(filePath: secret))
+            let added = try await stage.authctl(
+                "account",
+                "add",
+                "wiki",
+                "--offline",
+                "--issuer",
+                issuer,
+                "--client-id",
+                "w",
+                "--client-secret-file",
+                secret,
+                "--grant",
+                "token-exchange",
+                "--subject-account",
+                "work"
+            )
+            #expect(added.end == .exited(77), "\(added.errors)")
+            #expect(added.errors.contains("no agent runs that could ask"), "\(added.errors)")
+        }
+    }
+
+    @Test func `one agent too many, and one question too many, are told the limit`() async throws {
+        try await withConfirm { stage, _ in
+            var feeds: [QuestionFeed] = []
+            for _ in 0..<CallerLimits.agentsMax { feeds.append(try await QuestionFeed(stage)) }
+            let error = try await onOwnThread { [socket = stage.socket] in
+                var connection = try VarlinkConnection(path: socket)
+                try connection.send(Method.serveConfirmations.rawValue, parameters: "{}", mode: .more)
+                let reply = try connection.receive(timeoutMilliseconds: 30_000)
+                return (reply.error ?? "none") + reply.parameters.text
+            }
+            #expect(error == LimitExceededError.name + #"{"limit":"agents","maximum":4}"#)
+            var callers: [Program] = []
+            for number in 0..<CallerLimits.confirmationsMax {
+                let copy = stage.folder.path + "/authctl-\(number)"
+                try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: copy)
+                callers.append(try Program(copy, ["token", "work"], environment: stage.environment))
+            }
+            let log = try #require(feeds.first).questions
+            for number in 0..<CallerLimits.confirmationsMax {
+                try await log.first("question \(number)") { $0.executable?.hasSuffix("/authctl-\(number)") == true }
+            }
+            let refused = try await stage.authctl("token", "work")
+            #expect(refused.errors.contains("confirmations"), "\(refused.errors)")
+            for caller in callers {
+                caller.signal(SIGTERM)
+                _ = try await caller.ended()
+            }
+        }
+    }
+}
