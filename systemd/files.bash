@@ -3,6 +3,9 @@
 # shellcheck disable=SC2034,SC2154  # used by who sources this; source_dir, program, say and fail come from common.bash
 
 binaries=(authrefreshd authctl authagent)
+# Further names of authctl. The first is one that no other project has; Ubuntu's authd comes with another authctl. By the others git, and
+# docker and its kin, look for their credential helpers.
+links=(authrefreshctl git-credential-authctl docker-credential-authctl)
 # What `build_release` makes beside them; the manual pages are made with it.
 page_maker=authmanual
 
@@ -35,11 +38,10 @@ date_of_source() {
 # stage_files BINARIES DIR   lays everything out in DIR as it belongs below /usr. Units and the desktop entry name the programs in
 # ~/.local/bin; whoever puts them elsewhere changes that with `naming_programs_in`.
 stage_files() {
-    local from=$1 to=$2 systemd=$source_dir/systemd etc=$source_dir/etc
+    local from=$1 to=$2 systemd=$source_dir/systemd etc=$source_dir/etc link
     local examples=$to/share/doc/authrefreshd/examples
     install -D -m 0755 -t "$to/bin" "${binaries[@]/#/$from/}"
-    # A name that no other project has; Ubuntu's authd comes with another authctl.
-    ln -s authctl "$to/bin/authrefreshctl"
+    for link in "${links[@]}"; do ln -s authctl "$to/bin/$link"; done
     install -D -m 0644 -t "$to/lib/systemd/user" "$systemd"/*.{service,socket,timer}
     install -D -m 0644 -t "$to/lib/systemd/catalog" "$systemd/authrefreshd.catalog"
     install -D -m 0644 -t "$to/share/applications" "$systemd/authctl-callback.desktop"

@@ -17,6 +17,8 @@ package enum Method: String, CaseIterable, Sendable {
     case getInfo = "io.authrefresh.GetInfo"
     case getStatus = "io.authrefresh.GetStatus"
     case listAccounts = "io.authrefresh.ListAccounts"
+    case findAccount = "io.authrefresh.FindAccount"
+    case listUrls = "io.authrefresh.ListUrls"
     case addAccount = "io.authrefresh.AddAccount"
     case updateAccount = "io.authrefresh.UpdateAccount"
     case renameAccount = "io.authrefresh.RenameAccount"

@@ -22,6 +22,8 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var revocationFormat: String?
     package var revocationAuthentication: String?
     package var introspectionEndpoint: String?
+    package var gitUsername: String?
+    package var gitAuthorization: String?
     package var exchangeEndpoint: String?
     package var exchangeGrantType: String?
     package var exchangeTokenParameter: String?

@@ -66,7 +66,7 @@ extension IssuerState {
 
     /// `access_token_lifetime_ms`, `refresh_token_lifetime_ms` (a number or `none`), `grace_period_ms`; `known_targets` (URIs and
     /// audiences, space-separated, or `any`); `rotation`,
-    /// `reuse_detection` and `report_refresh_token_lifetime` are `on` or `off`.
+    /// `reuse_detection`, `id_tokens` (with refreshes) and `report_refresh_token_lifetime` are `on` or `off`.
     private mutating func setPolicy(_ form: FormFields) -> Answer {
         var policy = ledger.policy
         let isValid =
@@ -79,6 +79,7 @@ extension IssuerState {
             && Self.read(form["grace_period_ms"], Self.milliseconds, into: &policy.gracePeriod)
             && Self.read(form["rotation"], Self.toggle, into: &policy.isRotating)
             && Self.read(form["reuse_detection"], Self.toggle, into: &policy.detectsReuse)
+            && Self.read(form["id_tokens"], Self.toggle, into: &policy.refreshesIDTokens)
             && Self.read(form["known_targets"], Self.targets, into: &policy.knownTargets)
             && Self.read(form["report_refresh_token_lifetime"], Self.toggle, into: &policy.reportsRefreshTokenLifetime)
         guard isValid else { return Self.badForm("a field of the policy has a wrong value") }

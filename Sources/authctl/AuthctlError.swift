@@ -43,6 +43,10 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
     case cannotStartAgent(path: String, errno: Int32)
     /// The daemon's program, which restores a store, cannot be started.
     case cannotStartDaemon(path: String, errno: Int32)
+    /// The command that was to have the token does not start.
+    case cannotRunCommand(name: String, errno: Int32)
+    /// The token is of no use to a program that does not have the account's key (RFC 9449).
+    case boundToken(account: String)
     case noPrivateWindow(PrivateWindowRefusal)
     /// The page was to be opened by the desktop's portal only, and there is none.
     case noPortal
@@ -115,6 +119,18 @@ extension AuthctlError {
                 message: "cannot start '\(path)': \(systemText(number))",
                 hints: ["systemd/install puts it beside authctl"]
             )
+        case .cannotRunCommand(let name, let number):
+            Report(
+                status: number == ENOENT ? .commandNotFound : .cannotRunCommand,
+                message: "cannot start '\(PlainText.line(name))': \(systemText(number))"
+            )
+        case .boundToken(let account):
+            Report(
+                status: .misconfigured,
+                message:
+                    "the tokens of '\(PlainText.line(account))' are bound to a key, and the program that asks can prove none",
+                hints: ["add an account without --dpop for it, if the server lets you"]
+            )
         case .noPrivateWindow(let refusal): refusal.report
         case .noPortal:
             Report(
@@ -155,7 +171,8 @@ extension AuthctlError {
             .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .noJournal, .connection, .keptButNotFresh,
             .signOutFailed,
-            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .portalFailed, .noSuchBrowser,
+            .cannotStartAgent, .cannotStartDaemon, .cannotRunCommand, .boundToken, .noPrivateWindow, .noPortal,
+            .portalFailed, .noSuchBrowser,
             .noContext,
             .callbackIsError, .reported, .cancelled:
             false
@@ -235,6 +252,8 @@ extension AuthctlError {
         case .reported: ""
         case .cannotStartAgent: "authctl.CannotStartAgent"
         case .cannotStartDaemon: "authctl.CannotStartDaemon"
+        case .cannotRunCommand: "authctl.CannotRunCommand"
+        case .boundToken: "authctl.BoundToken"
         case .noPrivateWindow: "authctl.NoPrivateWindow"
         case .noPortal: "authctl.NoPortal"
         case .portalFailed: "authctl.PortalFailed"
@@ -255,7 +274,8 @@ extension AuthctlError {
             .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .noJournal, .connection, .signOutFailed,
             .reported,
-            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .portalFailed, .noSuchBrowser,
+            .cannotStartAgent, .cannotStartDaemon, .cannotRunCommand, .boundToken, .noPrivateWindow, .noPortal,
+            .portalFailed, .noSuchBrowser,
             .noContext,
             .callbackIsError, .cancelled:
             nil
@@ -283,6 +303,8 @@ extension ConnectionError {
 /// How `authctl` ends; the numbers are those of sysexits where it has one for the cause.
 enum ExitStatus: Int32, CaseIterable, Sendable {
     case success = 0
+    /// A credential helper has told on standard output why it has no answer.
+    case helperFailed = 1
     /// A person must act: the grant has ended, or the authorization server asks for the user.
     case interactionRequired = 3
     case noSuchAccount = 4
@@ -295,6 +317,9 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case tryAgainLater = 75
     case notPermitted = 77
     case misconfigured = 78
+    /// The command of `authctl exec` cannot be started, or does not exist; the numbers are those of shells.
+    case cannotRunCommand = 126
+    case commandNotFound = 127
     /// The user broke off; the shell's number for SIGINT.
     case cancelled = 130
 
@@ -307,7 +332,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
         case .noSuchAccount: 3
         case .misconfigured: 4
         case .interactionRequired: 5
-        case .notPermitted, .badData, .usage: 6
+        case .notPermitted, .badData, .usage, .cannotRunCommand, .commandNotFound, .helperFailed: 6
         case .daemonUnreachable, .cancelled: 7
         }
     }
@@ -329,6 +354,11 @@ struct Report: Hashable, Sendable {
     /// The same, after what was done all the same.
     func following(_ done: String) -> Report {
         Report(status: status, message: "\(done), but \(message)", hints: hints)
+    }
+
+    /// The same on one line, for programs that show one only.
+    var line: String {
+        ([message] + hints.filter { !$0.isEmpty }).map { PlainText.line($0) }.joined(separator: "; ")
     }
 
     /// The lines for standard error, each with its newline.

@@ -24,7 +24,8 @@ import Testing
     @Test func `types agree with their wire types`() throws {
         #expect(
             description.members(.type).map(\.name) == [
-                "FailureReport", "TokenSetStatus", "IdToken", "AccountStatus", "Person", "AccountSettings",
+                "FailureReport", "TokenSetStatus", "IdToken", "ServiceUrl", "AccountStatus", "Person",
+                "AccountSettings",
                 "ManagedRegistration",
                 "ProviderVariable", "EndOfGrant", "ProviderNote", "PurposeScopes",
                 "ProviderProfile", "SignOutStep",
@@ -35,6 +36,7 @@ import Testing
             switch member.name {
             case "FailureReport": try shape.check(FailureReport.self, member.fields, member.name)
             case "IdToken": try shape.check(AcquireToken.IDToken.self, member.fields, member.name)
+            case "ServiceUrl": try shape.check(ServiceUrl.self, member.fields, member.name)
             case "TokenSetStatus": try shape.check(TokenSetStatus.self, member.fields, member.name)
             case "AccountStatus": try shape.check(AccountStatus.self, member.fields, member.name)
             case "Person": try shape.check(Person.self, member.fields, member.name)
@@ -73,6 +75,8 @@ import Testing
         case .getInfo: try check(GetInfo.Parameters.self, GetInfo.Reply.self)
         case .getStatus: try check(GetStatus.Parameters.self, GetStatus.Reply.self)
         case .listAccounts: try check(ListAccounts.Parameters.self, ListAccounts.Reply.self)
+        case .findAccount: try check(FindAccount.Parameters.self, FindAccount.Reply.self)
+        case .listUrls: try check(ListUrls.Parameters.self, ListUrls.Reply.self)
         case .addAccount: try check(AddAccount.Parameters.self, AddAccount.Reply.self)
         case .updateAccount: try check(UpdateAccount.Parameters.self, UpdateAccount.Reply.self)
         case .renameAccount: try check(RenameAccount.Parameters.self, RenameAccount.Reply.self)

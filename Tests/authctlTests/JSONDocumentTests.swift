@@ -22,8 +22,8 @@ import Testing
             guard !below.isEmpty else { return [path.joined(separator: " ")] }
             return below.flatMap { leaves($0, path + [$0.configuration.commandName ?? ""]) }
         }
-        // The agent prints nothing, and a restore is the daemon's program, which prints text.
-        let others = ["authctl agent", "authctl store restore"]
+        // The agent prints nothing; a restore and what `exec` starts are other programs, which print what they like; git reads lines.
+        let others = ["authctl agent", "authctl exec", "authctl git-credential", "authctl store restore"]
         return leaves(AuthctlCommand.self, ["authctl"]).filter { !others.contains($0) }
     }
 

@@ -58,6 +58,8 @@ struct LimitsPageTests {
             "lookUpsMax": text(CallerLimits.lookUpsMax),
             "waitingBytesMax": text(JournalLogHandler.waitingBytesMax),
             "drainLimit": text(JournalLogHandler.drainLimit),
+            "inputBytesMax": text(ToolLimits.inputBytesMax),
+            "depthMax": text(ServiceAddress.depthMax),
             "urlsMax": text(CallerLimits.urlsMax),
             "derivedAccountsMax": text(CallerLimits.derivedAccountsMax),
             "derivationsMax": text(CallerLimits.derivationsMax),

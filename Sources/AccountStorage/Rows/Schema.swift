@@ -52,6 +52,9 @@ enum Schema {
                     """
             )
         }
+        migrator.registerMigration("accounts by address") { db in
+            try db.execute(sql: AddressTable.schema)
+        }
         return migrator
     }
 

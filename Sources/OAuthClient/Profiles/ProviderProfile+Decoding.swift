@@ -11,6 +11,8 @@ extension ProviderProfile: Decodable {
         case revocationEndpoint = "revocation_endpoint"
         case introspectionEndpoint = "introspection_endpoint"
         case exchangeEndpoint = "exchange_endpoint"
+        case gitUsername = "git_username"
+        case gitAuthorization = "git_authorization"
         case authentication
         case clientSecretScheme = "client_secret_scheme"
         case assertionAudience = "assertion_audience"
@@ -60,6 +62,8 @@ extension ProviderProfile: Decodable {
         revocationEndpoint = try endpoint(fields, Key.revocationEndpoint.rawValue)
         introspectionEndpoint = try endpoint(fields, Key.introspectionEndpoint.rawValue)
         exchangeEndpoint = try endpoint(fields, Key.exchangeEndpoint.rawValue)
+        gitUsername = try fields.word(Key.gitUsername.rawValue)
+        gitAuthorization = try fields.choice(Key.gitAuthorization.rawValue) ?? .basic
         for (name, path) in ServerEndpoints.names {
             endpoints[keyPath: path] = try endpoint(fields, name)
         }

@@ -36,6 +36,10 @@ package struct ProviderProfile: Hashable, Sendable {
     package var exchangeForm = ExchangeForm()
     /// RFC 7662: asked how long an access token lives whose answer does not say it (Salesforce). Nil asks nobody.
     package var introspectionEndpoint: Endpoint?
+    /// The user name with which the provider's git server takes a token as the password; nil: any.
+    package var gitUsername: String?
+    /// How it takes a token if git can send it in either way.
+    package var gitAuthorization = GitAuthorization.basic
     package var endpoints: ServerEndpoints
     /// How token requests are written.
     package var bodyFormat: BodyFormat
@@ -104,6 +108,14 @@ package struct ProviderProfile: Hashable, Sendable {
         revocationParameters = [:]
         headers = [:]
     }
+}
+
+/// How a git server takes a token; the raw values are those of configuration files.
+package enum GitAuthorization: String, Hashable, Sendable, CaseIterable {
+    /// As the password of a user name.
+    case basic
+    /// In an `Authorization: Bearer` header.
+    case bearer
 }
 
 /// What a server means by `expires_in: 0`; the raw values are those of configuration files.

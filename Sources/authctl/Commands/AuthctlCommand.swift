@@ -43,6 +43,14 @@ struct AuthctlCommand: ParsableCommand {
                 ]
             ),
             CommandGroup(
+                name: "Tools",
+                subcommands: [
+                    ExecCommand.self, GitCredentialCommand.self, DockerCredentialCommand.self,
+                    KubeCredentialCommand.self, KubeconfigCommand.self, GoogleExecutableCommand.self,
+                    GoogleConfigCommand.self,
+                ]
+            ),
+            CommandGroup(
                 name: "Care",
                 subcommands: [
                     DoctorCommand.self, StoreCommand.self, AgentCommand.self, InterfaceCommand.self,

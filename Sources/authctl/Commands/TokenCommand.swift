@@ -222,13 +222,18 @@ struct ProvenToken {
 
 /// An account's ID token, and the forms in which it is printed.
 struct PrintedIDToken {
-    private let token: AcquireToken.IDToken
+    let token: AcquireToken.IDToken
 
     /// Acquires the token.
     ///
     /// - Throws: `connection(.unreadableReply)` if it is missing, or holds characters that could forge a header.
     init(_ request: TokenRequest) throws(AuthctlError) {
         var daemon = try DaemonConnection(socket: request.socket)
+        try self.init(request, from: &daemon)
+    }
+
+    /// The same, on a connection that others may use after it.
+    init(_ request: TokenRequest, from daemon: inout DaemonConnection) throws(AuthctlError) {
         let reply = try request.reply(from: &daemon)
         guard let token = WireText.decode(AcquireToken.Reply.self, fromText: reply.text)?.idToken,
             AcquiredToken.isPrintable(token.token)

@@ -92,7 +92,7 @@ extension Finding.Need {
             switch status {
             case .interactionRequired, .signedOut, .noSuchAccount: .signIn
             case .success, .tryAgainLater, .cancelled: .time
-            case .usage, .badData, .misconfigured: .repair
+            case .usage, .badData, .misconfigured, .cannotRunCommand, .commandNotFound, .helperFailed: .repair
             case .notPermitted: .permission
             case .daemonUnreachable: .start
             }

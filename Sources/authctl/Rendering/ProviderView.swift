@@ -36,6 +36,8 @@ struct ProviderView {
             ("revocation in", provider.revocationFormat),
             ("revocation auth", provider.revocationAuthentication),
             ("introspection", provider.introspectionEndpoint),
+            ("git user", provider.gitUsername),
+            ("git takes it by", provider.gitAuthorization),
             ("exchanges at", provider.exchangeEndpoint),
             ("exchange grant", provider.exchangeGrantType),
             ("token shown as", provider.exchangeTokenParameter),

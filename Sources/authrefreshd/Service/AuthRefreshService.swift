@@ -62,6 +62,8 @@ struct AuthRefreshService: Sendable {
         case .getInfo: responder.reply(try accounts.info(call, on: coordinator))
         case .getStatus: responder.reply(try accounts.status(call, on: coordinator))
         case .listAccounts: responder.reply(try accounts.list(call, on: coordinator))
+        case .findAccount: responder.reply(try tools.findAccount(call, on: coordinator))
+        case .listUrls: responder.reply(try tools.listURLs(call, on: coordinator))
         case .addAccount: try accounts.add(call, responder, from: caller, on: coordinator)
         case .updateAccount: try accounts.update(call, responder, from: caller, on: coordinator)
         case .renameAccount: responder.reply(try accounts.rename(call, on: coordinator))
@@ -100,6 +102,7 @@ struct AuthRefreshService: Sendable {
     }
 
     private var accounts: AccountCalls { AccountCalls(coordinator: coordinator) }
+    private var tools: ToolCalls { ToolCalls(coordinator: coordinator) }
     private var grants: GrantCalls { GrantCalls(coordinator: coordinator) }
     private var tokens: TokenCalls { TokenCalls(coordinator: coordinator) }
     private var signIns: SignInCalls { SignInCalls(coordinator: coordinator) }

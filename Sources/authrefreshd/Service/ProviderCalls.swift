@@ -187,6 +187,8 @@ extension ProviderDescription {
         let endpoints = profile.endpoints
         refreshEndpoint = profile.text("refresh_endpoint", profile.refreshEndpoint)
         introspectionEndpoint = profile.text("introspection_endpoint", profile.introspectionEndpoint)
+        gitUsername = profile.gitUsername
+        gitAuthorization = profile.gitAuthorization == .basic ? nil : profile.gitAuthorization.rawValue
         exchangeEndpoint = profile.text("exchange_endpoint", profile.exchangeEndpoint)
         authorizationEndpoint = profile.text("authorization_endpoint", endpoints.authorization)
         deviceAuthorizationEndpoint = profile.text("device_authorization_endpoint", endpoints.deviceAuthorization)

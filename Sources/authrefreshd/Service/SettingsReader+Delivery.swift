@@ -10,7 +10,7 @@ extension SettingsReader {
         guard urls.count <= CallerLimits.urlsMax else {
             throw VarlinkError(LimitExceededError(.urls, maximum: CallerLimits.urlsMax))
         }
-        for url in urls where (try? Issuer(url: url)) == nil {
+        for url in urls where ServiceAddress(url) == nil {
             throw .invalidSetting(
                 "urls",
                 "'\(url)' is no address that a token may go to",
@@ -43,7 +43,10 @@ extension SettingsReader {
                 "--clear token-file, or --clear confirm"
             )
         }
-        return try meaning(try settings.delivery())
+        var delivery = try meaning(try settings.delivery())
+        // In their one spelling, by which they are found.
+        delivery.urls = urls.compactMap { ServiceAddress($0)?.text }
+        return delivery
     }
 
     private static func isUsername(_ name: String) -> Bool {

@@ -30,6 +30,8 @@ enum VarlinkParameters {
         case .getInfo, .listProviders, .rekeyStore, .checkStore: break
         case .getStatus: reread(call, GetStatus.Parameters.self)
         case .listAccounts: reread(call, ListAccounts.Parameters.self)
+        case .findAccount: reread(call, FindAccount.Parameters.self)
+        case .listUrls: reread(call, ListUrls.Parameters.self)
         case .addAccount: reread(call, AddAccount.Parameters.self).map(checkSettings)
         case .updateAccount: reread(call, UpdateAccount.Parameters.self)
         case .renameAccount: reread(call, RenameAccount.Parameters.self)

@@ -1,0 +1,135 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+internal import StrictJSON
+
+/// `authctl docker-credential`, also called `docker-credential-authctl`.
+struct DockerCredentialCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "docker-credential",
+        abstract: "Be the credential helper of docker, podman, skopeo and buildah.",
+        discussion: """
+            They start it by themselves once their configuration names 'authctl' for a registry. It takes the account whose \
+            address covers the longest part of the registry's. The user name is the account's own \
+            ('--username'), or its provider profile's; without either 'oauth2accesstoken', which Google's registries want.
+
+            There is nothing to store: 'docker login' is for other registries. 'docker logout' has the token replaced.
+
+            As these tools want it, errors are one line on standard output, with exit status 1.
+
+            Examples:
+
+              authctl account edit work --url https://registry.example.org/
+              cat ~/.docker/config.json ~/.config/containers/auth.json
+              {"credHelpers": {"registry.example.org": "authctl"}}
+            """
+    )
+
+    @Argument(help: "What the tool wants: get, store, erase, list or version.")
+    var operation: Operation
+
+    @Flag(help: "Accepted, as by every command; the answer is JSON in any case.")
+    var json = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    enum Operation: String, CaseIterable, ExpressibleByArgument, Sendable {
+        case get, store, erase, list, version
+    }
+
+    private static let notFound = "credentials not found in native keychain"
+
+    /// What the token goes with where neither the account nor its profile says it.
+    private static let username = "oauth2accesstoken"
+
+    func run() throws(AuthctlError) {
+        let answer: String
+        do throws(AuthctlError) {
+            answer = try self.answer()
+        } catch {
+            try StandardOutput.write(error.report.line + "\n")
+            throw .reported(.helperFailed)
+        }
+        try StandardOutput.write(answer)
+    }
+
+    private func answer() throws(AuthctlError) -> String {
+        switch operation {
+        case .get: try get(server: Self.server(try ToolInput.read()))
+        case .store: try store(ToolInput.read())
+        case .erase: try erase(server: Self.server(try ToolInput.read()))
+        case .list: try list()
+        case .version: "docker-credential-authctl (authrefreshd) \(Version.text)\n"
+        }
+    }
+
+    private func get(server: String) throws(AuthctlError) -> String {
+        var daemon = try connection.connect()
+        guard let found = try Self.account(for: server, &daemon) else {
+            throw .usage(message: Self.notFound, hint: nil)
+        }
+        let token = try ToolToken(TokenRequest(account: found.name, socket: connection.socket), from: &daemon)
+        return JSONText.object([
+            ("ServerURL", JSONText.quote(server)), ("Username", JSONText.quote(found.username ?? Self.username)),
+            ("Secret", JSONText.quote(token.secret.reveal())),
+        ]) + "\n"
+    }
+
+    /// What a login would store is the daemon's already, or is not for us.
+    private func store(_ input: String) throws(AuthctlError) -> String {
+        guard let document = try? JSONText(input), let server = document["ServerURL"]?.string,
+            let secret = document["Secret"]?.string
+        else { throw ToolInput.failure("has no ServerURL and Secret") }
+        var daemon = try connection.connect()
+        guard let found = try Self.account(for: server, &daemon) else {
+            throw .usage(
+                message: "authctl stores no passwords, and no account has the address '\(server)'",
+                hint: "authctl account edit ACCOUNT --url https://\(server.drop { $0 == "/" })"
+            )
+        }
+        guard daemon.holds(secret, in: found.name, socket: connection.socket) else {
+            throw .usage(
+                message: "authctl stores no passwords: '\(found.name)' has the token for '\(server)'",
+                hint: "no login is needed there"
+            )
+        }
+        return ""
+    }
+
+    private func erase(server: String) throws(AuthctlError) -> String {
+        var daemon = try connection.connect()
+        if let found = try Self.account(for: server, &daemon) { try daemon.reportRejected(found.name) }
+        return ""
+    }
+
+    private func list() throws(AuthctlError) -> String {
+        var daemon = try connection.connect()
+        var names = JSONObjectText()
+        var page = ListUrls.Parameters()
+        repeat {
+            let reply = try daemon.ask(.listUrls, page, for: ListUrls.Reply.self)
+            for entry in reply.urls { names.add(entry.url, JSONText.quote(entry.username ?? Self.username)) }
+            page.after = reply.next
+        } while page.after != nil
+        return names.text + "\n"
+    }
+
+    /// The server's address as it was written to us.
+    ///
+    /// - Throws: `unusableDocument` if there is none.
+    private static func server(_ input: String) throws(AuthctlError) -> String {
+        let lines = input.split(whereSeparator: \.isNewline)
+        guard let line = lines.first, lines.count == 1 else { throw ToolInput.failure("is no address in one line") }
+        return String(line)
+    }
+
+    /// Registries are named without a scheme, and those on this machine may be without TLS.
+    private static func account(
+        for server: String,
+        _ daemon: inout DaemonConnection
+    ) throws(AuthctlError) -> (name: String, username: String?)? {
+        for url in server.contains("://") ? [server] : ["https://\(server)", "http://\(server)"] {
+            if let found = try daemon.account(for: url) { return (found.name, found.username) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,106 @@
+internal import ArgumentParser
+internal import Glibc
+
+/// `authctl exec`.
+struct ExecCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "exec",
+        abstract: "Run a command with a token in its environment.",
+        discussion: """
+            For programs that take a token from an environment variable and in no other way. The command takes the place of \
+            authctl: its exit status and the signals that it gets are its own. If there is no token, the command does not \
+            start, and the exit status is that of 'authctl token'.
+
+            The command and every program that it starts can read the token. The token is not replaced when it expires: for \
+            a command that runs for long, ask for what it needs with --min-validity. The command writes no core dump.
+
+            Exit status beside those: 126 the command cannot be started, 127 it does not exist.
+
+            Examples:
+
+              authctl exec work --env GH_TOKEN -- gh pr list
+              authctl exec work --env API_TOKEN --min-validity 30m -- make deploy
+            """
+    )
+
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
+    var account: String
+
+    @Option(help: ArgumentHelp("The variable that holds the token.", valueName: "name"))
+    var env: String
+
+    @Option(help: ArgumentHelp("How long the token must still be valid: 60s, 5m, 1h.", valueName: "time"))
+    var minValidity: LengthOfTime?
+
+    @Flag(help: "The account's ID token instead of an access token.")
+    var idToken = false
+
+    @Option(help: ArgumentHelp("A scope of a token set of its own; may be given several times.", valueName: "scope"))
+    var scope: [String] = []
+
+    @Option(help: ArgumentHelp("A resource the token is for; may be given several times.", valueName: "uri"))
+    var resource: [String] = []
+
+    @Option(help: ArgumentHelp("The audience the token is for.", valueName: "audience"))
+    var audience: String?
+
+    @Flag(help: "Print errors as JSON.")
+    var json = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Argument(parsing: .postTerminator, help: "The command and its arguments, after '--'.")
+    var command: [String] = []
+
+    func validate() throws {
+        guard !command.isEmpty else { throw ValidationError("no command is named: it stands after '--'") }
+        guard Self.isName(env) else {
+            throw ValidationError("the name of the variable is made of letters, digits and _, and begins with no digit")
+        }
+        guard !scope.contains(where: { TokenRequest.scopeTokens(of: $0).isEmpty }), !resource.contains(""),
+            audience != ""
+        else { throw ValidationError("'--scope', '--resource' and '--audience' need a value") }
+        guard !idToken || (scope.isEmpty && resource.isEmpty && audience == nil) else {
+            throw ValidationError("'--id-token' is the account's own, and goes with no token set")
+        }
+    }
+
+    func run() throws(AuthctlError) {
+        let request = TokenRequest(
+            account: account,
+            minimumValidity: minValidity?.seconds,
+            scopes: scope.flatMap(TokenRequest.scopeTokens),
+            resources: resource,
+            audience: audience,
+            idToken: idToken,
+            socket: connection.socket
+        )
+        let token = try ToolToken(request)
+        unsafe setenv(env, token.secret.reveal(), 1)
+        throw .cannotRunCommand(name: command[0], errno: Self.become(command))
+    }
+
+    /// POSIX.1-2017, Base Definitions 8.1: what every shell can read.
+    static func isName(_ text: String) -> Bool {
+        guard let first = text.utf8.first, !(0x30...0x39).contains(first) else { return false }
+        return text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
+            default: false
+            }
+        }
+    }
+
+    /// Puts the command in this process's place.
+    ///
+    /// - Returns: the error number, if that fails.
+    private static func become(_ words: [String]) -> Int32 {
+        // What is ignored stays ignored across an exec, and a filter lives by its broken pipe.
+        _ = signal(SIGPIPE, SIG_DFL)
+        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+        unsafe execvp(words[0], &arguments)
+        let number = errno
+        unsafe arguments.forEach { unsafe free($0) }
+        return number
+    }
+}

@@ -1,0 +1,100 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+
+/// `authctl git-credential`, also called `git-credential-authctl`.
+struct GitCredentialCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "git-credential",
+        abstract: "Be git's credential helper.",
+        discussion: """
+            git starts it by itself once 'credential.helper' is 'authctl'. It takes the account whose address covers the longest \
+            part of the repository's; git tells it the path only with 'credential.useHttpPath'. Where no account \
+            fits it says nothing, and git asks its next helper. A token that the server refused is reported, so that the \
+            next command has a new one.
+
+            If somebody has to sign in first, git is told to stop, and standard error has the command to type. No token goes to an \
+            http:// address that is not on this machine.
+
+            Examples:
+
+              authctl account edit work --url https://git.example.org/
+              git config --global credential.helper authctl
+              git config --global credential.https://git.example.org.helper \\
+                'authctl --account work'
+            """
+    )
+
+    @Argument(help: "What git wants: get, store, erase or capability; anything else is passed over.")
+    var operation: String
+
+    @Option(
+        help: ArgumentHelp("Take this account, whatever the address.", valueName: "account"),
+        completion: DaemonCompletion.accounts
+    )
+    var account: String?
+
+    @Flag(help: "Print errors as JSON.")
+    var json = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        switch operation {
+        case "get": try get(GitCredential(ToolInput.read()))
+        case "erase": try erase(GitCredential(ToolInput.read()))
+        case "capability": try StandardOutput.write("version 0\ncapability authtype\n")
+        default: return
+        }
+    }
+
+    private func get(_ asked: GitCredential) throws(AuthctlError) {
+        guard let url = asked.url else { return }
+        do throws(AuthctlError) {
+            var daemon = try connection.connect()
+            let found = try daemon.account(for: url, username: asked.username, named: account)
+            guard let found else { return warnOfClearText(url) }
+            try answer(asked, found.name, found.username, found.takesBearer, &daemon)
+        } catch {
+            // Who has named the account wants no other helper's password.
+            if account != nil { try stop() }
+            throw error
+        }
+    }
+
+    private func answer(
+        _ asked: GitCredential,
+        _ name: String,
+        _ username: String?,
+        _ takesBearer: Bool,
+        _ daemon: inout DaemonConnection
+    ) throws(AuthctlError) {
+        let token: ToolToken
+        do throws(AuthctlError) {
+            token = try ToolToken(TokenRequest(account: name, socket: connection.socket), from: &daemon)
+        } catch {
+            // git would ask for a password on the terminal, and there is none that could be typed.
+            if account == nil { try stop() }
+            throw error
+        }
+        try StandardOutput.write(asked.answer(token, username: username, takesBearer: takesBearer))
+    }
+
+    private func stop() throws(AuthctlError) {
+        try StandardOutput.write("quit=1\n")
+    }
+
+    private func erase(_ asked: GitCredential) throws(AuthctlError) {
+        guard let url = asked.url, let secret = asked.secret else { return }
+        var daemon = try connection.connect()
+        guard let name = try daemon.account(for: url, username: asked.username, named: account)?.name,
+            daemon.holds(secret.reveal(), in: name, socket: connection.socket)
+        else { return }
+        try daemon.reportRejected(name)
+    }
+
+    /// An account that is named fits everywhere else.
+    private func warnOfClearText(_ url: String) {
+        guard account != nil else { return }
+        StandardError.warn("no token goes to '\(url)', where it could be read on the way: use https")
+    }
+}

@@ -1,0 +1,163 @@
+internal import ArgumentParser
+internal import StrictJSON
+
+/// `authctl google-executable`.
+struct GoogleExecutableCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "google-executable",
+        abstract: "Answer Google's client libraries with a token (workload and workforce identity federation).",
+        discussion: """
+            Google's libraries start it by themselves, as the file says that 'authctl google-config' prints, once \
+            GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 is set. It prints the account's ID token as the answer of an \
+            executable-sourced credential. A failure is such an answer, too, with exit status 0: the libraries show the message of \
+            no other.
+
+            It never asks anything on the terminal, and writes no file: the daemon keeps the token.
+
+            Examples:
+
+              authctl google-executable work
+            """
+    )
+
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
+    var account: String
+
+    @Flag(help: "The access token instead of the ID token; it must be a JWT.")
+    var useAccessToken = false
+
+    @Flag(help: "Accepted, as by every command; the answer is JSON in any case.")
+    var json = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        try StandardOutput.write(answer + "\n")
+    }
+
+    private var answer: String {
+        do throws(AuthctlError) {
+            let type = try GoogleTokenType.asked(by: ToolEnvironment.value("GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE"))
+            let request = TokenRequest(account: account, idToken: !useAccessToken, socket: connection.socket)
+            let token = try ToolToken(request)
+            return JSONText.object([
+                ("version", "1"), ("success", "true"),
+                ("token_type", JSONText.quote((type ?? (useAccessToken ? .jwt : .idToken)).rawValue)),
+                ("expiration_time", String(token.expiresAt)), ("id_token", JSONText.quote(token.secret.reveal())),
+            ])
+        } catch {
+            return JSONText.object([
+                ("version", "1"), ("success", "false"), ("code", JSONText.quote(error.name)),
+                ("message", JSONText.quote(error.report.line)),
+            ])
+        }
+    }
+}
+
+/// The token types of executable-sourced credentials that a token of ours can have.
+enum GoogleTokenType: String, CaseIterable, Sendable {
+    case idToken = "urn:ietf:params:oauth:token-type:id_token"
+    case jwt = "urn:ietf:params:oauth:token-type:jwt"
+
+    /// - Parameter name: `GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE`; nil if it is not set.
+    /// - Returns: nil if nothing is asked for.
+    /// - Throws: `unusableDocument` for a type that no account has.
+    static func asked(by name: String?) throws(AuthctlError) -> GoogleTokenType? {
+        guard let name else { return nil }
+        guard let type = GoogleTokenType(rawValue: name) else {
+            throw .unusableDocument(
+                message: "no account has tokens of the type '\(name)'",
+                hint: "'subject_token_type' in the credential file must be \(idToken.rawValue)"
+            )
+        }
+        return type
+    }
+}
+
+/// `authctl google-config`.
+struct GoogleConfigCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "google-config",
+        abstract: "Print the credential file that has Google's client libraries use an account.",
+        discussion: """
+            Name the file in GOOGLE_APPLICATION_CREDENTIALS. It holds no secret: it has the libraries call 'authctl \
+            google-executable', and exchange what that prints at Google's Security Token Service.
+
+            --audience is the full name of the provider in a workload or workforce identity pool. The pool decides what the \
+            account may do; with --service-account it acts as that service account.
+
+            Examples:
+
+              authctl google-config work --audience //iam.googleapis.com/projects/\\
+            1234/locations/global/workloadIdentityPools/POOL/providers/PROVIDER > g.json
+              export GOOGLE_APPLICATION_CREDENTIALS=$PWD/g.json
+              export GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1
+            """
+    )
+
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
+    var account: String
+
+    @Option(help: ArgumentHelp("The pool's provider: //iam.googleapis.com/...", valueName: "name"))
+    var audience: String
+
+    @Option(help: ArgumentHelp("The service account to act as.", valueName: "email"))
+    var serviceAccount: String?
+
+    @Option(help: ArgumentHelp("The project that a workforce pool's use is counted for.", valueName: "project"))
+    var userProject: String?
+
+    @Flag(help: "Have the access token used instead of the ID token; it must be a JWT.")
+    var useAccessToken = false
+
+    @Flag(help: "Accepted, as by every command; the answer is JSON in any case.")
+    var json = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    /// Milliseconds; a refresh may have to be waited for. Google's libraries take 5,000 to 120,000.
+    private static let patience = Int(DaemonConnection.refreshPatience) * 1000
+
+    func validate() throws {
+        guard audience.hasPrefix("//iam.googleapis.com/"), audience.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else {
+            throw ValidationError("'--audience' begins with //iam.googleapis.com/ and names a pool's provider")
+        }
+        let isEmail = serviceAccount?.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "/") } ?? true
+        guard isEmail, serviceAccount?.contains("@") ?? true else {
+            throw ValidationError("'--service-account' takes the service account's e-mail address")
+        }
+    }
+
+    func run() throws(AuthctlError) {
+        var daemon = try connection.connect()
+        // Nothing is printed that would not work.
+        _ = try daemon.allSettings(accounts: [account])
+        let words =
+            [Surroundings.real.program, "google-executable", account]
+            + (useAccessToken ? ["--use-access-token"] : []) + (connection.socket.map { ["--socket", $0] } ?? [])
+        if let word = words.first(where: { $0.contains { $0.isWhitespace || $0 == "\"" || $0 == "'" || $0 == "\\" } }) {
+            throw .usage(
+                message: "Google's libraries cannot start a command with '\(word)' in it: they split it at blanks",
+                hint: "a path without blanks and quotes: a link to authctl, or a shorter --socket"
+            )
+        }
+        let type: GoogleTokenType = useAccessToken ? .jwt : .idToken
+        let executable = JSONText.object([
+            ("command", JSONText.quote(words.joined(separator: " "))), ("timeout_millis", String(Self.patience)),
+        ])
+        let document = JSONText.object([
+            ("type", JSONText.quote("external_account")), ("audience", JSONText.quote(audience)),
+            ("subject_token_type", JSONText.quote(type.rawValue)),
+            ("token_url", JSONText.quote("https://sts.googleapis.com/v1/token")),
+            ("service_account_impersonation_url", serviceAccount.map { JSONText.quote(Self.impersonation(of: $0)) }),
+            ("workforce_pool_user_project", userProject.map(JSONText.quote)),
+            ("credential_source", JSONText.object([("executable", executable)])),
+        ])
+        try StandardOutput.write(document + "\n")
+    }
+
+    private static func impersonation(of email: String) -> String {
+        "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/\(email):generateAccessToken"
+    }
+}

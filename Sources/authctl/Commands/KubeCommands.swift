@@ -1,0 +1,136 @@
+internal import ArgumentParser
+internal import StrictJSON
+internal import TextEncodings
+
+/// `authctl kube-credential`.
+struct KubeCredentialCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "kube-credential",
+        abstract: "Answer kubectl and other Kubernetes clients with a token.",
+        discussion: """
+            Prints an ExecCredential (client.authentication.k8s.io) in the version that KUBERNETES_EXEC_INFO asks for, v1 or \
+            v1beta1, with the account's ID token and when it expires. kubectl, k9s, helm and all programs on client-go \
+            start it by themselves, once 'authctl kubeconfig' has told them to. It never asks anything on the terminal: \
+            who has to sign in is told so on standard error.
+
+            Examples:
+
+              authctl kubeconfig work
+              authctl kube-credential work
+              authctl kube-credential work --use-access-token --min-validity 5m
+            """
+    )
+
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
+    var account: String
+
+    @Flag(help: "The access token instead of the ID token, for clusters that take it.")
+    var useAccessToken = false
+
+    @Option(help: ArgumentHelp("How long the token must still be valid: 60s, 5m.", valueName: "time"))
+    var minValidity: LengthOfTime?
+
+    @Flag(help: "Accepted, as by every command; the answer is JSON, and so are errors.")
+    var json = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        let version = try KubeVersion.asked(by: ToolEnvironment.value("KUBERNETES_EXEC_INFO"))
+        let request = TokenRequest(
+            account: account,
+            minimumValidity: minValidity?.seconds,
+            idToken: !useAccessToken,
+            socket: connection.socket
+        )
+        let token = try ToolToken(request)
+        let status = JSONText.object([
+            // Whole seconds: RFC 3339 without a fraction is what every client reads.
+            ("expirationTimestamp", UTCStamp.text(token.expiresAt * 1_000_000).map(JSONText.quote)),
+            ("token", JSONText.quote(token.secret.reveal())),
+        ])
+        let answer = JSONText.object([
+            ("apiVersion", JSONText.quote(version.group)), ("kind", JSONText.quote("ExecCredential")),
+            ("status", status),
+        ])
+        try StandardOutput.write(answer + "\n")
+    }
+}
+
+/// `authctl kubeconfig`.
+struct KubeconfigCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "kubeconfig",
+        abstract: "Print the kubeconfig entry that has kubectl use an account.",
+        discussion: """
+            Prints a kubeconfig with one entry under 'users', named as the account, which has kubectl call 'authctl \
+            kube-credential'. Copy the entry into yours, or name both files in KUBECONFIG, and give a context that user.
+
+            kubectl before 1.22 needs --api-version v1beta1.
+
+            Examples:
+
+              authctl kubeconfig work > ~/.kube/work.yaml
+              export KUBECONFIG=~/.kube/config:~/.kube/work.yaml
+              kubectl config set-context --current --user work
+            """
+    )
+
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
+    var account: String
+
+    @Flag(help: "Have the access token used instead of the ID token.")
+    var useAccessToken = false
+
+    @Option(help: ArgumentHelp("The version that kubectl is to speak; without: v1.", valueName: "version"))
+    var apiVersion = KubeVersion.v1
+
+    @Flag(help: "Print JSON, which kubectl reads as well; errors too.")
+    var json = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        var daemon = try connection.connect()
+        // Nothing is printed that would not work.
+        _ = try daemon.allSettings(accounts: [account])
+        try StandardOutput.write(json ? document + "\n" : yaml)
+    }
+
+    private var words: [String] {
+        ["kube-credential", account] + (useAccessToken ? ["--use-access-token"] : [])
+            + (connection.socket.map { ["--socket", $0] } ?? [])
+    }
+
+    private var document: String {
+        let exec = JSONText.object([
+            ("apiVersion", JSONText.quote(apiVersion.group)), ("args", JSONText.array(words)),
+            ("command", JSONText.quote("authctl")), ("interactiveMode", JSONText.quote("Never")),
+        ])
+        let user = JSONText.object([
+            ("name", JSONText.quote(account)), ("user", JSONText.object([("exec", exec)])),
+        ])
+        return JSONText.object([
+            ("apiVersion", JSONText.quote("v1")), ("kind", JSONText.quote("Config")), ("users", "[\(user)]"),
+        ])
+    }
+
+    /// YAML takes strings in JSON's quotes.
+    private var yaml: String {
+        """
+        apiVersion: v1
+        kind: Config
+        users:
+          - name: \(JSONText.quote(account))
+            user:
+              exec:
+                apiVersion: \(apiVersion.group)
+                command: authctl
+                args: \(JSONText.array(words))
+                interactiveMode: Never
+
+        """
+    }
+}
+
+extension KubeVersion: ExpressibleByArgument {}

@@ -1,0 +1,42 @@
+internal import StrictJSON
+
+/// The version of `client.authentication.k8s.io` that client-go and its credential plugin speak.
+enum KubeVersion: String, CaseIterable, Sendable {
+    case v1
+    case v1beta1
+
+    /// `client.authentication.k8s.io/v1`.
+    var group: String { "\(Self.groupPrefix)\(rawValue)" }
+
+    private static let groupPrefix = "client.authentication.k8s.io/"
+
+    /// - Parameter group: `apiVersion` of a document.
+    init?(group: String) {
+        guard group.hasPrefix(Self.groupPrefix) else { return nil }
+        self.init(rawValue: String(group.dropFirst(Self.groupPrefix.count)))
+    }
+
+    /// What the program that asks speaks. One that says nothing is a person, who looks at what this prints.
+    ///
+    /// - Parameter info: `KUBERNETES_EXEC_INFO`; nil if it is not set.
+    /// - Throws: `unusableDocument` if it is no `ExecCredential`, or one of another version.
+    static func asked(by info: String?) throws(AuthctlError) -> KubeVersion {
+        guard let info else { return .v1 }
+        guard let document = try? JSONText(info), document["kind"]?.string == "ExecCredential",
+            let group = document["apiVersion"]?.string
+        else {
+            throw .unusableDocument(
+                message: "KUBERNETES_EXEC_INFO holds no ExecCredential",
+                hint: "kubectl sets it; unset it to see what is printed without"
+            )
+        }
+        guard let version = KubeVersion(group: group) else {
+            let known = KubeVersion.allCases.map(\.group).joined(separator: " and ")
+            throw .unusableDocument(
+                message: "KUBERNETES_EXEC_INFO asks for '\(group)'; known are \(known)",
+                hint: "'authctl kubeconfig ACCOUNT' prints the entry that asks for one of these"
+            )
+        }
+        return version
+    }
+}

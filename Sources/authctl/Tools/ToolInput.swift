@@ -1,0 +1,69 @@
+internal import AuthRefreshInterface
+internal import Glibc
+
+/// What a tool writes to its helper's standard input.
+enum ToolInput {
+    /// All of it.
+    ///
+    /// - Throws: `unusableDocument` if it is too long, or no text.
+    static func read() throws(AuthctlError) -> String {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = unsafe Glibc.read(STDIN_FILENO, &chunk, chunk.count)
+            if count == 0 { break }
+            if count < 0 {
+                guard errno == EINTR else { throw failure("cannot be read: \(systemText(errno))") }
+                continue
+            }
+            bytes += chunk[..<count]
+            guard bytes.count <= ToolLimits.inputBytesMax else {
+                throw failure("is longer than \(ToolLimits.inputBytesMax) bytes")
+            }
+        }
+        guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
+            throw failure("is no text: it holds a NUL byte, or is not UTF-8")
+        }
+        return text
+    }
+
+    /// What is wrong with the input, which is not repeated: it may hold a secret.
+    static func failure(_ problem: String) -> AuthctlError {
+        .unusableDocument(message: "standard input \(problem)", hint: "this command is for other tools to call")
+    }
+}
+
+extension DaemonConnection {
+    /// The account that tools are to take for an address; nil if none fits.
+    ///
+    /// - Parameter account: is taken, whatever the address; nil: it is looked for.
+    mutating func account(
+        for url: String,
+        username: String? = nil,
+        named account: String? = nil
+    ) throws(AuthctlError) -> (name: String, username: String?, takesBearer: Bool)? {
+        let parameters = FindAccount.Parameters(url: url, username: username, account: account)
+        let found = try ask(.findAccount, parameters, for: FindAccount.Reply.self)
+        return found.account.map { ($0, found.username, found.bearer ?? false) }
+    }
+
+    /// Reports that a service refused the account's token.
+    ///
+    /// - Throws: `notFresh` if that brought no new one.
+    mutating func reportRejected(_ account: String) throws(AuthctlError) {
+        let reply = try ask(
+            .reportRejected,
+            ReportRejected.Parameters(account: account),
+            for: ReportRejected.Reply.self,
+            patience: Self.refreshPatience,
+            waitingFor: Self.server(of: account)
+        )
+        guard reply.status.refreshExitStatus == .success else { throw .notFresh(reply.status) }
+    }
+
+    /// Whether `secret` is the token that the account has now. One without a token has no such secret.
+    mutating func holds(_ secret: String, in account: String, socket: String?) -> Bool {
+        let token = try? ToolToken(TokenRequest(account: account, socket: socket), from: &self)
+        return token?.secret.reveal() == secret
+    }
+}

@@ -1,0 +1,50 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import OAuthClient
+internal import RefreshCore
+internal import Varlink
+
+/// The calls of tools that know an address, and no account.
+struct ToolCalls: DutyCalls {
+    let coordinator: RefreshCoordinator
+
+    func findAccount(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
+        -> FindAccount.Reply
+    {
+        let asked = try call.decodeParameters(as: FindAccount.Parameters.self)
+        guard let name = try name(asked, on: coordinator) else { return FindAccount.Reply() }
+        let account = try account(name, on: coordinator).account
+        let profile = coordinator.settings.profile(for: account)
+        return FindAccount.Reply(
+            account: name,
+            username: account.delivery.username ?? profile?.gitUsername,
+            bearer: profile?.gitAuthorization == .bearer ? true : nil
+        )
+    }
+
+    private func name(_ asked: FindAccount.Parameters, on coordinator: isolated RefreshCoordinator)
+        throws(VarlinkError) -> String?
+    {
+        let address = ServiceAddress(asked.url)
+        if let name = asked.account {
+            // Everybody between here and there could read the token.
+            let isInTheClear = address == nil && asked.url.lowercased().hasPrefix("http://")
+            return isInTheClear ? nil : name
+        }
+        // What is no address, no account can name.
+        guard let address else { return nil }
+        return try stored(coordinator.store.account(for: address, username: asked.username))
+    }
+
+    func listURLs(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
+        -> ListUrls.Reply
+    {
+        let asked = try call.decodeParameters(as: ListUrls.Parameters.self)
+        let limit = Interface.largestPage
+        let page = try stored(coordinator.store.addresses(after: asked.after, limit: limit))
+        return ListUrls.Reply(
+            urls: page.map { ServiceUrl(url: $0.url, account: $0.account, username: $0.username) },
+            next: page.count == limit ? page.last?.key : nil
+        )
+    }
+}

@@ -1,0 +1,80 @@
+import RefreshCore
+import Testing
+
+@testable import AccountStorage
+
+/// Which account a tool takes for an address.
+struct AddressTests {
+    private let store: AccountStore
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try folder.open()
+    }
+
+    @discardableResult private func add(_ name: String, _ urls: String..., username: String? = nil) throws -> AccountID
+    {
+        var account = try Sample.account(name)
+        account.delivery = Delivery(urls: urls, username: username)
+        return try store.add(account).account.id
+    }
+
+    private func found(_ url: String, _ username: String? = nil) throws -> String? {
+        try store.account(for: #require(ServiceAddress(url)), username: username)
+    }
+
+    @Test func `the longest path wins, by whole segments`() throws {
+        try add("host", "https://git.example.org/")
+        try add("team", "https://git.example.org/team/", "https://other.example.org")
+        #expect(try found("https://git.example.org") == "host")
+        #expect(try found("https://GIT.example.org:443/team/app.git") == "team")
+        #expect(try found("https://git.example.org/team") == "team")
+        #expect(try found("https://git.example.org/teams/app.git") == "host")
+        #expect(try found("https://git.example.org/Team/app.git") == "host")
+        #expect(try found("https://other.example.org/x") == "team")
+        #expect(try found("https://example.org/") == nil)
+        #expect(try found("https://git.example.org:8443/") == nil)
+        #expect(try found("http://127.0.0.1/") == nil)
+    }
+
+    @Test func `a user name must be the same if both name one`() throws {
+        try add("jane", "https://git.example.org/team", username: "jane")
+        try add("any", "https://git.example.org")
+        #expect(try found("https://git.example.org/team", "jane") == "jane")
+        #expect(try found("https://git.example.org/team") == "jane")
+        #expect(try found("https://git.example.org/team", "joe") == "any")
+    }
+
+    @Test func `of several that fit, the one that was added first is taken`() throws {
+        let first = try add("b", "https://git.example.org")
+        try add("a", "https://git.example.org/")
+        #expect(try found("https://git.example.org/x") == "b")
+        try store.remove(first)
+        #expect(try found("https://git.example.org/x") == "a")
+    }
+
+    @Test func `what an account names follows its settings and its name`() throws {
+        let id = try add("work", "https://git.example.org")
+        var account = try #require(try store.record(id)).account
+        account.delivery.urls = ["https://other.example.org/"]
+        try store.update(account)
+        try store.rename(id, to: Sample.name("job"))
+        #expect(try found("https://git.example.org") == nil)
+        #expect(try found("https://other.example.org") == "job")
+        account = try #require(try store.record(id)).account
+        account.delivery.urls = []
+        try store.update(account)
+        #expect(try found("https://other.example.org") == nil)
+    }
+
+    @Test func `the addresses come in pages, each once, as they were written`() throws {
+        try add("b", "https://git.example.org/", "https://a.example.org", username: "jane")
+        try add("a", "https://git.example.org")
+        let page = try store.addresses(after: nil, limit: 1)
+        #expect(page.map(\.url) == ["https://a.example.org"])
+        let rest = try store.addresses(after: #require(page.last).key, limit: 10)
+        #expect(rest.map(\.url) == ["https://git.example.org/"] && rest.map(\.account) == ["b"])
+        #expect(rest.first?.username == "jane")
+    }
+}
