@@ -43,6 +43,7 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
     case cannotStartAgent(path: String, errno: Int32)
     /// The daemon's program, which restores a store, cannot be started.
     case cannotStartDaemon(path: String, errno: Int32)
+    case cannotStartSSH(errno: Int32)
     case noPrivateWindow(PrivateWindowRefusal)
     /// The page was to be opened by the desktop's portal only, and there is none.
     case noPortal
@@ -115,6 +116,12 @@ extension AuthctlError {
                 message: "cannot start '\(path)': \(systemText(number))",
                 hints: ["systemd/install puts it beside authctl"]
             )
+        case .cannotStartSSH(let number):
+            Report(
+                status: .misconfigured,
+                message: "cannot start 'ssh': \(systemText(number))",
+                hints: ["install OpenSSH's client, for instance: sudo apt install openssh-client"]
+            )
         case .noPrivateWindow(let refusal): refusal.report
         case .noPortal:
             Report(
@@ -155,7 +162,8 @@ extension AuthctlError {
             .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .noJournal, .connection, .keptButNotFresh,
             .signOutFailed,
-            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .portalFailed, .noSuchBrowser,
+            .cannotStartAgent, .cannotStartDaemon, .cannotStartSSH, .noPrivateWindow, .noPortal, .portalFailed,
+            .noSuchBrowser,
             .noContext,
             .callbackIsError, .reported, .cancelled:
             false
@@ -235,6 +243,7 @@ extension AuthctlError {
         case .reported: ""
         case .cannotStartAgent: "authctl.CannotStartAgent"
         case .cannotStartDaemon: "authctl.CannotStartDaemon"
+        case .cannotStartSSH: "authctl.CannotStartSSH"
         case .noPrivateWindow: "authctl.NoPrivateWindow"
         case .noPortal: "authctl.NoPortal"
         case .portalFailed: "authctl.PortalFailed"
@@ -255,7 +264,8 @@ extension AuthctlError {
             .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .noJournal, .connection, .signOutFailed,
             .reported,
-            .cannotStartAgent, .cannotStartDaemon, .noPrivateWindow, .noPortal, .portalFailed, .noSuchBrowser,
+            .cannotStartAgent, .cannotStartDaemon, .cannotStartSSH, .noPrivateWindow, .noPortal, .portalFailed,
+            .noSuchBrowser,
             .noContext,
             .callbackIsError, .cancelled:
             nil

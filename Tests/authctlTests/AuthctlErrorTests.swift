@@ -41,6 +41,7 @@ import Testing
         (.signOutFailed(account: "a", step: "revoke", reason: "s"), .tryAgainLater),
         (.cannotStartAgent(path: "/p", errno: ENOENT), .misconfigured),
         (.cannotStartDaemon(path: "/p", errno: ENOENT), .misconfigured),
+        (.cannotStartSSH(errno: ENOENT), .misconfigured),
         (.noPortal, .misconfigured), (.portalFailed, .misconfigured),
         (.noSuchBrowser(name: "surf", hint: "h"), .misconfigured),
         (.noPrivateWindow(.noDisplay), .usage),

@@ -22,8 +22,8 @@ import Testing
             guard !below.isEmpty else { return [path.joined(separator: " ")] }
             return below.flatMap { leaves($0, path + [$0.configuration.commandName ?? ""]) }
         }
-        // The agent prints nothing, and a restore is the daemon's program, which prints text.
-        let others = ["authctl agent", "authctl store restore"]
+        // The agent prints nothing, a restore is the daemon's program, which prints text, and what comes through ssh is another machine's.
+        let others = ["authctl agent", "authctl store restore", "authctl forward"]
         return leaves(AuthctlCommand.self, ["authctl"]).filter { !others.contains($0) }
     }
 

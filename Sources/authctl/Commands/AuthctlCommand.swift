@@ -32,7 +32,8 @@ struct AuthctlCommand: ParsableCommand {
         subcommands: [
             StatusCommand.self, TokenCommand.self, RefreshCommand.self, WatchCommand.self, HistoryCommand.self,
             AccountCommand.self,
-            LoginCommand.self, ChallengeCommand.self, CallbackCommand.self, WebSessionCommand.self, LogoutCommand.self,
+            LoginCommand.self, ChallengeCommand.self, ForwardCommand.self, CallbackCommand.self, WebSessionCommand.self,
+            LogoutCommand.self,
             ProviderCommand.self, StoreCommand.self, DoctorCommand.self, AgentCommand.self, InterfaceCommand.self,
             VersionCommand.self,
         ]

@@ -219,8 +219,8 @@ extension AuthctlError {
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .wrongIssuer, .noJournal,
             .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .refused, .nameTaken, .notFresh,
-            .keptButNotFresh, .signOutFailed, .reported, .cannotStartAgent, .cannotStartDaemon, .noPortal,
-            .portalFailed, .noSuchBrowser, .noContext, .callbackIsError, .cancelled:
+            .keptButNotFresh, .signOutFailed, .reported, .cannotStartAgent, .cannotStartDaemon, .cannotStartSSH,
+            .noPortal, .portalFailed, .noSuchBrowser, .noContext, .callbackIsError, .cancelled:
             self
         }
     }
