@@ -210,8 +210,8 @@ let package = Package(
         .executableTarget(
             name: "authctl",
             dependencies: [
-                "AuthRefreshInterface", "LoopbackPeer", "QRCode", "StandardDescriptors", "StrictJSON", "Terminal",
-                "TextEncodings", "VarlinkClient",
+                "AuthRefreshInterface", "CLinux", "LoopbackPeer", "QRCode", "StandardDescriptors", "StrictJSON",
+                "Terminal", "TextEncodings", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["HotPath/order-symbols", "HotPath/symbols.order"],
@@ -305,7 +305,7 @@ let package = Package(
             dependencies: [
                 "AccountStorage", "AuthRefreshInterface", "BlockingWork", "DemoIssuer", "OAuthClient",
                 "RedirectListener", "RefreshCore",
-                "SignIn", "Systemd", "TestSupport", "Varlink", "authrefreshd",
+                "SignIn", "Systemd", "TestSupport", "Varlink", "authctl", "authrefreshd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -6,6 +6,7 @@
 #include <linux/sock_diag.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 
 // Declared by the C library only to those who define _GNU_SOURCE before its first header, which a module cannot do.

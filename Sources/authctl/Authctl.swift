@@ -30,7 +30,7 @@ enum Authctl {
         try ArgumentCheck.check(arguments)
         var command: any ParsableCommand
         do {
-            command = try AuthctlCommand.parseAsRoot(arguments)
+            command = try AuthctlCommand.parseAsRoot(ForwardCommand.adoptCommand(arguments))
         } catch {
             return try ParserReport.end(with: error, arguments: arguments)
         }

@@ -47,6 +47,7 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
     case cannotRunCommand(name: String, errno: Int32)
     /// The token is of no use to a program that does not have the account's key (RFC 9449).
     case boundToken(account: String)
+    case cannotStartSSH(errno: Int32)
     case noPrivateWindow(PrivateWindowRefusal)
     /// The page was to be opened by the desktop's portal only, and there is none.
     case noPortal
@@ -131,6 +132,12 @@ extension AuthctlError {
                     "the tokens of '\(PlainText.line(account))' are bound to a key, and the program that asks can prove none",
                 hints: ["add an account without --dpop for it, if the server lets you"]
             )
+        case .cannotStartSSH(let number):
+            Report(
+                status: .misconfigured,
+                message: "cannot start 'ssh': \(systemText(number))",
+                hints: ["install OpenSSH's client, for instance: sudo apt install openssh-client"]
+            )
         case .noPrivateWindow(let refusal): refusal.report
         case .noPortal:
             Report(
@@ -171,7 +178,8 @@ extension AuthctlError {
             .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .noJournal, .connection, .keptButNotFresh,
             .signOutFailed,
-            .cannotStartAgent, .cannotStartDaemon, .cannotRunCommand, .boundToken, .noPrivateWindow, .noPortal,
+            .cannotStartAgent, .cannotStartDaemon, .cannotStartSSH, .cannotRunCommand, .boundToken, .noPrivateWindow,
+            .noPortal,
             .portalFailed, .noSuchBrowser,
             .noContext,
             .callbackIsError, .reported, .cancelled:
@@ -254,6 +262,7 @@ extension AuthctlError {
         case .cannotStartDaemon: "authctl.CannotStartDaemon"
         case .cannotRunCommand: "authctl.CannotRunCommand"
         case .boundToken: "authctl.BoundToken"
+        case .cannotStartSSH: "authctl.CannotStartSSH"
         case .noPrivateWindow: "authctl.NoPrivateWindow"
         case .noPortal: "authctl.NoPortal"
         case .portalFailed: "authctl.PortalFailed"
@@ -274,7 +283,8 @@ extension AuthctlError {
             .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .noJournal, .connection, .signOutFailed,
             .reported,
-            .cannotStartAgent, .cannotStartDaemon, .cannotRunCommand, .boundToken, .noPrivateWindow, .noPortal,
+            .cannotStartAgent, .cannotStartDaemon, .cannotStartSSH, .cannotRunCommand, .boundToken, .noPrivateWindow,
+            .noPortal,
             .portalFailed, .noSuchBrowser,
             .noContext,
             .callbackIsError, .cancelled:

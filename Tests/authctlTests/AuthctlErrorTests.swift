@@ -44,6 +44,7 @@ import Testing
         (.cannotRunCommand(name: "c", errno: ENOENT), .commandNotFound),
         (.cannotRunCommand(name: "c", errno: EACCES), .cannotRunCommand),
         (.boundToken(account: "a"), .misconfigured),
+        (.cannotStartSSH(errno: ENOENT), .misconfigured),
         (.noPortal, .misconfigured), (.portalFailed, .misconfigured),
         (.noSuchBrowser(name: "surf", hint: "h"), .misconfigured),
         (.noPrivateWindow(.noDisplay), .usage),

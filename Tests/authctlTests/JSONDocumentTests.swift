@@ -22,8 +22,11 @@ import Testing
             guard !below.isEmpty else { return [path.joined(separator: " ")] }
             return below.flatMap { leaves($0, path + [$0.configuration.commandName ?? ""]) }
         }
-        // The agent prints nothing; a restore and what `exec` starts are other programs, which print what they like; git reads lines.
-        let others = ["authctl agent", "authctl exec", "authctl git-credential", "authctl store restore"]
+        // The agent prints nothing; a restore and what `exec` starts are other programs, which print what they like; git reads lines;
+        // and what comes through ssh is another machine's.
+        let others = [
+            "authctl agent", "authctl exec", "authctl git-credential", "authctl store restore", "authctl forward",
+        ]
         return leaves(AuthctlCommand.self, ["authctl"]).filter { !others.contains($0) }
     }
 

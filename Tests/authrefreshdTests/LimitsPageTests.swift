@@ -6,6 +6,7 @@ import RefreshCore
 import Testing
 import Varlink
 
+@testable import authctl
 @testable import authrefreshd
 
 /// The page that shows the limits says what the code does, and names tests that are there.
@@ -83,6 +84,9 @@ struct LimitsPageTests {
             expected[try #require(child.label)] = text(child.value)
         }
         for child in Mirror(reflecting: CallerLimits.server).children {
+            expected[try #require(child.label)] = text(child.value)
+        }
+        for child in Mirror(reflecting: ForwardingLimits()).children {
             expected[try #require(child.label)] = text(child.value)
         }
         let shown = try rows()

@@ -1,0 +1,109 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+internal import Terminal
+internal import VarlinkClient
+
+/// `authctl forward`.
+struct ForwardCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forward",
+        abstract: "Log in to another machine by ssh, and get tokens there.",
+        discussion: """
+            On the other machine 'authctl token' and 'authctl challenge' work for the accounts that you name, and for nothing \
+            else: no other account, no status, no sign-in, no refresh token. It ends with the ssh connection. Whoever is root there can \
+            ask for tokens of these accounts for as long.
+
+            ssh forwards a socket of its own for this, not the daemon's. There it is /tmp/authctl-..., open to your user only, and \
+            AUTHREFRESH_SOCKET names it. That machine needs authctl, but no daemon; sshd has to allow forwarding \
+            (AllowStreamLocalForwarding). If the connection breaks while a command without a terminal runs, the socket's file stays until the \
+            command ends; nothing answers there.
+
+            With '--' and a command, that command runs there instead of a login shell, as 'ssh HOST COMMAND' runs it.
+
+            Exit status: that of ssh, which is the command's, or 255 if there was no connection; 4 no such account, 78 if ssh is \
+            not installed.
+
+            Examples:
+
+              authctl forward build.example.org work
+              authctl forward me@build.example.org work home
+              authctl forward build.example.org work -- ./nightly --verbose
+              authctl forward build.example.org work --ssh-option Port=2222
+            """
+    )
+
+    @Argument(
+        help: "The other machine, as ssh takes it: HOST, USER@HOST, ssh://USER@HOST:PORT, or a name in ssh_config."
+    )
+    var host: String
+
+    @Argument(
+        help: "The accounts; the only one need not be named on a terminal.",
+        completion: DaemonCompletion.accounts
+    )
+    var accounts: [String] = []
+
+    @Option(help: ArgumentHelp("What runs there instead of a login shell, as after '--'.", valueName: "text"))
+    var command: String?
+
+    @Option(
+        help: ArgumentHelp("An option for ssh, as in ssh_config; may be given several times.", valueName: "name=value")
+    )
+    var sshOption: [String] = []
+
+    @Flag(help: "Accepted, as by every command: errors are JSON; what the other machine prints is its own.")
+    var json = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+        // ssh would take it for an option, and some of those run programs.
+        guard !host.isEmpty, !host.hasPrefix("-") else { throw ValidationError("'\(host)' is not a host") }
+        guard command?.isEmpty != true else { throw ValidationError("'--command' needs a command") }
+    }
+
+    /// Makes one text of what stands behind `--`, as ssh does: the parser takes one list of words, and those are the accounts.
+    static func adoptCommand(_ arguments: [String]) -> [String] {
+        guard arguments.first == configuration.commandName, let end = arguments.firstIndex(of: "--") else {
+            return arguments
+        }
+        return arguments[..<end] + ["--command=\(arguments[(end + 1)...].joined(separator: " "))"]
+    }
+
+    func run() throws(AuthctlError) {
+        let accounts = try accountsThatExist()
+        let daemon = try SocketPath.resolve(option: connection.socket)
+        let folders = [Surroundings.real.environment("XDG_RUNTIME_DIR"), "/tmp"].compactMap { $0 }
+        var session = try ForwardSession(
+            accounts: accounts,
+            folders: folders,
+            connect: { () throws(VarlinkClientError) in
+                try VarlinkConnection(path: daemon, replyBytesMax: ForwardingLimits().forwardedReplyBytesMax)
+            },
+            ssh: sshWords
+        )
+        session.finish(session.run())
+    }
+
+    /// Those that are named, or the only one.
+    ///
+    /// - Throws: `refused` with `NoSuchAccount` before anything is started.
+    private func accountsThatExist() throws(AuthctlError) -> [String] {
+        let names = accounts.isEmpty ? [try OnlyAccount.resolve(nil, connection)] : accounts
+        var daemon = try connection.connect()
+        _ = try daemon.allStatuses(accounts: names)
+        return names
+    }
+
+    private func sshWords(socket: String) -> [String] {
+        let command = SSHCommand(
+            host: host,
+            options: sshOption,
+            localSocket: socket,
+            remoteSocket: SSHCommand.freshRemoteSocket(),
+            command: command,
+            hasTerminal: StandardInput.isTerminal
+        )
+        return command.words
+    }
+}

@@ -1,0 +1,46 @@
+internal import Glibc
+
+/// A program that runs beside this one, with the same terminal.
+struct ChildProcess {
+    enum State: Equatable {
+        case running
+        /// By a signal, as ssh does on `~^Z`.
+        case stopped
+        /// As a shell counts it: 128 and the signal's number if one ended it.
+        case ended(status: Int32)
+    }
+
+    let pid: pid_t
+
+    /// Starts a program of `PATH`.
+    ///
+    /// - Parameter signals: those that it blocks; what this process blocks and ignores is none of its business.
+    /// - Throws: `cannotStartSSH`.
+    init(_ words: [String], blocking signals: sigset_t) throws(AuthctlError) {
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var (mask, defaults) = (signals, sigset_t())
+        unsafe sigemptyset(&defaults)
+        unsafe sigaddset(&defaults, SIGPIPE)
+        unsafe posix_spawnattr_setsigmask(&attributes, &mask)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+        defer { unsafe arguments.forEach { unsafe free($0) } }
+        var pid: pid_t = 0
+        let failure = unsafe posix_spawnp(&pid, words[0], nil, &attributes, &arguments, environ)
+        guard failure == 0 else { throw .cannotStartSSH(errno: failure) }
+        self.pid = pid
+    }
+
+    /// What became of it; does not wait. Once it has ended, this is not asked any more.
+    var state: State {
+        var status: Int32 = 0
+        guard unsafe waitpid(pid, &status, WNOHANG | WUNTRACED) == pid else { return .running }
+        // wait(2): 0x7F is the mark of a stop.
+        let signal = status & 0x7F
+        if signal == 0x7F { return .stopped }
+        return .ended(status: signal == 0 ? status >> 8 & 0xFF : 128 + signal)
+    }
+}

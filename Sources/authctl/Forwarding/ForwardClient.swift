@@ -1,0 +1,149 @@
+internal import AuthRefreshInterface
+internal import Glibc
+internal import StrictJSON
+internal import VarlinkClient
+
+/// A program of the other machine that is connected: one call after the other, and none is read before the one before is answered.
+final class ForwardClient {
+    /// How to come by a connection to the daemon.
+    typealias Connect = () throws(VarlinkClientError) -> VarlinkConnection
+
+    /// A call that the daemon has.
+    private final class PassedCall {
+        let call: ForwardedCall
+        var daemon: VarlinkConnection
+
+        init(_ call: ForwardedCall, _ daemon: consuming VarlinkConnection) {
+            self.call = call
+            self.daemon = daemon
+        }
+    }
+
+    /// Bytes that are read at once.
+    private static let pieceBytes = 16 << 10
+
+    private let descriptor: Int32
+    private let filter: ForwardedCallFilter
+    private let limits: ForwardingLimits
+    private let connect: Connect
+    /// What was received and not judged yet.
+    private var received: [UInt8] = []
+    /// What the client has not taken yet.
+    private var unsent: ArraySlice<UInt8> = []
+    private var passed: PassedCall?
+    private var endsWhenSent = false
+    /// Whether there is nothing more to do for it.
+    private(set) var isDone = false
+
+    /// - Parameter descriptor: a connected socket; closed when this goes.
+    init(descriptor: Int32, filter: ForwardedCallFilter, limits: ForwardingLimits, connect: @escaping Connect) {
+        self.descriptor = descriptor
+        self.filter = filter
+        self.limits = limits
+        self.connect = connect
+    }
+
+    deinit { close(descriptor) }
+
+    /// Whether it waits for the daemon, and not the other way round.
+    var isAsking: Bool { passed != nil }
+    /// Whether nothing of it is under way.
+    var isIdle: Bool { passed == nil && unsent.isEmpty && received.isEmpty }
+
+    /// What poll(2) is to watch: the client, and the daemon if it was asked; a negative descriptor is passed over.
+    var interests: [pollfd] {
+        let wanted = passed != nil ? 0 : unsent.isEmpty ? POLLIN : POLLOUT
+        return [
+            pollfd(fd: descriptor, events: Int16(wanted), revents: 0),
+            pollfd(fd: passed?.daemon.pollDescriptor ?? -1, events: Int16(POLLIN), revents: 0),
+        ]
+    }
+
+    /// Does what can be done without waiting.
+    ///
+    /// - Parameter ready: `interests`, with what poll(2) has found.
+    func serve(_ ready: ArraySlice<pollfd>) {
+        guard let client = ready.first, let daemon = ready.last else { return }
+        if daemon.revents != 0 { takeReply() }
+        if client.revents & Int16(POLLIN) != 0 {
+            read()
+        } else if client.revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0 {
+            isDone = true
+        }
+        send()
+        judgeCalls()
+    }
+
+    private func read() {
+        var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
+        let count = unsafe recv(descriptor, &piece, piece.count, Int32(MSG_DONTWAIT))
+        if count < 0, errno == EAGAIN || errno == EINTR { return }
+        guard count > 0 else { return isDone = true }
+        received += piece[..<count]
+    }
+
+    /// Goes on to the next call, as long as none is under way.
+    private func judgeCalls() {
+        while passed == nil, unsent.isEmpty, !isDone {
+            guard let end = received.firstIndex(of: 0) else {
+                if received.count > limits.forwardedCallBytesMax { follow(ForwardedCallFilter.tooLong) }
+                return
+            }
+            let message = Array(received[..<end])
+            received.removeFirst(end + 1)
+            let isTooLong = message.count > limits.forwardedCallBytesMax
+            follow(isTooLong ? ForwardedCallFilter.tooLong : filter.judge(message))
+        }
+    }
+
+    private func follow(_ verdict: ForwardedCallFilter.Verdict) {
+        switch verdict {
+        case .pass(let call): ask(call)
+        case .refuse(let reply, let endsConnection):
+            endsWhenSent = endsConnection
+            answer(reply)
+        }
+    }
+
+    /// A connection for each call: what idle programs of the other machine hold costs the daemon none.
+    private func ask(_ call: ForwardedCall) {
+        do throws(VarlinkClientError) {
+            var daemon = try connect()
+            // The kernel takes it at once: it is shorter than an empty socket's buffer.
+            try daemon.send(call.method.rawValue, parameters: call.parameters, mode: .one)
+            passed = PassedCall(call, daemon)
+        } catch {
+            // As if the daemon had closed the connection; authctl, which knows that of a restart, asks once more.
+            isDone = true
+        }
+    }
+
+    private func takeReply() {
+        guard let passed else { return }
+        do throws(VarlinkClientError) {
+            guard let reply = try passed.daemon.receiveAvailable() else { return }
+            self.passed = nil
+            answer(ForwardedReply.text(error: reply.error, parameters: reply.parameters.text, to: passed.call))
+        } catch {
+            isDone = true
+        }
+    }
+
+    private func answer(_ reply: String) {
+        unsent = Array(reply.utf8)[...]
+        send()
+    }
+
+    private func send() {
+        while !unsent.isEmpty, !isDone {
+            let count = unsafe unsent.withUnsafeBytes { bytes in
+                unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+            }
+            if count < 0, errno == EAGAIN { return }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return isDone = true }
+            unsent = unsent.dropFirst(count)
+        }
+        if unsent.isEmpty, endsWhenSent { isDone = true }
+    }
+}

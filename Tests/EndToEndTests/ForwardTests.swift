@@ -1,0 +1,319 @@
+import AuthRefreshInterface
+import DemoIssuer
+import Foundation
+import TestSupport
+import Testing
+
+@testable import authctl
+
+/// `authctl forward` with a real daemon and a stand-in for ssh, which says how it was called and waits until its input ends.
+///
+/// `Tests/Integration/forward` does the same with a real sshd.
+struct ForwardTests {
+    /// Says how it was called and where the socket is, then lasts until it is told its status.
+    private static let ssh = """
+        #!/bin/sh
+        for word in "$@"; do
+            printf 'word %s\\n' "$word"
+            case $word in /tmp/authctl-*:*) echo "socket ${word#*:}" ;; esac
+        done
+        mkfifo "$HOME/end-$$"
+        echo "ready $$"
+        read -r status < "$HOME/end-$$"
+        exit "$status"
+        """
+
+    private struct Forwarding {
+        let program: Program
+        let socket: String
+        /// The process of the stand-in.
+        let ssh: Int32
+        /// The FIFO that it reads its status from.
+        private let end: String
+
+        init(_ stage: DaemonStage, _ arguments: [String]) async throws {
+            try stage.folder.write(ForwardTests.ssh, to: "programs/ssh", mode: 0o700)
+            let environment = stage.environment.merging(["PATH": stage.folder.path + "/programs:/usr/bin:/bin"]) { $1 }
+            program = try Program("authctl", ["forward"] + arguments, environment: environment)
+            let line = try await program.output.first("the socket") { $0.hasPrefix("socket ") }
+            socket = String(line.dropFirst("socket ".count))
+            let ready = try await program.output.first("the stand-in") { $0.hasPrefix("ready ") }
+            ssh = try #require(Int32(ready.dropFirst("ready ".count)))
+            end = stage.folder.path + "/end-\(ssh)"
+        }
+
+        /// The arguments that ssh was called with.
+        var words: [String] {
+            program.output.all.filter { $0.hasPrefix("word ") }.map { String($0.dropFirst("word ".count)) }
+        }
+
+        /// Has ssh end.
+        func end(_ status: Int) async throws -> ProgramEnd {
+            let fifo = try #require(FileHandle(forWritingAtPath: end))
+            try fifo.write(contentsOf: Data("\(status)\n".utf8))
+            try fifo.close()
+            return try await program.ended()
+        }
+
+        func ended() async throws -> ProgramEnd { try await program.ended() }
+
+        var isGone: Bool {
+            let folder = (socket as NSString).deletingLastPathComponent
+            return !FileManager.default.fileExists(atPath: socket) && !FileManager.default.fileExists(atPath: folder)
+        }
+
+        /// What `authctl` says on the other machine.
+        func authctl(_ arguments: String..., stage: DaemonStage) async throws -> CommandOutcome {
+            let environment = ["AUTHREFRESH_SOCKET": socket, "PATH": "/usr/bin:/bin", "HOME": stage.folder.path]
+            let program = try Program("authctl", arguments, environment: environment)
+            let end = try await program.ended()
+            return CommandOutcome(output: program.outputText, errors: program.errorText, end: end)
+        }
+    }
+
+    /// A daemon with the accounts `work` and `works`, of which `work` is forwarded.
+    private func withForwarding(
+        _ body: (DaemonStage, Forwarding, DemoIssuer, DaemonProcess) async throws -> Void
+    ) async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            for name in ["work", "works"] {
+                try await stage.add(name, issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            }
+            let forwarding = try await Forwarding(stage, ["host", "work"])
+            try await body(stage, forwarding, issuer, daemon)
+            if forwarding.program.isRunning { #expect(try await forwarding.end(0) == .exited(0)) }
+            #expect(forwarding.isGone)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    private static func call(_ method: String, _ parameters: String) -> String {
+        #"{"method":"io.authrefresh.\#(method)","parameters":\#(parameters)}"# + "\0"
+    }
+
+    private static let acquire = call("AcquireToken", #"{"account":"work"}"#)
+
+    @Test func `the other machine gets tokens of the accounts that were named, and nothing else`() async throws {
+        try await withForwarding { stage, forwarding, _, _ in
+            let token = try await stage.acquire("work")
+            let answer = try await forwarding.authctl("token", "work", stage: stage)
+            #expect(answer.output == token.accessToken, "\(answer.errors)")
+            for other in ["works", "nobody"] {
+                let refused = try await forwarding.authctl("token", other, stage: stage)
+                #expect(refused.end == .exited(4))
+                #expect(refused.errors.contains("no account is named '\(other)'"), "\(refused.errors)")
+                #expect(!refused.errors.contains("did you mean"), "\(refused.errors)")
+            }
+            for command in [["status"], ["account", "export", "work", "--show-secrets"], ["logout", "work"]] {
+                let program = try Program(
+                    "authctl",
+                    command,
+                    environment: ["AUTHREFRESH_SOCKET": forwarding.socket, "PATH": "/usr/bin:/bin"]
+                )
+                #expect(try await program.ended() == .exited(77), "\(command)")
+                #expect(program.outputText.isEmpty)
+                #expect(program.errorText.contains("this socket is forwarded from another machine"))
+            }
+            #expect(try await stage.status("work").state == "fresh")
+        }
+    }
+
+    @Test func `what a server says of a token is reported from the other machine`() async throws {
+        try await withForwarding { stage, forwarding, _, _ in
+            let header = #"Bearer error="insufficient_scope", scope="mail.send""#
+            let told = try await forwarding.authctl("challenge", "work", "--header", header, stage: stage)
+            #expect(told.end == .exited(3), "\(told.errors)")
+            #expect(try await stage.status("work").reason == "stepUp")
+            let other = try await forwarding.authctl("challenge", "works", "--header", header, stage: stage)
+            #expect(other.end == .exited(4), "\(other.errors)")
+            #expect(try await stage.status("works").state == "fresh")
+        }
+    }
+
+    @Test func `an account that was removed meanwhile reveals no other`() async throws {
+        try await withForwarding { stage, forwarding, _, _ in
+            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            // The daemon itself names the one that is spelled nearly so.
+            #expect(try await stage.authctl("token", "work").errors.contains("did you mean 'works'?"))
+            let refused = try await forwarding.authctl("token", "work", stage: stage)
+            #expect(refused.end == .exited(4))
+            #expect(!refused.errors.contains("works"), "\(refused.errors)")
+        }
+    }
+
+    @Test func `calls are answered in turn, and what cannot be understood ends the connection`() async throws {
+        try await withForwarding { stage, forwarding, _, _ in
+            let token = try await stage.acquire("work").accessToken
+            let socket = forwarding.socket
+            try await onOwnThread {
+                let caller = try RawConnection(socket)
+                try caller.send(Self.acquire + Self.call("GetStatus", "{}") + Self.acquire)
+                caller.finish()
+                #expect(try caller.receive().contains(token))
+                #expect(try caller.receive().contains(PermissionDeniedError.name))
+                #expect(try caller.receive().contains(token))
+                #expect(try caller.receive() == "")
+                for broken in [String(repeating: "\0", count: 100_000), "{}\0" + Self.acquire, "x\0" + Self.acquire] {
+                    let caller = try RawConnection(socket)
+                    try caller.send(broken)
+                    #expect(try caller.receive().contains("org.varlink.service.InvalidParameter"))
+                    #expect(try caller.receive() == "")
+                }
+                // A call that comes in pieces is one.
+                let slow = try RawConnection(socket)
+                for character in Self.acquire { try slow.send(String(character)) }
+                #expect(try slow.receive().contains(token))
+            }
+        }
+    }
+
+    /// `forwardedCallBytesMax`.
+    @Test func `a call that is too long is refused before it has ended`() async throws {
+        try await withForwarding { stage, forwarding, _, _ in
+            let socket = forwarding.socket
+            let longest = ForwardingLimits().forwardedCallBytesMax
+            try await onOwnThread {
+                let caller = try RawConnection(socket)
+                try caller.send(String(repeating: " ", count: longest - Self.acquire.utf8.count + 1) + Self.acquire)
+                #expect(try caller.receive().contains("accessToken"))
+                try caller.send(String(repeating: " ", count: longest + 1))
+                #expect(try caller.receive().contains("org.varlink.service.InvalidParameter"))
+                #expect(try caller.receive() == "")
+            }
+        }
+    }
+
+    /// `forwardedClientsMax`.
+    @Test func `programs that are silent or do not read hold nobody up`() async throws {
+        try await withForwarding { stage, forwarding, _, _ in
+            let socket = forwarding.socket
+            let most = ForwardingLimits().forwardedClientsMax
+            try await onOwnThread {
+                // Half a call; nothing at all; and replies that nobody reads.
+                let halves = try RawConnection.open(most / 4, to: socket)
+                for caller in halves { try caller.send(String(Self.acquire.prefix(20))) }
+                let silent = try RawConnection.open(most / 4, to: socket)
+                let deaf = try RawConnection.open(most / 2, to: socket)
+                let calls = String(repeating: Self.call("GetStatus", "{}"), count: 500)
+                for caller in deaf { try caller.send(calls) }
+                // They stay, too.
+                let served = try (0..<most).map { _ in
+                    let caller = try RawConnection(socket)
+                    try caller.send(Self.acquire)
+                    #expect(try caller.receive().contains("accessToken"))
+                    return caller
+                }
+                #expect(served.count == most)
+                // The silent ones had to make room.
+                for caller in silent { #expect(try caller.receive() == "") }
+            }
+        }
+    }
+
+    @Test func `after a restart of the daemon the same socket works`() async throws {
+        try await withForwarding { stage, forwarding, _, daemon in
+            let before = try await forwarding.authctl("token", "work", stage: stage)
+            #expect(try await daemon.terminate() == .exited(0))
+            #expect(try await forwarding.authctl("token", "work", stage: stage).end == .exited(69))
+            let second = try await stage.start()
+            let after = try await forwarding.authctl("token", "work", stage: stage)
+            #expect(after.output == before.output, "\(after.errors)")
+            #expect(try await forwarding.end(0) == .exited(0))
+            #expect(try await second.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `ssh is called with a fresh path there, and its status is that of the command`() async throws {
+        try await withForwarding { stage, first, _, _ in
+            let second = try await Forwarding(
+                stage,
+                ["me@host", "works", "--ssh-option", "Port=22", "--", "make", "-k"]
+            )
+            #expect(first.socket != second.socket)
+            #expect(first.words.last?.contains("AUTHREFRESH_SOCKET") == true)
+            #expect(second.words.last?.hasSuffix(" 'make -k'") == true)
+            #expect(second.words.contains("Port=22") && second.words.contains("me@host"))
+            let remote = [first, second].compactMap { $0.words.first { $0.hasPrefix("/tmp/authctl-") }?.prefix(45) }
+            #expect(Set(remote).count == 2)
+            // Each has its own account.
+            #expect(try await first.authctl("token", "works", stage: stage).end == .exited(4))
+            #expect(try await second.authctl("token", "works", stage: stage).end == .exited(0))
+            #expect(try await second.end(7) == .exited(7))
+            #expect(second.isGone && !first.isGone)
+            #expect(try await first.authctl("token", "work", stage: stage).end == .exited(0))
+        }
+    }
+
+    @Test func `socket and folder are the user's alone`() async throws {
+        try await withForwarding { stage, forwarding, _, _ in
+            #expect(forwarding.socket.hasPrefix(stage.folder.path + "/run/authctl-forward-"))
+            let modes = try [forwarding.socket, (forwarding.socket as NSString).deletingLastPathComponent].map { path in
+                try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            }
+            #expect(modes == [0o600, 0o700])
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func `a signal ends ssh and removes the socket`(number: Int32)
+        async throws
+    {
+        try await withForwarding { _, forwarding, _, _ in
+            forwarding.program.signal(number)
+            let end = try await forwarding.ended()
+            #expect(end == .signalled(number))
+            #expect(forwarding.isGone)
+            #expect(kill(forwarding.ssh, 0) != 0)
+        }
+    }
+
+    @Test func `when ssh is killed everything ends`() async throws {
+        try await withForwarding { _, forwarding, _, _ in
+            #expect(kill(forwarding.ssh, SIGKILL) == 0)
+            let end = try await forwarding.ended()
+            #expect(end == .exited(128 + SIGKILL))
+            #expect(forwarding.isGone)
+        }
+    }
+
+    @Test func `what a killed authctl has left is removed by the next one`() async throws {
+        try await withForwarding { stage, killed, _, _ in
+            killed.program.signal(SIGKILL)
+            try await killed.program.ended()
+            #expect(!killed.isGone)
+            let next = try await Forwarding(stage, ["host", "work"])
+            #expect(killed.isGone && !next.isGone)
+            #expect(try await next.end(0) == .exited(0))
+            _ = kill(killed.ssh, SIGKILL)
+        }
+    }
+
+    @Test func `without the account, or without ssh, nothing is started and nothing is left`() async throws {
+        try await withForwarding { stage, _, _, _ in
+            let environment = stage.environment.merging(["PATH": stage.folder.path + "/programs"]) { $1 }
+            let unknown = try Program("authctl", ["forward", "host", "work", "worx"], environment: environment)
+            #expect(try await unknown.ended() == .exited(4))
+            #expect(unknown.outputText == "")
+            #expect(unknown.errorText.contains("no account is named 'worx'"))
+            let unnamed = try Program("authctl", ["forward", "host"], environment: environment)
+            #expect(try await unnamed.ended() == .exited(64))
+            let none = stage.environment.merging(["PATH": stage.folder.path]) { $1 }
+            let program = try Program("authctl", ["forward", "host", "work"], environment: none)
+            #expect(try await program.ended() == .exited(78))
+            #expect(program.errorText.contains("cannot start 'ssh'"))
+            let left = try FileManager.default.contentsOfDirectory(atPath: stage.folder.path + "/run")
+            #expect(left.filter { $0.hasPrefix("authctl-forward-") }.count == 1)
+        }
+    }
+
+    @Test func `a list of allowed callers holds for the other machine, too`() async throws {
+        try await withForwarding { stage, forwarding, _, _ in
+            let edit = try await stage.authctl("account", "edit", "work", "--allow-executable", "/usr/bin/true")
+            #expect(edit.end == .exited(0), "\(edit.errors)")
+            let refused = try await forwarding.authctl("token", "work", stage: stage)
+            #expect(refused.end == .exited(77))
+            #expect(refused.errors.contains("'work' is for '/usr/bin/true' only"), "\(refused.errors)")
+        }
+    }
+}

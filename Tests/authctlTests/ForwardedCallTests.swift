@@ -1,0 +1,198 @@
+import AuthRefreshInterface
+import Testing
+
+@testable import authctl
+
+/// What a forwarded socket lets through to the daemon: calls for the accounts `work` and `K`, and of hostile calls none.
+@Suite struct ForwardedCallTests {
+    private typealias Verdict = ForwardedCallFilter.Verdict
+
+    private let filter = ForwardedCallFilter(accounts: ["work", "K"])
+
+    private func judge(_ text: String) -> Verdict { filter.judge(Array(text.utf8)) }
+
+    private func expectRefusal(
+        _ text: String,
+        _ error: String,
+        ends: Bool,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        guard case .refuse(let reply, let endsConnection) = judge(text) else {
+            Issue.record("passed: \(text)", sourceLocation: sourceLocation)
+            return
+        }
+        #expect(reply.hasPrefix("{\"error\":\"\(error)\""), "\(text): \(reply)", sourceLocation: sourceLocation)
+        #expect(reply.utf8.filter { $0 == 0 }.count == 1 && reply.hasSuffix("\0"), sourceLocation: sourceLocation)
+        #expect(endsConnection == ends, "\(text)", sourceLocation: sourceLocation)
+    }
+
+    private static let invalid = "org.varlink.service.InvalidParameter"
+
+    @Test func `calls for the accounts that are forwarded pass, with their parameters as they came`() {
+        let parameters = #"{ "force" : true, "account":"work","scopes":["a"] }"#
+        #expect(
+            judge(#"{"method":"io.authrefresh.AcquireToken","parameters":\#(parameters)}"#)
+                == .pass(ForwardedCall(method: .acquireToken, account: "work", parameters: parameters))
+        )
+        let challenge = #"{"account":"work","challenge":"Bearer error=\"invalid_token\""}"#
+        #expect(
+            judge(#"{"parameters":\#(challenge),"more":false,"oneway":null,"method":"io.authrefresh.ReportRejected"}"#)
+                == .pass(ForwardedCall(method: .reportRejected, account: "work", parameters: challenge))
+        )
+    }
+
+    @Test func `escapes in names and in the account mean what they mean to the daemon`() {
+        let parameters = #"{"\u0061ccount":"w\u006frk"}"#
+        #expect(
+            judge(#"{"m\u0065thod":"io.authrefresh.\u0041cquireToken","parameters":\#(parameters)}"#)
+                == .pass(ForwardedCall(method: .acquireToken, account: "work", parameters: parameters))
+        )
+        // What is not forwarded cannot be written so that it passes.
+        let call = #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"%"}}"#
+        for name in [#"\u0068ome"#, "home", "Work", "work ", "work\\u0000", "", "wo\u{200B}rk", #"w\/ork"#] {
+            expectRefusal(call.replacing("%", with: name), NoSuchAccountError.name, ends: false)
+        }
+    }
+
+    @Test func `a name that only looks like an account's is another`() {
+        // The Kelvin sign, which to Swift is the same character as K.
+        #expect("\u{212A}" == "K")
+        for sign in ["\u{212A}", #"\u212a"#] {
+            expectRefusal(
+                #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"\#(sign)"}}"#,
+                NoSuchAccountError.name,
+                ends: false
+            )
+        }
+    }
+
+    @Test(arguments: Method.allCases) func `every other method is refused, whatever its parameters`(method: Method) {
+        guard !ForwardedCallFilter.methods.contains(method) else { return }
+        for parameters in [#"{"account":"work"}"#, #"{"account":"home"}"#, "{}", "7"] {
+            expectRefusal(
+                #"{"method":"\#(method.rawValue)","parameters":\#(parameters)}"#,
+                PermissionDeniedError.name,
+                ends: false
+            )
+        }
+    }
+
+    @Test func `two methods pass, and no more than two`() {
+        #expect(ForwardedCallFilter.methods == [.acquireToken, .reportRejected])
+        for name in [
+            "org.varlink.service.GetInfo", "io.authrefresh.acquiretoken", "io.authrefresh.AcquireToken ",
+            "io.authrefresh.AcquireToken\\u0000", "AcquireToken", "",
+        ] {
+            expectRefusal(
+                #"{"method":"\#(name)","parameters":{"account":"work"}}"#,
+                PermissionDeniedError.name,
+                ends: false
+            )
+        }
+    }
+
+    @Test(arguments: ["more", "oneway", "upgrade"]) func `calls of another kind are refused`(flag: String) {
+        for value in ["true", "1", "\"true\"", "{}"] {
+            expectRefusal(
+                #"{"method":"io.authrefresh.AcquireToken","\#(flag)":\#(value),"parameters":{"account":"work"}}"#,
+                Self.invalid,
+                ends: true
+            )
+        }
+    }
+
+    @Test func `of two members of one name neither counts`() {
+        for parameters in [
+            #"{"account":"work","account":"home"}"#, #"{"account":"home","account":"work"}"#,
+            #"{"account":"work","\u0061ccount":"home"}"#, #"{"account":"work","account":null}"#,
+        ] {
+            expectRefusal(
+                #"{"method":"io.authrefresh.AcquireToken","parameters":\#(parameters)}"#,
+                Self.invalid,
+                ends: false
+            )
+        }
+        for twice in [
+            #""method":"io.authrefresh.ExportGrant""#, #""m\u0065thod":"io.authrefresh.ExportGrant""#,
+            #""parameters":{"account":"home"}"#, #""parameters":null"#,
+        ] {
+            expectRefusal(
+                #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work"},\#(twice)}"#,
+                Self.invalid,
+                ends: true
+            )
+        }
+    }
+
+    @Test func `an account that stands deeper, or is no text, is none`() {
+        for parameters in [
+            #"{"x":{"account":"work"}}"#, #"[{"account":"work"}]"#, #"{"account":["work"]}"#, #"{"account":null}"#,
+            #"{"account":7}"#, "{}", "null", "\"work\"", #"{"account":"\ud800"}"#,
+        ] {
+            expectRefusal(
+                #"{"method":"io.authrefresh.AcquireToken","parameters":\#(parameters)}"#,
+                Self.invalid,
+                ends: false
+            )
+        }
+        expectRefusal(#"{"method":"io.authrefresh.AcquireToken"}"#, Self.invalid, ends: false)
+    }
+
+    @Test func `what is no call ends the connection`() {
+        let call = #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work"}}"#
+        for text in [
+            "", " ", "{", call + call, call + "\n" + call, call + "x", "[\(call)]", "null", "\"\"", "\u{FEFF}" + call,
+            String(repeating: "[", count: 10_000), #"{"method":7}"#, "{}",
+            #"{"parameters":{"account":"work"}}"#,
+            #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work","x":\#(String(repeating: "[", count: 40))"#
+                + String(repeating: "]", count: 40) + "}}",
+            #"{"x":[\#(String(repeating: "1,", count: 5000))1]}"#,
+        ] {
+            expectRefusal(text, Self.invalid, ends: true)
+        }
+    }
+
+    @Test func `bytes that are no text do not pass`() {
+        let before = Array(#"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work"#.utf8)
+        for bytes: [UInt8] in [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x84]] {
+            for after in [#""}}"#, #"","audience":"x"}}"#] {
+                guard case .refuse = filter.judge(before + bytes + Array(after.utf8)) else {
+                    Issue.record("passed: \(bytes)")
+                    continue
+                }
+            }
+            let elsewhere = before + Array(#"","audience":""#.utf8) + bytes + Array(#""}}"#.utf8)
+            guard case .refuse(let reply, _) = filter.judge(elsewhere) else {
+                Issue.record("passed: \(bytes)")
+                continue
+            }
+            #expect(reply.contains(Self.invalid))
+        }
+    }
+
+    @Test func `refusals tell of no account but the one that was asked for`() {
+        let call = #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"worg"}}"#
+        #expect(
+            judge(call)
+                == .refuse(
+                    reply: #"{"error":"io.authrefresh.NoSuchAccount","parameters":{"account":"worg"}}"# + "\0",
+                    endsConnection: false
+                )
+        )
+    }
+
+    @Test func `the daemon's replies pass, but not the name of another account`() {
+        let call = ForwardedCall(method: .acquireToken, account: "work", parameters: "{}")
+        #expect(
+            ForwardedReply.text(error: nil, parameters: #"{"a":1}"#, to: call) == #"{"parameters":{"a":1}}"# + "\0"
+        )
+        #expect(
+            ForwardedReply.text(error: "x.Y", parameters: "{}", to: call) == #"{"error":"x.Y","parameters":{}}"# + "\0"
+        )
+        let nearest = #"{"account":"work","nearest":"works"}"#
+        #expect(
+            ForwardedReply.text(error: NoSuchAccountError.name, parameters: nearest, to: call)
+                == #"{"error":"io.authrefresh.NoSuchAccount","parameters":{"account":"work"}}"# + "\0"
+        )
+    }
+}

@@ -1,0 +1,145 @@
+import Glibc
+import TestSupport
+import Testing
+import VarlinkClient
+
+@testable import authctl
+
+/// The relay alone, turned by hand, between callers and a daemon that are sockets of the test.
+@Suite struct TokenRelayTests {
+    private static let acquire =
+        #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work"}}"# + "\0"
+
+    private final class Stage {
+        let folder: TemporaryFolder
+        /// Where the relay's callers and the daemon's connect.
+        let (callers, daemon): (ForwardSocket, ForwardSocket)
+        let relay: TokenRelay
+
+        init() throws {
+            folder = try TemporaryFolder()
+            callers = try ForwardSocket(in: [folder.path])
+            daemon = try ForwardSocket(in: [folder.path])
+            let path = daemon.path
+            let connect: ForwardClient.Connect = { () throws(VarlinkClientError) in
+                try VarlinkConnection(path: path, replyBytesMax: ForwardingLimits().forwardedReplyBytesMax)
+            }
+            relay = TokenRelay(listener: callers.descriptor, accounts: ["work"], connect: connect)
+        }
+
+        /// Lets the relay do what there is to do.
+        func turn() {
+            var ready = relay.interests
+            while unsafe poll(&ready, nfds_t(ready.count), 0) > 0 {
+                relay.serve(ready[...])
+                ready = relay.interests
+            }
+        }
+
+        /// What the daemon gets for a call, and a connection to answer on.
+        func accept() throws -> Int32 {
+            let descriptor = Glibc.accept(daemon.descriptor, nil, nil)
+            guard descriptor >= 0 else { throw TestFault.system("accept", errno: errno) }
+            return descriptor
+        }
+    }
+
+    private func read(_ descriptor: Int32) -> String? {
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        let count = unsafe recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+        return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
+    }
+
+    private func write(_ text: String, to descriptor: Int32) -> Int {
+        let bytes = Array(text.utf8)
+        return unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+    }
+
+    @Test func `the daemon gets a call that is written anew`() throws {
+        let stage = try Stage()
+        let caller = try RawConnection(stage.callers.path)
+        try caller.send(#"{"x":{"y":1},"parameters":{"account":"work"},"method":"io.authrefresh.AcquireToken"}"# + "\0")
+        stage.turn()
+        let daemon = try stage.accept()
+        defer { close(daemon) }
+        #expect(read(daemon) == Self.acquire)
+        #expect(write("{\"parameters\":{\"accessToken\":\"t\"}}\0", to: daemon) > 0)
+        stage.turn()
+        #expect(try caller.receive() == #"{"parameters":{"accessToken":"t"}}"#)
+        // The connection was for this call.
+        #expect(read(daemon) == "")
+    }
+
+    /// No daemon of ours says as much.
+    @Test func `an endless reply ends the connection`() throws {
+        let stage = try Stage()
+        let caller = try RawConnection(stage.callers.path)
+        try caller.send(Self.acquire)
+        stage.turn()
+        let daemon = try stage.accept()
+        defer { close(daemon) }
+        var written = 0
+        while case let count = write(String(repeating: " ", count: 64 << 10), to: daemon), count > 0 {
+            written += count
+            stage.turn()
+        }
+        let longest = ForwardingLimits().forwardedReplyBytesMax
+        #expect((longest..<2 * longest).contains(written))
+        #expect(try caller.receive() == "")
+    }
+
+    @Test(arguments: ["", "{}", "x\0", "{\"parameters\":7}\0"]) func `a daemon that hangs up ends the connection`(
+        reply: String
+    ) throws {
+        let stage = try Stage()
+        let caller = try RawConnection(stage.callers.path)
+        try caller.send(Self.acquire)
+        stage.turn()
+        let daemon = try stage.accept()
+        _ = write(reply, to: daemon)
+        close(daemon)
+        stage.turn()
+        #expect(try caller.receive() == "")
+        // Nothing is left to be watched but the listening socket.
+        #expect(stage.relay.interests.count == 1)
+    }
+
+    @Test func `a caller that leaves takes its call with it`() throws {
+        let stage = try Stage()
+        do {
+            let caller = try RawConnection(stage.callers.path)
+            try caller.send(Self.acquire)
+            stage.turn()
+        }
+        stage.turn()
+        let daemon = try stage.accept()
+        defer { close(daemon) }
+        #expect(read(daemon) == Self.acquire)
+        #expect(read(daemon) == "")
+        #expect(stage.relay.interests.count == 1)
+    }
+
+    /// `forwardedClientsMax`, all of them with a call that the daemon has not answered yet.
+    @Test func `one too many waits until one is answered`() throws {
+        let stage = try Stage()
+        let most = ForwardingLimits().forwardedClientsMax
+        let callers = try RawConnection.open(most, to: stage.callers.path)
+        for caller in callers { try caller.send(Self.acquire) }
+        stage.turn()
+        let late = try RawConnection(stage.callers.path)
+        try late.send(Self.acquire)
+        stage.turn()
+        #expect(stage.relay.interests.count == 1 + 2 * most)
+        let daemon = try stage.accept()
+        defer { close(daemon) }
+        #expect(write("{}\0", to: daemon) > 0)
+        stage.turn()
+        #expect(try callers[0].receive() == #"{"parameters":{}}"#)
+        // The one that was answered wants nothing, and has made room.
+        #expect(try callers[0].receive() == "")
+        for _ in 1..<most { close(try stage.accept()) }
+        let last = try stage.accept()
+        defer { close(last) }
+        #expect(read(last) == Self.acquire)
+    }
+}
