@@ -127,6 +127,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var keptFields: [String: String]?
     package var person: Person?
     package var refreshTokenMissing: String?
+    package var tokenFile: TokenFileStatus?
 
     package init(
         account: String,
@@ -153,7 +154,8 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         subject: String? = nil,
         keptFields: [String: String]? = nil,
         person: Person? = nil,
-        refreshTokenMissing: String? = nil
+        refreshTokenMissing: String? = nil,
+        tokenFile: TokenFileStatus? = nil
     ) {
         self.account = account
         self.state = state
@@ -180,6 +182,22 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         self.keptFields = keptFields
         self.person = person
         self.refreshTokenMissing = refreshTokenMissing
+        self.tokenFile = tokenFile
+    }
+}
+
+/// The file that holds an account's token. The fields are described in `io.authrefresh.varlink`.
+package struct TokenFileStatus: Codable, Hashable, Sendable {
+    package var path: String
+    package var kind: String
+    package var writtenAtUSec: Int64?
+    package var trouble: String?
+
+    package init(path: String, kind: String, writtenAtUSec: Int64? = nil, trouble: String? = nil) {
+        self.path = path
+        self.kind = kind
+        self.writtenAtUSec = writtenAtUSec
+        self.trouble = trouble
     }
 }
 

@@ -20,6 +20,7 @@ enum StoreStatement: CaseIterable {
         resealToken
     case target, targets, firstTarget, eraseTarget, eraseTargets, eraseOldTargets
     case asideAmong, targetsAmong
+    case troubled, withTokenFile, ofTokenFile
     case ofPerson, derivedBySubject, derivedByActor, lackingSource, renameSubject, renameActor
 
     var sql: String {
@@ -119,6 +120,10 @@ enum StoreStatement: CaseIterable {
         case .eraseOldTargets:
             "DELETE FROM token_set WHERE account_id = ? AND access_wall_usec + access_lifetime_usec < ?"
         case .asideAmong: "SELECT account_id FROM set_aside WHERE account_id > ? AND account_id <= ?"
+        case .troubled:
+            "SELECT id FROM account WHERE phase IN ('backingOff', 'interactionRequired') AND id > ? ORDER BY id LIMIT ?"
+        case .withTokenFile: StoreStatement.withTokenFileText
+        case .ofTokenFile: StoreStatement.ofTokenFileText
         case .ofPerson:
             """
             SELECT id FROM account
@@ -157,6 +162,14 @@ enum StoreStatement: CaseIterable {
         """
     private static let leasedText = """
         SELECT id FROM account WHERE phase = 'refreshing' AND deadline_usec IS NOT NULL AND id > ? ORDER BY id LIMIT ?
+        """
+    // Any text is not less than the empty one. The planner takes a partial index only for the condition that it was made with.
+    private static let withTokenFileText = """
+        SELECT id FROM account WHERE \(Schema.tokenFile) IS NOT NULL AND \(Schema.tokenFile) >= ''
+        ORDER BY \(Schema.tokenFile) LIMIT ?
+        """
+    private static let ofTokenFileText = """
+        SELECT id, name FROM account WHERE \(Schema.tokenFile) IS NOT NULL AND \(Schema.tokenFile) = ? ORDER BY id LIMIT 2
         """
     private static let targetsText = "SELECT \(TokenTargetColumns.recordColumns) FROM token_set WHERE account_id = ?"
     private static let targetText = "\(targetsText) AND target = ?"
