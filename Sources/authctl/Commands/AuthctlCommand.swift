@@ -33,7 +33,8 @@ struct AuthctlCommand: ParsableCommand {
             StatusCommand.self, TokenCommand.self, RefreshCommand.self, WatchCommand.self, HistoryCommand.self,
             AccountCommand.self,
             LoginCommand.self, ChallengeCommand.self, CallbackCommand.self, WebSessionCommand.self, LogoutCommand.self,
-            ProviderCommand.self, StoreCommand.self, DoctorCommand.self, AgentCommand.self, InterfaceCommand.self,
+            ProviderCommand.self, StoreCommand.self, DoctorCommand.self, MetricsCommand.self, AgentCommand.self,
+            InterfaceCommand.self,
             VersionCommand.self,
         ]
     )
