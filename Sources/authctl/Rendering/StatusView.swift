@@ -200,7 +200,7 @@ struct StatusNote {
             title = "works, but the server left out of its access token some of what it granted"
             lines.append(("next", "the next refresh asks for all of it; if it stays so, sign in again"))
         case .fresh where status.tokenFile?.trouble != nil:
-            title = "works, but its token file is not as it should be"
+            title = "is fresh, but its token file is not as it should be"
         case .fresh, .refreshing, nil:
             return nil
         }
