@@ -130,6 +130,11 @@ package struct AccountSchedule {
         }
     }
 
+    /// The accounts that wait after a failure, or for a person, in the order of their numbers.
+    package func troubled(after id: AccountID = AccountID(0), limit: Int) throws(StoreError) -> [AccountID] {
+        try connection.read { db in try ids(.troubled, after: id, limit: limit, in: db) }
+    }
+
     private func ids(
         _ query: StoreStatement,
         after id: AccountID,

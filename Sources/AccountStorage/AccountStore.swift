@@ -138,6 +138,26 @@ package final class AccountStore {
         return accounts
     }
 
+    /// The accounts whose token stands in a file, in the order of the files' names.
+    package func accountsWithTokenFile(limit: Int) throws(StoreError) -> [AccountID] {
+        try connection.read { db in
+            let statement = try db.cachedStatement(sql: StoreStatement.withTokenFile.sql)
+            return try Int64.fetchAll(statement, arguments: [limit]).map(AccountID.init)
+        }
+    }
+
+    /// The account that has the token file of this name, leaving `other` out; nil if there is none.
+    package func owner(
+        ofTokenFile file: String,
+        besides other: AccountID?
+    ) throws(StoreError) -> (id: AccountID, name: String)? {
+        try connection.read { db in
+            let statement = try db.cachedStatement(sql: StoreStatement.ofTokenFile.sql)
+            let owners = try Row.fetchAll(statement, arguments: [file]).map { (AccountID($0[0]), $0[1] as String) }
+            return owners.first { $0.0 != other }
+        }
+    }
+
     /// One page of all accounts, ordered by the bytes of their names: those after `name`, or the first ones.
     package func entries(after name: String?, limit: Int) throws(StoreError) -> [AccountEntry] {
         try connection.read { db in try records.entries(.recordsAfterName, [name ?? "", limit], in: db) }

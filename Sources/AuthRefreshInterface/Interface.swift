@@ -15,6 +15,7 @@ package enum Interface {
 /// The methods of `io.authrefresh`.
 package enum Method: String, CaseIterable, Sendable {
     case getInfo = "io.authrefresh.GetInfo"
+    case getMetrics = "io.authrefresh.GetMetrics"
     case getStatus = "io.authrefresh.GetStatus"
     case listAccounts = "io.authrefresh.ListAccounts"
     case findAccount = "io.authrefresh.FindAccount"
@@ -83,6 +84,8 @@ package enum Limit: String, CaseIterable, Sendable {
     case subscribedAccounts
     /// Subscribers at once.
     case subscribers
+    /// Accounts whose token stands in a file.
+    case tokenFiles
     /// Bytes of the scopes, resources and audience of a token set.
     case tokenSetBytes
     /// Token sets of an account with a valid token, and those that are waited for.

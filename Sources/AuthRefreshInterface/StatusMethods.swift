@@ -128,6 +128,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var person: Person?
     package var refreshTokenMissing: String?
     package var signOutAtUSec: Int64?
+    package var tokenFile: TokenFileStatus?
 
     package init(
         account: String,
@@ -155,7 +156,8 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         keptFields: [String: String]? = nil,
         person: Person? = nil,
         refreshTokenMissing: String? = nil,
-        signOutAtUSec: Int64? = nil
+        signOutAtUSec: Int64? = nil,
+        tokenFile: TokenFileStatus? = nil
     ) {
         self.account = account
         self.state = state
@@ -183,6 +185,22 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         self.person = person
         self.refreshTokenMissing = refreshTokenMissing
         self.signOutAtUSec = signOutAtUSec
+        self.tokenFile = tokenFile
+    }
+}
+
+/// The file that holds an account's token. The fields are described in `io.authrefresh.varlink`.
+package struct TokenFileStatus: Codable, Hashable, Sendable {
+    package var path: String
+    package var kind: String
+    package var writtenAtUSec: Int64?
+    package var trouble: String?
+
+    package init(path: String, kind: String, writtenAtUSec: Int64? = nil, trouble: String? = nil) {
+        self.path = path
+        self.kind = kind
+        self.writtenAtUSec = writtenAtUSec
+        self.trouble = trouble
     }
 }
 

@@ -100,12 +100,13 @@ package final class BusConnection {
 
     /// Connects to `address`, nil meaning the system bus; no answer is waited for.
     ///
+    /// - Parameter isDirect: whether the other end is no bus, but who is spoken to.
     /// - Throws: `busUnavailable`.
-    package init(address: String?, context: AnyObject) throws(SystemdError) {
+    package init(address: String?, isDirect: Bool = false, context: AnyObject) throws(SystemdError) {
         var bus: OpaquePointer?
         let result =
             if let address {
-                unsafe Self.open(&bus, address: address)
+                unsafe Self.open(&bus, address: address, isDirect: isDirect)
             } else {
                 unsafe sd_bus_open_system(&bus)
             }
@@ -129,12 +130,12 @@ package final class BusConnection {
         close(descriptor)
     }
 
-    private static func open(_ bus: inout OpaquePointer?, address: String) -> Int32 {
+    private static func open(_ bus: inout OpaquePointer?, address: String, isDirect: Bool) -> Int32 {
         var result = unsafe sd_bus_new(&bus)
         guard result >= 0 else { return result }
         result = unsafe sd_bus_set_address(bus, address)
         guard result >= 0 else { return result }
-        result = unsafe sd_bus_set_bus_client(bus, 1)
+        result = unsafe sd_bus_set_bus_client(bus, isDirect ? 0 : 1)
         guard result >= 0 else { return result }
         return unsafe sd_bus_start(bus)
     }
@@ -201,6 +202,15 @@ extension BusMessage {
     package func append(_ number: Int32) {
         var value = number
         unsafe sd_bus_message_append_basic(message, CChar(SD_BUS_TYPE_INT32), &value)
+    }
+
+    package func append(_ number: UInt64) {
+        var value = number
+        unsafe sd_bus_message_append_basic(message, CChar(SD_BUS_TYPE_UINT64), &value)
+    }
+
+    package func append(_ texts: [String]) {
+        within(.array, "s") { for text in texts { append(text) } }
     }
 
     package func append(paths: [String]) {

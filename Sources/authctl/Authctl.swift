@@ -26,7 +26,7 @@ enum Authctl {
     private static func runParsed(_ arguments: [String]) throws(AuthctlError) {
         // What a shell asks for a completion is half a line: nothing to judge, and nothing to complain about.
         guard arguments.first != "---completion" else { return try ShellCompletion.answer(arguments) }
-        let arguments = try adoptLeadingSocket(arguments)
+        let arguments = TokenFileName.fillIn(try adoptLeadingSocket(arguments))
         try ArgumentCheck.check(arguments)
         var command: any ParsableCommand
         do {

@@ -76,7 +76,9 @@ struct Daemon {
             client: client,
             settings: configuration.settings,
             timebase: timebase,
-            changeLog: parts.changeLog
+            changeLog: parts.changeLog,
+            tokenFolder: paths.tokenFolder,
+            runtimeDirectory: paths.runtimeDirectory
         )
         let webSessions = WebSessions(executor: parts.executor, timebase: timebase)
         let machine = HostWatch(coordinator: coordinator, changeLog: parts.changeLog)

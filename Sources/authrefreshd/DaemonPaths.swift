@@ -10,6 +10,8 @@ struct DaemonPaths: Equatable, Sendable {
     var profileFolders: [String]
     /// Where callers connect.
     var socket: String
+    /// Where accounts' tokens stand in files: beside the socket.
+    var tokenFolder: String { DaemonPaths.folder(of: socket) + "/tokens" }
     var credentialsDirectory: String?
     /// `$XDG_RUNTIME_DIR`; nil if it is not set.
     var runtimeDirectory: String?

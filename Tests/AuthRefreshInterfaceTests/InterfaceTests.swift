@@ -24,12 +24,13 @@ import Testing
     @Test func `types agree with their wire types`() throws {
         #expect(
             description.members(.type).map(\.name) == [
-                "FailureReport", "TokenSetStatus", "IdToken", "ServiceUrl", "AccountStatus", "Person",
+                "FailureReport", "TokenSetStatus", "IdToken", "ServiceUrl", "AccountStatus", "TokenFileStatus",
+                "Person",
                 "AccountSettings",
                 "ManagedRegistration",
                 "ProviderVariable", "EndOfGrant", "ProviderNote", "PurposeScopes",
                 "ProviderProfile", "SignOutStep",
-                "StoreFinding", "Finding",
+                "StoreFinding", "Finding", "AccountExpiry",
             ]
         )
         for member in description.members(.type) {
@@ -49,6 +50,8 @@ import Testing
             case "SignOutStep": try shape.check(SignOutStep.self, member.fields, member.name)
             case "StoreFinding": try shape.check(StoreFinding.self, member.fields, member.name)
             case "Finding": try shape.check(Finding.self, member.fields, member.name)
+            case "TokenFileStatus": try shape.check(TokenFileStatus.self, member.fields, member.name)
+            case "AccountExpiry": try shape.check(AccountExpiry.self, member.fields, member.name)
             case "AccountSettings": try shape.check(AccountSettings.self, member.fields, member.name)
             default: Issue.record("the type \(member.name) has no wire type")
             }
@@ -73,6 +76,7 @@ import Testing
         }
         switch method {
         case .getInfo: try check(GetInfo.Parameters.self, GetInfo.Reply.self)
+        case .getMetrics: try check(GetMetrics.Parameters.self, GetMetrics.Reply.self)
         case .getStatus: try check(GetStatus.Parameters.self, GetStatus.Reply.self)
         case .listAccounts: try check(ListAccounts.Parameters.self, ListAccounts.Reply.self)
         case .findAccount: try check(FindAccount.Parameters.self, FindAccount.Reply.self)

@@ -61,6 +61,8 @@ struct WireShape {
         case "bool": value is Bool
         // A whole number is one too.
         case "float": value is Int && !(value is Bool)
+        case "[]int": value is [Int]
+        case "[string]int": value is [String: Int]
         // Any object is one whose fields may all be absent.
         default:
             value is [String: Any]

@@ -19,6 +19,7 @@ package final class DaemonProcess: Sendable {
     }
 
     package var pid: Int32 { program.pid }
+    package var isRunning: Bool { program.isRunning }
     /// The lines of its log so far.
     package var log: EventLog<String> { program.errors }
     package var logText: String { program.errorText }

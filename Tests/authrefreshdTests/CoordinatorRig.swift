@@ -34,7 +34,8 @@ final class CoordinatorRig: Sendable {
             client: client,
             settings: settings,
             timebase: try clock.timebase(),
-            changeLog: ChangeLog(logger: Logger(label: "test") { [log] _ in CollectingLogHandler(log: log) })
+            changeLog: ChangeLog(logger: Logger(label: "test") { [log] _ in CollectingLogHandler(log: log) }),
+            tokenFolder: folder.path + "/run/tokens"
         )
     }
 

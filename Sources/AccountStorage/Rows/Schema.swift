@@ -55,8 +55,20 @@ enum Schema {
         migrator.registerMigration("accounts by address") { db in
             try db.execute(sql: AddressTable.schema)
         }
+        // Nor here. A few accounts are asked for among a million: those in trouble, and those whose token stands in a file.
+        migrator.registerMigration("accounts in trouble, and with token files") { db in
+            try db.execute(
+                sql: """
+                    CREATE INDEX account_troubled ON account (id) WHERE phase IN ('backingOff', 'interactionRequired');
+                    CREATE INDEX account_token_file ON account (\(tokenFile)) WHERE \(tokenFile) IS NOT NULL;
+                    """
+            )
+        }
         return migrator
     }
+
+    /// The name of an account's token file, out of its settings; NULL if it has none, or if they are damaged.
+    static let tokenFile = "CASE WHEN json_valid(settings) THEN json_extract(settings, '$.tokenFile') END"
 
     /// Times are µs since 1970; of a `Moment` there are three: `_wall_usec`, `_boot_id`, `_boot_usec`.
     static let account = """

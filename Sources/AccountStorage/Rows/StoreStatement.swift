@@ -21,6 +21,7 @@ enum StoreStatement: CaseIterable {
     case target, targets, firstTarget, eraseTarget, eraseTargets, eraseOldTargets
     case asideAmong, targetsAmong
     case accountByAddress, addressesAfter
+    case troubled, withTokenFile, ofTokenFile
     case ofPerson, derivedBySubject, derivedByActor, lackingSource, renameSubject, renameActor
 
     var sql: String {
@@ -134,6 +135,10 @@ enum StoreStatement: CaseIterable {
                 WHERE earlier.url = account_url.url AND earlier.account_id < account_url.account_id)
             ORDER BY url LIMIT ?
             """
+        case .troubled:
+            "SELECT id FROM account WHERE phase IN ('backingOff', 'interactionRequired') AND id > ? ORDER BY id LIMIT ?"
+        case .withTokenFile: StoreStatement.withTokenFileText
+        case .ofTokenFile: StoreStatement.ofTokenFileText
         case .ofPerson:
             """
             SELECT id FROM account
@@ -172,6 +177,14 @@ enum StoreStatement: CaseIterable {
         """
     private static let leasedText = """
         SELECT id FROM account WHERE phase = 'refreshing' AND deadline_usec IS NOT NULL AND id > ? ORDER BY id LIMIT ?
+        """
+    // Any text is not less than the empty one. The planner takes a partial index only for the condition that it was made with.
+    private static let withTokenFileText = """
+        SELECT id FROM account WHERE \(Schema.tokenFile) IS NOT NULL AND \(Schema.tokenFile) >= ''
+        ORDER BY \(Schema.tokenFile) LIMIT ?
+        """
+    private static let ofTokenFileText = """
+        SELECT id, name FROM account WHERE \(Schema.tokenFile) IS NOT NULL AND \(Schema.tokenFile) = ? ORDER BY id LIMIT 2
         """
     private static let targetsText = "SELECT \(TokenTargetColumns.recordColumns) FROM token_set WHERE account_id = ?"
     private static let targetText = "\(targetsText) AND target = ?"

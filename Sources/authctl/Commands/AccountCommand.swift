@@ -11,7 +11,7 @@ struct AccountCommand: ParsableCommand {
         subcommands: [
             AccountAddCommand.self, AccountListCommand.self, AccountShowCommand.self, AccountEditCommand.self,
             AccountRenameCommand.self, AccountRemoveCommand.self, AccountImportCommand.self,
-            AccountExportCommand.self, AccountResumeCommand.self,
+            AccountExportCommand.self, AccountResumeCommand.self, AccountLinkCommand.self,
         ]
     )
 }

@@ -92,6 +92,7 @@ struct AccountEditCommand: ParsableCommand {
             patience: DaemonConnection.refreshPatience
         )
         try output.print(reply, or: SettingsView(settings: reply.settings, status: nil, time: .now).text)
+        TokenFileLine.warn(of: reply.settings, by: parameters.settings)
         // A grant covers what was asked for when it was given; a service account asks each time.
         guard parameters.settings.scopes != nil, reply.settings.grantType == nil, !output.json else { return }
         StandardError.note("next: authctl login \(PlainText.line(account)), which asks for the new scopes")

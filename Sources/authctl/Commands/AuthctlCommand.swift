@@ -47,7 +47,7 @@ struct AuthctlCommand: ParsableCommand {
                 subcommands: [
                     ExecCommand.self, GitCredentialCommand.self, DockerCredentialCommand.self,
                     KubeCredentialCommand.self, KubeconfigCommand.self, GoogleExecutableCommand.self,
-                    GoogleConfigCommand.self, ForwardCommand.self,
+                    GoogleConfigCommand.self, ForwardCommand.self, MetricsCommand.self,
                 ]
             ),
             CommandGroup(

@@ -229,7 +229,7 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Keep the token in a file of this name in $XDG_RUNTIME_DIR/authrefreshd/tokens.",
+            "Keep the token in a file of this name, or of the account's, in $XDG_RUNTIME_DIR/authrefreshd/tokens.",
             valueName: "name"
         )
     )

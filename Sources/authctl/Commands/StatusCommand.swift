@@ -50,7 +50,8 @@ struct StatusCommand: ParsableCommand {
         var daemon = try connection.connect()
         let statuses = try daemon.allStatuses(accounts: accounts)
         let time = LocalTime.now
-        let view = StatusView(accounts: statuses, time: time).render(.standardOutput)
+        var view = StatusView(accounts: statuses, time: time).render(.standardOutput)
+        if !accounts.isEmpty { view += statuses.compactMap { TokenFileLine.text($0, time) }.joined() }
         if accounts.isEmpty || output.json {
             let info = try daemon.ask(.getInfo, GetInfo.Parameters(), for: GetInfo.Reply.self)
             let answer = StatusAnswer(accounts: statuses, daemon: info)

@@ -40,6 +40,13 @@ struct LogoutAnswer: Encodable {
     }
 }
 
+/// Of `authctl account link-token-file`.
+struct TokenFileLinkAnswer: Encodable {
+    let path: String
+    let target: String
+    let settings: String
+}
+
 /// Of commands that make a file.
 struct FileAnswer: Encodable {
     let path: String

@@ -204,9 +204,12 @@ struct StatusNote {
         case .fresh where status.missingScopes != nil:
             title = "works, but the server left out of its access token some of what it granted"
             lines.append(("next", "the next refresh asks for all of it; if it stays so, sign in again"))
+        case .fresh where status.tokenFile?.trouble != nil:
+            title = "is fresh, but its token file is not as it should be"
         case .fresh, .refreshing, nil:
             return nil
         }
+        if let trouble = status.tokenFile?.trouble { lines.append(("file", trouble)) }
         if let missing = status.missingScopes { lines.append(("lacks", missing.joined(separator: " "))) }
         if let words = status.failure.flatMap(Wording.serverWords) { lines.append(("server", words)) }
         if let since = status.sinceUSec { lines.append(("since", time.both(since))) }

@@ -73,6 +73,7 @@ enum AccountChanges {
         let entry = try coordinator.records.entry(of: account)
         try coordinator.store.remove(account)
         coordinator.records.removed(account)
+        TokenFileSteps.concern([account], at: coordinator.timebase.now(), on: coordinator)
         coordinator.callers.forgetFailures(of: account)
         coordinator.stepUps.forget(account)
         coordinator.registrations.forget(account)

@@ -125,6 +125,8 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
     var storeKey = StoreKeyHome.file
     /// The browser that people sign in with, unless the account names one; nil: their own.
     var loginBrowser: String?
+    /// What is run when an account has changed; nil: nothing.
+    var changeCommand: ChangeCommand?
 
     /// The values of `store_key`.
     enum StoreKeyHome: String, CaseIterable, Sendable {
@@ -154,6 +156,9 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         case maxConnections = "max_connections"
         case storeKey = "store_key"
         case loginBrowser = "login_browser"
+        case onChange = "on_change"
+        case onChangeEvents = "on_change_events"
+        case onChangeTimeLimit = "on_change_time_limit"
     }
 
     /// - Throws: `DecodingError` at the key that is unknown, has the wrong type or a value that cannot be used.
@@ -187,6 +192,38 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
             LoginBrowser.isUsable($0) ? $0 : nil
         }
         guard maxAccounts >= 1 else { throw fields.error(Key.maxAccounts.rawValue, "must be at least 1") }
+        changeCommand = try Self.changeCommand(fields)
+    }
+
+    private static func changeCommand(_ fields: StrictFields) throws -> ChangeCommand? {
+        let (words, events): ([String]?, [String]?) = (
+            try fields.optional(Key.onChange.rawValue), try fields.optional(Key.onChangeEvents.rawValue)
+        )
+        let limit = try fields.converted(Key.onChangeTimeLimit.rawValue, "must be a time span from 1s to 10m") { text in
+            ProfileDuration(text).map(\.duration).flatMap { ChangeCommand.timeLimits.contains($0) ? $0 : nil }
+        }
+        for event in events ?? [] where !Announcement.wireNames.contains(event) {
+            let known = Announcement.wireNames.sorted().joined(separator: ", ")
+            throw fields.error(Key.onChangeEvents.rawValue, "'\(event)' is no event: \(known)")
+        }
+        guard let words else {
+            guard events == nil, limit == nil else {
+                throw fields.error(
+                    Key.onChange.rawValue,
+                    "is missing, to which on_change_events and on_change_time_limit belong"
+                )
+            }
+            return nil
+        }
+        guard let program = words.first, program.hasPrefix("/"), words.joined().utf8.count <= ChangeCommand.longest,
+            !words.contains(where: { $0.utf8.contains(0) })
+        else {
+            throw fields.error(
+                Key.onChange.rawValue,
+                "must be a list: the absolute path of a program, and its arguments; no shell reads it"
+            )
+        }
+        return ChangeCommand(words: words, events: events.map(Set.init), timeLimit: limit ?? .seconds(30))
     }
 }
 
@@ -225,7 +262,8 @@ struct LoadedConfiguration: Sendable {
             // As many callers as at the start may be connected, whatever the file says now.
             maxSubscribers: CallerLimits.subscribersMax(connections: (startedWith ?? file).maxConnections),
             usesSecretService: file.storeKey == .secretService,
-            loginBrowser: file.loginBrowser
+            loginBrowser: file.loginBrowser,
+            changeCommand: file.changeCommand
         )
     }
 

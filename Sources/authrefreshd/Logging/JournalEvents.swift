@@ -59,6 +59,9 @@ enum JournalEvent: CaseIterable {
     case logDropped
     case issuerBehind
     case issuerCaughtUp
+    case tokenFilesFailed
+    case tokenFilesWritten
+    case changeCommandFailed
 
     /// The field that carries the id.
     static let messageIDKey = "MESSAGE_ID"
@@ -119,6 +122,9 @@ enum JournalEvent: CaseIterable {
         case .logDropped: MessageID(0x7d2e_51c8_06fb_4a93, 0xb61f_c47a_0e95_d238)
         case .issuerBehind: MessageID(0x2b94_e06a_f1d7_4c58, 0x93ae_70cb_5d18_e264)
         case .issuerCaughtUp: MessageID(0xc5f0_183d_9e6b_47a2, 0xa84d_2671_b3fc_095e)
+        case .tokenFilesFailed: MessageID(0x47d0_b95e_2c18_4f6a, 0x9b3f_e650_18ad_72c4)
+        case .changeCommandFailed: MessageID(0x6e21_c3d8_90fa_4b57, 0x8d64_2be9_a715_f03c)
+        case .tokenFilesWritten: MessageID(0x93ae_06f1_d47c_4b25, 0xa1d8_5c3b_f207_6e9d)
         }
     }
 
@@ -129,13 +135,14 @@ enum JournalEvent: CaseIterable {
             .signInStarted, .signedIn, .signedInWithoutRefreshToken, .accountParked, .accountUnparked, .tokenRefreshed,
             .targetRefreshed, .signedOut, .clientSecretRenewed, .resumed, .networkUp, .configurationReloaded,
             .storeRekeyed, .storeRecovered, .socketRestored, .socketReturned, .descriptorsReturned, .keyReturned,
-            .issuerCaughtUp:
+            .issuerCaughtUp, .tokenFilesWritten:
             .notice
         case .refreshFailed, .idTokenRefused, .targetFailed, .outcomeUnknown, .interactionRequired, .misconfigured,
             .signInFailed, .refreshTokenExpiring, .signOutNear, .clientSecretEnding, .clockStepped, .networkDown,
             .staleAnswerDropped,
             .decisionRefused, .peerRefused, .oldKeyKept, .storeLocked, .storeLogLost, .machineUnwatched,
-            .descriptorsLimited, .logDropped, .issuerBehind:
+            .descriptorsLimited, .logDropped, .issuerBehind, .tokenFilesFailed,
+            .changeCommandFailed:
             .warning
         case .configurationRejected, .storeUnwritable, .accountDamaged, .rekeyStopped, .socketLost,
             .descriptorsExhausted, .keyGone:
@@ -198,6 +205,9 @@ enum JournalEvent: CaseIterable {
         case .logDropped: "log lines were dropped because the journal took none"
         case .issuerBehind: "the server cannot be kept up with, its accounts wait for their turn"
         case .issuerCaughtUp: "the server is kept up with again"
+        case .tokenFilesFailed: "a token file could not be written, retrying"
+        case .tokenFilesWritten: "all token files are written again"
+        case .changeCommandFailed: "the command of on_change was not run"
         case .machineUnwatched: "a part of the machine cannot be watched"
         }
     }

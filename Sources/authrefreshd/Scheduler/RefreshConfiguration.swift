@@ -11,6 +11,8 @@ struct RefreshConfiguration: Sendable {
     var usesSecretService = false
     /// The browser for accounts that name none; nil leaves it to whoever signs in.
     var loginBrowser: String?
+    /// What is run when an account has changed; nil: nothing.
+    var changeCommand: ChangeCommand?
 
     /// Profiles with settings of accounts in them, or what stands for those that cannot be, each read once; a bounded memory.
     private(set) var adapted: [ProfileChoice: ProviderProfile] = [:]

@@ -40,6 +40,11 @@ actor RefreshCoordinator {
     var stepUps = StepUps()
     var confirmations = Confirmations()
     var host = HostState()
+    var tokenFiles: TokenFiles
+    var changeCommands = ChangeCommands()
+    /// `$XDG_RUNTIME_DIR`, where the user's service manager is; nil if it is not set.
+    let runtimeDirectory: String?
+    var requestMetrics = RequestMetrics()
 
     let storeKeeping: StoreKeeping
 
@@ -57,7 +62,9 @@ actor RefreshCoordinator {
         client: OAuthClient,
         settings: RefreshConfiguration,
         timebase: Timebase,
-        changeLog: ChangeLog
+        changeLog: ChangeLog,
+        tokenFolder: String,
+        runtimeDirectory: String? = nil
     ) {
         self.executor = executor
         tokenReader = store.tokenReader
@@ -70,6 +77,8 @@ actor RefreshCoordinator {
         self.settings = settings
         self.timebase = timebase
         self.changeLog = changeLog
+        tokenFiles = TokenFiles(in: tokenFolder)
+        self.runtimeDirectory = runtimeDirectory
         startedAt = timebase.now().wall
     }
 
@@ -98,6 +107,7 @@ actor RefreshCoordinator {
         try DerivedAccounts.wakeLackingSource(on: self)
         StoreCopy.removeLeftovers(besides: store.path)
         take(try storeKeeping.resumeRekeying())
+        try TokenFileSteps.begin(on: self)
         wake()
     }
 
@@ -241,6 +251,8 @@ actor RefreshCoordinator {
         take(signIns.advance(at: now))
         if trouble == nil { take(signIns.unadded) }
         scheduler.forgetIdleGates(at: now)
+        TokenFileSteps.advance(at: now, on: self)
+        ChangeCommandSteps.runNext(at: now, on: self)
         // All answers are stored.
         if !scheduler.requests.areYoung, !scheduler.hasArrivals { host.allowSleep() }
         arm(at: now)
@@ -274,7 +286,10 @@ actor RefreshCoordinator {
         } catch {
             StoreFailures.note(error, at: now, on: self)
         }
-        deadlines += [callers.remaining(at: now), signIns.remaining(at: now)].map { $0.map { now.wall + $0 } }
+        deadlines += [
+            callers.remaining(at: now), signIns.remaining(at: now), tokenFiles.remaining(at: now),
+            changeCommands.remaining(at: now),
+        ].map { $0.map { now.wall + $0 } }
         if let trouble {
             deadlines.append(now.wall + trouble.remaining(at: now))
         } else if let timeToSleep = host.timeToSleep(at: now) {
@@ -394,6 +409,7 @@ actor RefreshCoordinator {
             AccountChanges.tellOfSettings(changedBy: decision, at: now, on: self)
             LifetimeQuestion.ask(after: decision, on: self)
         }
+        TokenFileSteps.follow(decisions, at: now, on: self)
         subscribers.send()
         if !decisions.isEmpty { showStatus(at: now) }
     }
@@ -493,6 +509,7 @@ actor RefreshCoordinator {
         let snapshot = snapshot(of: record, at: now)
         changeLog.record(announcement, of: snapshot, correlationID: correlationID)
         subscribers.publish(announcement, of: snapshot)
+        ChangeCommandSteps.note(announcement, of: snapshot, on: self)
     }
 }
 

@@ -14,6 +14,7 @@ struct SentRequest: Sendable {
     private let record: Record
     private let place: IssuerGate.Place
     private let correlationID: String
+    private let sentAt: Moment
 
     private var account: Account { record.account }
 
@@ -54,7 +55,8 @@ struct SentRequest: Sendable {
                 scopes: request.scopes,
                 record: record,
                 place: coordinator.scheduler.enter(record, target, limits: limits, at: now),
-                correlationID: pending.correlationID
+                correlationID: pending.correlationID,
+                sentAt: now
             )
             coordinator.host.delaySleep()
             pending.claims = request.claims
@@ -130,6 +132,7 @@ struct SentRequest: Sendable {
         // Nil if the grant was replaced meanwhile: what was asked for beyond the old one does not concern the new one.
         let pending = coordinator.scheduler.end(lease, of: record, outcome, at: place, correlationID, now: now)
         let claims = pending?.claims
+        coordinator.requestMetrics.note(outcome.failureClass, after: now.elapsed(since: sentAt))
         HostChanges.noteServerDate(outcome.serverDate, of: record.issuerID, on: coordinator)
         if let fault = outcome.idTokenFault {
             coordinator.changeLog.refusedIDToken(fault, of: account.name, correlationID: correlationID)
@@ -200,6 +203,13 @@ struct SentRequest: Sendable {
             if scopes != nil, failure.mayMeanScope { scope?.noteRefusal() }
         }
         return scope == account.grantFacts.scope ? nil : scope
+    }
+}
+
+extension RefreshOutcome {
+    /// Nil if it brought tokens.
+    fileprivate var failureClass: FailureClass? {
+        if case .failure(let failure) = result { failure.failureClass } else { nil }
     }
 }
 

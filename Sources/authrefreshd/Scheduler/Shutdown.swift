@@ -27,7 +27,7 @@ enum Shutdown {
         let isIdle =
             coordinator.scheduler.requests.isEmpty && coordinator.signIns.isEmpty && coordinator.records.areStored
             && coordinator.registrations.areStored && coordinator.storeKeeping.isIdle
-            && !coordinator.scheduler.hasArrivals
+            && !coordinator.scheduler.hasArrivals && coordinator.tokenFiles.isIdle
         guard let stopped = coordinator.lifecycle.end(ifIdle: isIdle) else { return }
         // Those at an issuer's gate.
         for account in coordinator.callers.accounts { coordinator.answerWaiters(of: account, with: .stopping) }

@@ -40,6 +40,7 @@ struct AccountCalls: DutyCalls {
                 status.subject = facts.subject
                 status.grantedScopes = facts.scope?.granted
                 status.keptFields = facts.keptFields.isEmpty ? nil : facts.keptFields
+                status.tokenFile = coordinator.tokenFiles.status(of: snapshot.account)
             }
             accounts.append(status)
             return WireJSON.encode(status).count
@@ -99,7 +100,10 @@ struct AccountCalls: DutyCalls {
         guard let updated = try stored(AccountChanges.update(snapshot.account.id, by: change, on: coordinator)) else {
             throw VarlinkError(NoSuchAccountError(account: asked.account))
         }
-        responder.reply(UpdateAccount.Reply(settings: AccountSettings(updated.account)))
+        // Whoever has named a file looks for it next.
+        coordinator.tokenFiles.whenSettled {
+            responder.reply(UpdateAccount.Reply(settings: AccountSettings(updated.account)))
+        }
     }
 
     /// What a caller wants changed; nil if the caller has to be looked up first.
@@ -115,6 +119,7 @@ struct AccountCalls: DutyCalls {
         let key = ClientKeys.newDPoPKey()
         let reader = SettingsReader(profiles: coordinator.settings.profiles, newDPoPKey: { key })
         let changed = try reader.account(account, changedBy: asked)
+        try TokenFileSteps.check(changed.delivery.file, of: account.id, on: coordinator)
         guard changed.registration.serviceGrant?.exchange == nil else {
             guard let program = try program(of: caller, for: changed.name) else { return nil }
             return SettingsChange(byOwner: { account in
@@ -153,13 +158,16 @@ struct AccountCalls: DutyCalls {
         return RenameAccount.Reply()
     }
 
-    func remove(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
-        -> RemoveAccount.Reply
-    {
+    /// Replies when the account's token file is gone.
+    func remove(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: RemoveAccount.Parameters.self)
         let id = try shownAccount(asked.account, on: coordinator).id
         try stored(AccountChanges.remove(id, on: coordinator))
-        return RemoveAccount.Reply()
+        coordinator.tokenFiles.whenSettled { responder.reply(RemoveAccount.Reply()) }
     }
 
     /// Goes through the named accounts, or a page of all of them.
@@ -220,6 +228,7 @@ struct AccountCalls: DutyCalls {
         guard try checkVisibility(of: asked.settings.allowedExecutables, from: caller) else { return }
         let grant = try asked.refreshToken.map { text throws(VarlinkError) in try checked(refreshToken: text) }
         var new = try draft(asked, hasGrant: grant != nil, on: coordinator)
+        try TokenFileSteps.check(new.delivery.file, of: nil, on: coordinator)
         guard try stored(Overview(of: coordinator)).accounts < coordinator.settings.maxAccounts else {
             throw VarlinkError(LimitExceededError(.accounts, maximum: coordinator.settings.maxAccounts))
         }

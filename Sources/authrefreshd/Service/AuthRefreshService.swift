@@ -60,6 +60,8 @@ struct AuthRefreshService: Sendable {
     ) throws(VarlinkError) {
         switch method {
         case .getInfo: responder.reply(try accounts.info(call, on: coordinator))
+        case .getMetrics:
+            responder.reply(try MetricsCalls(coordinator: self.coordinator).metrics(call, on: coordinator))
         case .getStatus: responder.reply(try accounts.status(call, on: coordinator))
         case .listAccounts: responder.reply(try accounts.list(call, on: coordinator))
         case .findAccount: responder.reply(try tools.findAccount(call, on: coordinator))
@@ -67,7 +69,7 @@ struct AuthRefreshService: Sendable {
         case .addAccount: try accounts.add(call, responder, from: caller, on: coordinator)
         case .updateAccount: try accounts.update(call, responder, from: caller, on: coordinator)
         case .renameAccount: responder.reply(try accounts.rename(call, on: coordinator))
-        case .removeAccount: responder.reply(try accounts.remove(call, on: coordinator))
+        case .removeAccount: try accounts.remove(call, responder, on: coordinator)
         case .importGrant: try grants.importGrant(call, responder, on: coordinator)
         case .exportGrant: try grants.exportGrant(call, responder, from: caller, on: coordinator)
         case .resumeAccount: try grants.resume(call, responder, on: coordinator)

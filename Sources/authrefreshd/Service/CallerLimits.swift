@@ -108,6 +108,22 @@ enum CallerLimits {
     /// How long a backup waits for that: a caller does nothing else first, and whoever has it open reads on without its name.
     static let backupKept = Duration.seconds(30)
 
+    /// Accounts whose token stands in a file: what is known of each file is held in memory, and their ends are looked through in each turn.
+    static let tokenFilesMax = 1_000
+    /// How long the file system may take over the token files that are to be written. It is tmpfs, where nothing takes long.
+    static let tokenFileTime = Duration.seconds(5)
+    /// How long after a failure token files are tried again, unless a refresh comes first.
+    static let tokenFileRetry = Duration.seconds(60)
+
+    /// Commands of `on_change` that run at the same time: each is a process, and a change of the network changes all accounts at once.
+    static let changeCommandsMax = 4
+    /// Accounts whose newest change waits for that; changes of others are not told.
+    static let changesWaitingMax = 1_000
+
+    /// Accounts that `GetMetrics` names: each is two series in a monitoring system, which are kept for weeks. Of more accounts only those
+    /// in trouble are named.
+    static let measuredAccountsMax = 1_000
+
     /// Findings that one check of the store tells, and keeps until it is over; more are counted only. A store with so many has
     /// one cause, and one way out.
     static let findingsMax = 1_000

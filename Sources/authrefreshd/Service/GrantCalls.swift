@@ -148,7 +148,8 @@ struct GrantCalls: DutyCalls {
         // It goes on if the caller leaves: half of a sign-out is none.
         try beginServerCall(on: coordinator) { coordinator in
             var signOut = AccountSignOut(request, of: snapshot)
-            responder.reply(SignOut.Reply(await signOut.run(on: coordinator)))
+            let report = await signOut.run(on: coordinator)
+            coordinator.tokenFiles.whenSettled { responder.reply(SignOut.Reply(report)) }
         }
     }
 }

@@ -27,7 +27,7 @@ enum VarlinkParameters {
 
     private static func check(_ call: VarlinkCall, of method: Method) {
         switch method {
-        case .getInfo, .listProviders, .rekeyStore, .checkStore: break
+        case .getInfo, .getMetrics, .listProviders, .rekeyStore, .checkStore: break
         case .getStatus: reread(call, GetStatus.Parameters.self)
         case .listAccounts: reread(call, ListAccounts.Parameters.self)
         case .findAccount: reread(call, FindAccount.Parameters.self)

@@ -1,0 +1,57 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+internal import Terminal
+
+/// `authctl account link-token-file`.
+struct AccountLinkCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "link-token-file",
+        abstract: "Make a link to an account's token file where a program looks for one.",
+        discussion: """
+            The account needs a token file: 'authctl account edit ACCOUNT --token-file'. The link is made now, and at each log-in by \
+            the settings that are written to ~/.config/user-tmpfiles.d. Nothing that exists already is replaced. --remove removes both.
+
+            Examples:
+
+              authctl account link-token-file work $XDG_RUNTIME_DIR/bt_u$(id -u)
+              authctl account link-token-file work $XDG_RUNTIME_DIR/bt_u$(id -u) --remove
+            """
+    )
+
+    @Argument(help: "The account.", completion: DaemonCompletion.accounts)
+    var account: String
+
+    @Argument(help: "Where the link is to be: an absolute path.", completion: .file())
+    var path: String
+
+    @Flag(help: "Remove the link and its settings.")
+    var remove = false
+
+    @OptionGroup var output: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        guard path.hasPrefix("/"), path.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw .usage(message: "the link's path must be absolute, in one line", hint: nil)
+        }
+        var daemon = try connection.connect()
+        let asked = GetStatus.Parameters(accounts: [account])
+        guard let file = try daemon.ask(.getStatus, asked, for: GetStatus.Reply.self).accounts.first?.tokenFile else {
+            throw .usage(
+                message: "'\(PlainText.line(account))' has no token file",
+                hint: "authctl account edit \(PlainText.line(account)) --token-file"
+            )
+        }
+        let link = TokenFileLink(
+            account: account,
+            path: path,
+            target: file.path,
+            environment: Surroundings.real.environment
+        )
+        if remove { try link.remove() } else { try link.make() }
+        let answer = TokenFileLinkAnswer(path: path, target: file.path, settings: try link.settings)
+        let text = remove ? "removed '\(path)'\n" : "'\(path)' leads to '\(file.path)', now and after each log-in\n"
+        try output.print(answer, or: text)
+    }
+}

@@ -1,0 +1,44 @@
+internal import ArgumentParser
+internal import AuthRefreshInterface
+
+/// `authctl metrics`.
+struct MetricsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "metrics",
+        abstract: "Print figures for Prometheus: accounts by state, refreshes, failures, latency.",
+        discussion: """
+            The text is Prometheus's exposition format. With --output it goes into a file, which is replaced in one step and which \
+            every user may read: the textfile collector of node_exporter reads such a file. It holds account names, and no secret.
+
+            With more than 1000 accounts, only those that are retrying, misconfigured or need a person have figures of their own. \
+            Counters begin at 0 when the daemon starts.
+
+            Examples:
+
+              authctl metrics
+              authctl metrics --output /var/lib/node_exporter/authrefresh.prom
+              authctl metrics --json | jq .states
+            """
+    )
+
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp("Write to this file instead of standard output; it is replaced.", valueName: "file"),
+        completion: .file()
+    )
+    var output: String?
+
+    @OptionGroup var form: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        guard !form.json || output == nil else {
+            throw .usage(message: "'--output' takes the text format only", hint: "leave out '--json'")
+        }
+        var daemon = try connection.connect()
+        let metrics = try daemon.ask(.getMetrics, GetMetrics.Parameters(), for: GetMetrics.Reply.self)
+        guard let output else { return try form.print(metrics, or: MetricsText(metrics).text) }
+        try ReplacedFile.write(MetricsText(metrics).text, to: output)
+    }
+}

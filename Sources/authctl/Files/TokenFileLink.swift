@@ -1,0 +1,104 @@
+internal import Glibc
+
+/// A symbolic link to a token file, at a place where a program looks for one; the user's service manager makes it at each log-in
+/// (tmpfiles.d(5)).
+struct TokenFileLink {
+    let account: String
+    /// Where the link is, an absolute path.
+    let path: String
+    /// The token file, an absolute path.
+    let target: String
+    let environment: (String) -> String?
+
+    private static let mark = "# Made by 'authctl account link-token-file'."
+
+    /// The settings of tmpfiles.d, in the folder that the user's service manager reads.
+    var settings: String {
+        get throws(AuthctlError) {
+            let home = environment("HOME").map { $0 + "/.config" }
+            guard let folder = environment("XDG_CONFIG_HOME").flatMap({ $0.hasPrefix("/") ? $0 : nil }) ?? home else {
+                throw .usage(message: "there is no home folder", hint: "set HOME")
+            }
+            return folder + "/user-tmpfiles.d/authrefresh-\(account).conf"
+        }
+    }
+
+    /// Makes the link, now and for later.
+    ///
+    /// - Throws: `cannotCreateFile` if there is something else at its path, or in the place of the settings.
+    func make() throws(AuthctlError) {
+        let settings = try settings
+        try checkIsOurs(settings)
+        if unsafe symlink(target, path) != 0 {
+            let number = errno
+            guard number == EEXIST, Self.destination(of: path) == target else {
+                throw .cannotCreateFile(path: path, errno: number)
+            }
+        }
+        makeFolders(of: settings)
+        try ReplacedFile.write(
+            "\(Self.mark) It makes the link at each log-in.\nL \"\(field(path))\" - - - - \(field(target))\n",
+            to: settings
+        )
+    }
+
+    /// Removes the link, and its settings, if they are ours.
+    ///
+    /// - Throws: `cannotCreateFile` for what is not.
+    func remove() throws(AuthctlError) {
+        let settings = try settings
+        try checkIsOurs(settings)
+        if let destination = Self.destination(of: path) {
+            guard destination == target else { throw .cannotCreateFile(path: path, errno: EEXIST) }
+            guard unsafe unlink(path) == 0 else { throw .cannotCreateFile(path: path, errno: errno) }
+        }
+        guard unsafe unlink(settings) == 0 || errno == ENOENT else {
+            throw .cannotCreateFile(path: settings, errno: errno)
+        }
+    }
+
+    private func checkIsOurs(_ settings: String) throws(AuthctlError) {
+        guard let file = unsafe fopen(settings, "re") else {
+            guard errno == ENOENT else { throw .cannotCreateFile(path: settings, errno: errno) }
+            return
+        }
+        defer { unsafe fclose(file) }
+        var start = [UInt8](repeating: 0, count: Self.mark.utf8.count)
+        let count = unsafe fread(&start, 1, start.count, file)
+        guard start[..<count].elementsEqual(Self.mark.utf8) else {
+            throw .cannotCreateFile(path: settings, errno: EEXIST)
+        }
+    }
+
+    private func makeFolders(of file: String) {
+        let parts = file.split(separator: "/").dropLast()
+        for end in parts.indices {
+            unsafe mkdir("/" + parts[...end].joined(separator: "/"), 0o700)
+        }
+    }
+
+    /// As a field of tmpfiles.d: the runtime folder by its specifier, for it is another one after the next boot.
+    private func field(_ path: String) -> String {
+        var (text, rest) = ("", path[...])
+        if let folder = environment("XDG_RUNTIME_DIR"), folder.hasPrefix("/"), path.hasPrefix(folder + "/") {
+            text = "%t"
+            rest = path.dropFirst(folder.count)
+        }
+        for character in rest {
+            switch character {
+            case "%": text += "%%"
+            case "\\", "\"": text += "\\\(character)"
+            default: text.append(character)
+            }
+        }
+        return text
+    }
+
+    /// Nil if there is no symbolic link.
+    private static func destination(of path: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink(path, &bytes, bytes.count)
+        guard count >= 0 else { return nil }
+        return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,23 @@
+internal import AuthRefreshInterface
+internal import Terminal
+internal import TextEncodings
+
+/// What is said of an account's token file.
+enum TokenFileLine {
+    /// Where it is and when it was written, a line with its newline; nil if the account has none.
+    static func text(_ status: AccountStatus, _ time: LocalTime) -> String? {
+        guard let file = status.tokenFile else { return nil }
+        let written = file.writtenAtUSec.map { "written \(time.both($0))" } ?? "not there now"
+        return PlainText.line("\(status.account): token file \(file.path), \(written)") + "\n"
+    }
+
+    /// Says that the account's list does not hold for a file.
+    static func warn(of settings: AccountSettings, by change: AccountSettings) {
+        let hasList = settings.allowedUnits != nil || settings.allowedExecutables != nil
+        let isNew = change.tokenFile != nil || change.allowedUnits != nil || change.allowedExecutables != nil
+        guard hasList, isNew, let file = settings.tokenFile else { return }
+        StandardError.warn(
+            "every process of yours can read the token file '\(PlainText.line(file))', also those that are not on the account's list"
+        )
+    }
+}

@@ -1,0 +1,77 @@
+internal import Logging
+internal import RefreshCore
+internal import Systemd
+
+/// What the coordinator does for the command of the configuration.
+enum ChangeCommandSteps {
+    /// Has the command run for what happened to an account, if there is one.
+    static func note(
+        _ announcement: Announcement,
+        of snapshot: AccountSnapshot,
+        on coordinator: isolated RefreshCoordinator
+    ) {
+        guard let command = coordinator.settings.changeCommand, let news = AccountNews(announcement, of: snapshot),
+            command.isWanted(news.event)
+        else { return }
+        if !coordinator.changeCommands.add(news, of: snapshot.account.id) {
+            fail("more than \(CallerLimits.changesWaitingMax) accounts' changes wait", on: coordinator)
+        }
+        // Not in the midst of what is being told.
+        coordinator.later { runNext(at: $0.timebase.now(), on: $0) }
+    }
+
+    /// Starts what may be started.
+    static func runNext(at now: Moment, on coordinator: isolated RefreshCoordinator) {
+        guard let command = coordinator.settings.changeCommand, !coordinator.isStopping else { return }
+        let next = coordinator.changeCommands.next(command, at: now)
+        guard !next.isEmpty else { return }
+        do throws(SystemdError) {
+            let units = try units(on: coordinator)
+            for unit in next { units.start(unit) }
+        } catch {
+            coordinator.changeCommands.giveUp()
+            fail("the user's service manager cannot be reached: \(error)", on: coordinator)
+        }
+    }
+
+    private static func units(on coordinator: isolated RefreshCoordinator) throws(SystemdError) -> TransientUnits {
+        if let units = coordinator.changeCommands.units { return units }
+        guard let folder = coordinator.runtimeDirectory else { throw .busUnavailable(errno: noEntry) }
+        let units = try TransientUnits(
+            runtimeDirectory: folder,
+            queue: coordinator.queue,
+            onEvent: { [weak coordinator] event in coordinator?.later { take(event, on: $0) } },
+            onLost: { [weak coordinator] error in
+                coordinator?.later { coordinator in
+                    coordinator.changeCommands.giveUp()
+                    fail("the user's service manager cannot be reached: \(error)", on: coordinator)
+                }
+            }
+        )
+        coordinator.changeCommands.units = units
+        return units
+    }
+
+    /// ENOENT: where no folder is named, there is nothing in it.
+    private static let noEntry: Int32 = 2
+
+    private static func take(_ event: TransientUnits.Event, on coordinator: isolated RefreshCoordinator) {
+        switch event {
+        case .exists(let unit):
+            if let account = ChangeCommand.account(of: unit) { coordinator.changeCommands.existed(account) }
+        case .refused(let unit, let reason):
+            if let account = ChangeCommand.account(of: unit) { coordinator.changeCommands.ended(account) }
+            fail(reason, on: coordinator)
+        case .removed(let unit):
+            guard let account = ChangeCommand.account(of: unit) else { return }
+            coordinator.changeCommands.ended(account)
+            coordinator.changeCommands.works()
+        }
+        runNext(at: coordinator.timebase.now(), on: coordinator)
+    }
+
+    private static func fail(_ reason: String, on coordinator: isolated RefreshCoordinator) {
+        guard coordinator.changeCommands.fails() else { return }
+        coordinator.changeLog.write(.changeCommandFailed, [JournalKey.error: "\(reason)"])
+    }
+}

@@ -1,0 +1,108 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import BlockingWork
+internal import Logging
+internal import RefreshCore
+internal import Varlink
+
+/// What the coordinator does for the token files.
+enum TokenFileSteps {
+    /// Makes the files that an earlier daemon had made, and removes those that nobody has any more.
+    static func begin(on coordinator: isolated RefreshCoordinator) throws(StoreError) {
+        coordinator.tokenFiles.sweep()
+        let accounts = try coordinator.store.accountsWithTokenFile(limit: CallerLimits.tokenFilesMax)
+        concern(accounts, at: coordinator.timebase.now(), on: coordinator)
+    }
+
+    /// Has the files follow what was decided and committed.
+    static func follow(_ decisions: [Decision], at now: Moment, on coordinator: isolated RefreshCoordinator) {
+        let concerned = decisions.lazy.map(\.record.account).filter {
+            $0.delivery.file != nil || coordinator.tokenFiles.contains($0.id)
+        }
+        concern(concerned.map(\.id), at: now, on: coordinator)
+    }
+
+    /// Removes tokens that have ended, and tries again what has failed.
+    static func advance(at now: Moment, on coordinator: isolated RefreshCoordinator) {
+        concern(coordinator.tokenFiles.due(at: now), at: now, on: coordinator)
+    }
+
+    /// Brings the files of these accounts up to date.
+    static func concern(_ accounts: [AccountID], at now: Moment, on coordinator: isolated RefreshCoordinator) {
+        for account in accounts { look(at: account, at: now, on: coordinator) }
+        runNext(on: coordinator)
+    }
+
+    private static func look(at account: AccountID, at now: Moment, on coordinator: isolated RefreshCoordinator) {
+        do throws(StoreError) {
+            guard let record = try coordinator.records.record(of: account) else {
+                return coordinator.tokenFiles.want(nil, nil, lack: nil, of: account) { nil }
+            }
+            let token = try TokenFileText(record, at: now, on: coordinator)
+            coordinator.tokenFiles.want(record.account.delivery.file, token?.content, lack: token?.lack, of: account) {
+                token?.text
+            }
+        } catch {
+            let file = coordinator.tokenFiles.file(of: account)
+            coordinator.tokenFiles.want(file, nil, lack: error.description, of: account) { nil }
+        }
+    }
+
+    /// The coordinator's queue waits for no file.
+    private static func runNext(on coordinator: isolated RefreshCoordinator) {
+        guard let batch = coordinator.tokenFiles.nextBatch() else { return }
+        coordinator.tokenFiles.work.run(true) {
+            batch.folder.carryOut(batch.jobs, keeping: batch.kept)
+        } then: { [weak coordinator] faults in
+            coordinator?.later { coordinator in
+                let news = coordinator.tokenFiles.ended(batch, faults, at: coordinator.timebase.now())
+                tell(news, on: coordinator)
+                runNext(on: coordinator)
+                coordinator.wake()
+            }
+        }
+    }
+
+    private static func tell(_ news: TokenFiles.News?, on coordinator: isolated RefreshCoordinator) {
+        switch news {
+        case nil: break
+        case .well: coordinator.changeLog.write(.tokenFilesWritten)
+        case .failed(let account, let reason):
+            var fields: Logger.Metadata = [JournalKey.error: "\(reason)"]
+            if let account, let record = try? coordinator.records.record(of: account) {
+                fields[JournalKey.account] = "\(record.account.name)"
+            }
+            coordinator.changeLog.write(.tokenFilesFailed, fields)
+        }
+    }
+
+    /// - Parameter account: who is to have `file`; nil: an account that is not there yet.
+    /// - Throws: `InvalidSettings` if the file is another account's, `LimitExceeded` if there are too many.
+    static func check(
+        _ file: TokenFile?,
+        of account: AccountID?,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) {
+        guard let file else { return }
+        let owner: (id: AccountID, name: String)?
+        do throws(StoreError) {
+            owner = try coordinator.store.owner(ofTokenFile: file.name, besides: account)
+        } catch {
+            throw VarlinkError(error)
+        }
+        if let owner {
+            throw VarlinkError(
+                InvalidSettingsError(
+                    field: "tokenFile",
+                    reason: "'\(file.name)' is the token file of '\(owner.name)'",
+                    hint:
+                        "--token-file NAME with another name, or authctl account edit \(owner.name) --clear token-file"
+                )
+            )
+        }
+        let isKnown = account.map { coordinator.tokenFiles.contains($0) } ?? false
+        guard isKnown || coordinator.tokenFiles.count < CallerLimits.tokenFilesMax else {
+            throw VarlinkError(LimitExceededError(.tokenFiles, maximum: CallerLimits.tokenFilesMax))
+        }
+    }
+}

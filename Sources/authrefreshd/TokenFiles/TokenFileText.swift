@@ -1,0 +1,80 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import JOSE
+internal import RefreshCore
+internal import StrictJSON
+internal import TextEncodings
+
+/// What an account's token file is to hold now.
+struct TokenFileText {
+    /// Nil: there is no token to write.
+    private(set) var content: TokenFiles.Content?
+    private(set) var text: Secret?
+    /// Why there is none, if it is not that the account has no valid token.
+    private(set) var lack: String?
+
+    /// Nil if the account has no file, or no valid token.
+    init?(_ record: Record, at now: Moment, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
+        let account = record.account
+        guard let file = account.delivery.file, record.state.phase != .signedOut, let times = record.state.accessToken,
+            times.remaining(at: now) > .zero
+        else { return nil }
+        content = TokenFiles.Content(file: file, issuedAt: times.issuedAt, lifetime: times.lifetime)
+        if file.kind == .id {
+            let skew = coordinator.host.clockSkew(of: record.issuerID, in: coordinator.store) ?? .zero
+            take(try coordinator.records.idToken(of: account.id), of: account, skew: skew, at: now)
+            return
+        }
+        guard let token = try coordinator.records.accessToken(of: account.id) else { return nil }
+        take(token, as: file.kind, until: times.expiresAt(at: now))
+    }
+
+    private mutating func take(_ token: AccessToken, as kind: TokenFile.Kind, until end: Timestamp) {
+        switch kind {
+        // The SDKs of AWS and Azure take the whole file for the token, a line break included; WLCG's discovery cuts blanks off.
+        case .access, .id: text = token.secret
+        case .json: text = Secret(Self.object(token, until: end) + "\n")
+        case .bearerHeader:
+            guard token.scheme == "Bearer" else {
+                return refuse("a token of the type '\(token.scheme)' cannot be presented by a header line alone")
+            }
+            let value = token.secret.reveal()
+            // RFC 6749 §A.12. A line break would begin another header.
+            guard value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+                return refuse("the token has characters in it that no header carries")
+            }
+            text = Secret("Authorization: Bearer \(value)\n")
+        }
+    }
+
+    /// As `authctl token --json` prints it.
+    private static func object(_ token: AccessToken, until end: Timestamp) -> String {
+        var object = JSONObjectText()
+        object.add("accessToken", JSONText.quote(token.secret.reveal()))
+        object.add("expiresAt", UTCStamp.text(end.microseconds).map(JSONText.quote))
+        object.add("expiresAtUSec", String(end.microseconds))
+        object.add("tokenType", JSONText.quote(token.scheme))
+        return object.text
+    }
+
+    private mutating func take(_ token: Secret?, of account: Account, skew: Duration, at now: Moment) {
+        guard account.registration.serviceGrant == nil else {
+            return refuse("the account acts for itself, and an ID token is about a person who signed in")
+        }
+        guard let token, let claims = try? IDToken(stored: token) else {
+            return refuse("there is no ID token: sign in with the scope 'openid'")
+        }
+        let rest = claims.expiresAt - (now.wall + skew)
+        guard rest > .zero, let file = content?.file, let issuedAt = content?.issuedAt else {
+            return refuse("the ID token has expired, and the last refresh brought no other: sign in again")
+        }
+        let lifetime = now.elapsed(since: issuedAt) + rest
+        content = TokenFiles.Content(file: file, issuedAt: issuedAt, lifetime: lifetime)
+        text = token
+    }
+
+    private mutating func refuse(_ reason: String) {
+        content = nil
+        lack = reason
+    }
+}

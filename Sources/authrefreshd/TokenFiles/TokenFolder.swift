@@ -1,0 +1,142 @@
+internal import Glibc
+internal import RefreshCore
+
+/// The folder of the token files. Its calls block where the file system does, so they belong into a piece of `BlockingWork`.
+///
+/// It is this user's and no symbolic link, so that nobody else has a say in what is written through it.
+struct TokenFolder: Sendable {
+    let path: String
+
+    enum Fault: Error, Hashable {
+        /// A system call's `errno`.
+        case failed(errno: Int32)
+        /// A symbolic link, a file, or another user's.
+        case notOurs
+        case hangs
+    }
+
+    /// What is to be done with a file.
+    struct Job: Sendable {
+        let name: String
+        /// Nil: the file is removed.
+        let contents: Secret?
+    }
+
+    /// Begins the name of a file that is not there in full yet; no account name begins so.
+    private static let unfinished = "."
+
+    /// Does `jobs`, and removes all files that are neither in them nor in `kept`.
+    ///
+    /// - Parameter kept: nil: other files stay.
+    /// - Returns: what went wrong, by the files' names.
+    func carryOut(_ jobs: [Job], keeping kept: Set<String>?) -> [String: Fault] {
+        let folder: Int32
+        do throws(Fault) {
+            guard let opened = try open(creating: jobs.contains { $0.contents != nil }) else { return [:] }
+            folder = opened
+        } catch {
+            return Dictionary(uniqueKeysWithValues: jobs.map { ($0.name, error) })
+        }
+        defer { close(folder) }
+        if let kept { sweep(folder, keeping: kept) }
+        var faults: [String: Fault] = [:]
+        for job in jobs {
+            do throws(Fault) {
+                if let contents = job.contents {
+                    try write(contents, to: job.name, in: folder)
+                } else {
+                    try remove(job.name, in: folder)
+                }
+            } catch {
+                faults[job.name] = error
+            }
+        }
+        return faults
+    }
+
+    /// - Returns: nil if there is no folder, and nobody wants one.
+    private func open(creating: Bool) throws(Fault) -> Int32? {
+        var folder = openFolder()
+        if folder < 0, errno == ENOENT {
+            guard creating else { return nil }
+            // Its own folder, too, if the socket's is gone.
+            let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+            unsafe mkdir(parent, 0o700)
+            guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .failed(errno: errno) }
+            folder = openFolder()
+        }
+        guard folder >= 0 else {
+            let number = errno
+            throw number == ENOTDIR || number == ELOOP ? .notOurs : .failed(errno: number)
+        }
+        var status = stat()
+        let isOurs = unsafe fstat(folder, &status) == 0 && status.st_uid == geteuid()
+        guard isOurs, status.st_mode & 0o077 == 0 || fchmod(folder, 0o700) == 0 else {
+            close(folder)
+            throw .notOurs
+        }
+        return folder
+    }
+
+    private func openFolder() -> Int32 {
+        unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    }
+
+    /// Whoever reads the file has the old token or the new one, never a part.
+    private func write(_ contents: Secret, to name: String, in folder: Int32) throws(Fault) {
+        let temporary = Self.unfinished + name
+        // Of a daemon that was killed.
+        unsafe unlinkat(folder, temporary, 0)
+        let file = unsafe openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .failed(errno: errno) }
+        var failure = unsafe contents.withBytes { unsafe Self.write($0, to: file) }
+        if close(file) != 0, failure == 0 { failure = errno }
+        if failure == 0, unsafe renameat(folder, temporary, folder, name) != 0 { failure = errno }
+        guard failure == 0 else {
+            unsafe unlinkat(folder, temporary, 0)
+            throw .failed(errno: failure)
+        }
+    }
+
+    /// - Returns: the `errno`; 0 if all is written.
+    private static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int32 {
+        var written = 0
+        while written < bytes.count {
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
+            let count = unsafe Glibc.write(file, rest.baseAddress, rest.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return errno }
+            written += count
+        }
+        return 0
+    }
+
+    private func remove(_ name: String, in folder: Int32) throws(Fault) {
+        guard unsafe unlinkat(folder, name, 0) == 0 || errno == ENOENT else { throw .failed(errno: errno) }
+    }
+
+    private func sweep(_ folder: Int32, keeping kept: Set<String>) {
+        // The listing closes what it is given.
+        guard let listing = unsafe fdopendir(dup(folder)) else { return }
+        var stale: [String] = []
+        while let entry = unsafe readdir(listing) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { start in
+                unsafe start.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != ".", name != "..", !kept.contains(name) { stale.append(name) }
+        }
+        unsafe closedir(listing)
+        for name in stale { unsafe unlinkat(folder, name, 0) }
+    }
+}
+
+extension TokenFolder.Fault: CustomStringConvertible {
+    /// The reason, in the words of a sentence about the file.
+    var description: String {
+        switch self {
+        case .failed(let number): unsafe String(cString: strerror(number))
+        case .notOurs: "its folder is a symbolic link, or another user's, or no folder"
+        case .hangs: "its file system does not answer"
+        }
+    }
+}

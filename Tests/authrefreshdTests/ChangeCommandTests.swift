@@ -1,0 +1,147 @@
+import AccountStorage
+import RefreshCore
+import Systemd
+import Testing
+
+@testable import authrefreshd
+
+/// The command that is run for changes: what it is told, and how many run at once.
+struct ChangeCommandTests {
+    private let command = ChangeCommand(words: ["/bin/tell", "$HOME"], timeLimit: .seconds(10))
+
+    private func at(_ seconds: Int64) -> Moment {
+        Moment(
+            wall: Timestamp(microseconds: 1_000_000_000_000 + seconds * 1_000_000),
+            boot: BootTime(bootID: 1, microseconds: seconds * 1_000_000)
+        )
+    }
+
+    private func news(_ announcement: Announcement = .added, _ number: Int64 = 7) throws -> AccountNews {
+        let account = Account(
+            id: AccountID(number),
+            name: try #require(AccountName("work")),
+            issuer: try Issuer(url: "https://login.example.com"),
+            registration: ClientRegistration(clientID: "app")
+        )
+        let snapshot = AccountSnapshot(account: account, state: RefreshState(), at: at(0))
+        return try #require(AccountNews(announcement, of: snapshot))
+    }
+
+    @Test func `the command is told of the change by its environment alone, and no token is in it`() throws {
+        let before = try #require(AccountName("old"))
+        let unit = command.unit(for: try news(.renamed(from: before)), of: AccountID(7))
+        #expect(unit.name == "authrefresh-on-change-7.service")
+        #expect(unit.command == ["/bin/tell", "$HOME"] && unit.timeLimitUSec == 10_000_000)
+        #expect(
+            unit.environment == [
+                "AUTHREFRESH_ACCOUNT": "work", "AUTHREFRESH_EVENT": "account-renamed",
+                "AUTHREFRESH_STATE": "signed-out",
+                "AUTHREFRESH_ISSUER": "https://login.example.com", "AUTHREFRESH_PREVIOUS_NAME": "old",
+            ]
+        )
+        #expect(try news(.removed).state == "removed")
+        #expect(ChangeCommand.account(of: unit.name) == AccountID(7))
+        #expect(ChangeCommand.account(of: "authrefreshd.service") == nil)
+    }
+
+    @Test func `a refresh that begins is told only if it is asked for`() {
+        #expect(!command.isWanted("refresh-started") && command.isWanted("token-refreshed"))
+        var chosen = command
+        chosen.events = ["refresh-started"]
+        #expect(chosen.isWanted("refresh-started") && !chosen.isWanted("token-refreshed"))
+    }
+
+    @Test func `of an account's changes one is told at a time, and of those that come meanwhile the newest`() throws {
+        var commands = ChangeCommands()
+        let account = AccountID(7)
+        let isTaken = commands.add(try news(.added), of: account)
+        #expect(isTaken)
+        let first = commands.next(command, at: at(0))
+        #expect(first.map { $0.environment["AUTHREFRESH_EVENT"] } == ["account-added"])
+        _ = commands.add(try news(.updated), of: account)
+        _ = commands.add(try news(.removed), of: account)
+        let early = commands.next(command, at: at(1))
+        #expect(early.isEmpty)
+        commands.ended(account)
+        let second = commands.next(command, at: at(2))
+        #expect(second.map { $0.environment["AUTHREFRESH_EVENT"] } == ["account-removed"])
+        commands.ended(account)
+        let none = commands.next(command, at: at(3))
+        #expect(none.isEmpty)
+    }
+
+    @Test func `a change that finds another daemon's command running waits for its end`() throws {
+        var commands = ChangeCommands()
+        let account = AccountID(7)
+        _ = commands.add(try news(), of: account)
+        let tried = commands.next(command, at: at(0))
+        #expect(tried.count == 1)
+        commands.existed(account)
+        let early = commands.next(command, at: at(1))
+        #expect(early.isEmpty)
+        commands.ended(account)
+        let again = commands.next(command, at: at(2))
+        #expect(again.count == 1)
+    }
+
+    @Test func `an end that nobody tells of is waited for no longer than the time limit allows`() throws {
+        var commands = ChangeCommands()
+        _ = commands.add(try news(), of: AccountID(7))
+        _ = commands.next(command, at: at(0))
+        #expect(commands.remaining(at: at(0)) == nil)
+        _ = commands.add(try news(), of: AccountID(7))
+        #expect(commands.remaining(at: at(1)) == .seconds(39))
+        let early = commands.next(command, at: at(39))
+        #expect(early.isEmpty)
+        let late = commands.next(command, at: at(40))
+        #expect(late.count == 1)
+    }
+
+    @Test func `changes wait for changeCommandsMax, of each account the newest`() throws {
+        var commands = ChangeCommands()
+        for number in 1...Int64(CallerLimits.changesWaitingMax) {
+            let isTaken = commands.add(try news(), of: AccountID(number))
+            #expect(isTaken)
+        }
+        let isOneMoreTaken = commands.add(try news(), of: AccountID(.max))
+        #expect(isOneMoreTaken == false)
+        let isNewerTaken = commands.add(try news(.removed), of: AccountID(1))
+        #expect(isNewerTaken)
+        let first = commands.next(command, at: at(0))
+        #expect(first.count == CallerLimits.changeCommandsMax)
+        #expect(first.first?.environment["AUTHREFRESH_EVENT"] == "account-removed")
+        commands.ended(AccountID(2))
+        let fifth = commands.next(command, at: at(1))
+        #expect(fifth.map(\.name) == ["authrefresh-on-change-5.service"])
+    }
+
+    @Test func `what keeps commands from running is told once, until one has run`() {
+        var commands = ChangeCommands()
+        let told = [commands.fails(), commands.fails()]
+        commands.works()
+        #expect(told == [true, false])
+        let again = commands.fails()
+        #expect(again)
+    }
+
+    private func configuration(_ text: String) throws -> DaemonConfiguration {
+        try ConfigurationFile.decode(DaemonConfiguration.self, from: text, path: "/c.yaml")
+    }
+
+    @Test func `the command is a list that begins with an absolute path, and what belongs to it needs it`() throws {
+        let read = try configuration(
+            "on_change: [/bin/tell, a b]\non_change_events: [signed-out]\non_change_time_limit: 5m\n"
+        )
+        let expected = ChangeCommand(words: ["/bin/tell", "a b"], events: ["signed-out"], timeLimit: .seconds(300))
+        #expect(read.changeCommand == expected)
+        for (text, complaint) in [
+            ("on_change: [tell]", "absolute path"), ("on_change: []", "absolute path"),
+            ("on_change: /bin/tell", "on_change"), ("on_change_events: [signed-out]", "is missing"),
+            ("on_change: [/bin/tell]\non_change_events: [signed]", "'signed' is no event"),
+            ("on_change: [/bin/tell]\non_change_time_limit: 11m", "1s to 10m"),
+        ] {
+            let error = #expect(throws: ConfigurationError.self) { try configuration(text) }
+            #expect(error?.description.contains(complaint) == true, "\(text): \(String(describing: error))")
+        }
+    }
+}

@@ -1,0 +1,198 @@
+import AccountStorage
+import AuthRefreshInterface
+import Foundation
+import RefreshCore
+import Synchronization
+import TestSupport
+import Testing
+import Varlink
+
+@testable import authrefreshd
+
+/// The room of the token files by itself, and on a coordinator whose clock the test moves.
+struct TokenFilesTests {
+    private let one = AccountID(1)
+    private let two = AccountID(2)
+
+    private func at(_ seconds: Int64) -> Moment {
+        Moment(
+            wall: Timestamp(microseconds: 1_000_000_000_000 + seconds * 1_000_000),
+            boot: BootTime(bootID: 1, microseconds: seconds * 1_000_000)
+        )
+    }
+
+    private func want(_ name: String, at seconds: Int64, of account: AccountID, in files: inout TokenFiles) {
+        let file = TokenFile(name: name)
+        let content = TokenFiles.Content(file: file, issuedAt: at(seconds), lifetime: .seconds(100))
+        files.want(file, content, lack: nil, of: account) { Secret("\(name)-\(seconds)") }
+    }
+
+    private func jobs(_ batch: TokenFiles.Batch?) -> [String] {
+        (batch?.jobs ?? []).map { "\($0.name)=\($0.contents?.reveal() ?? "-")" }
+    }
+
+    @Test func `of each file the last wish counts, and batches follow one another`() throws {
+        var files = TokenFiles(in: "/nowhere")
+        want("a", at: 0, of: one, in: &files)
+        let batch1 = files.nextBatch()
+        let first = try #require(batch1)
+        #expect(jobs(first) == ["a=a-0"])
+        want("a", at: 10, of: one, in: &files)
+        want("a", at: 20, of: one, in: &files)
+        want("b", at: 20, of: two, in: &files)
+        let early = files.nextBatch()
+        #expect(early == nil)
+        let news = files.ended(first, [:], at: at(20))
+        #expect(news == nil)
+        let batch2 = files.nextBatch()
+        let second = try #require(batch2)
+        #expect(jobs(second) == ["a=a-20", "b=b-20"])
+        _ = files.ended(second, [:], at: at(21))
+        // What stands there already is not written again.
+        want("a", at: 20, of: one, in: &files)
+        let none = files.nextBatch()
+        #expect(none == nil && files.isIdle)
+        #expect(files.remaining(at: at(21)) == .seconds(99))
+        let due = files.due(at: at(120))
+        #expect(due == [one, two])
+    }
+
+    @Test func `a file that another account has is left alone, and an account that lets go of one has it removed`()
+        throws
+    {
+        var files = TokenFiles(in: "/nowhere")
+        want("a", at: 0, of: one, in: &files)
+        want("a", at: 0, of: two, in: &files)
+        let only = files.nextBatch()
+        #expect(jobs(only) == ["a=a-0"])
+        var others = TokenFiles(in: "/nowhere")
+        want("a", at: 0, of: one, in: &others)
+        let begun = others.nextBatch()
+        _ = others.ended(try #require(begun), [:], at: at(0))
+        want("b", at: 0, of: one, in: &others)
+        let both = others.nextBatch()
+        #expect(jobs(both) == ["a=-", "b=b-0"])
+    }
+
+    @Test func `a folder that hangs ends a batch after tokenFileTime, and whoever waits for it goes on`() throws {
+        #expect(CallerLimits.tokenFileTime < Waiter.timeLimit)
+        var files = TokenFiles(in: "/nowhere")
+        want("a", at: 0, of: one, in: &files)
+        let taken = files.nextBatch()
+        let batch = try #require(taken)
+        let count = Counter()
+        files.whenSettled { count.add() }
+        want("a", at: 1, of: one, in: &files)
+        // Its wish came after the batch began.
+        files.whenSettled { count.add() }
+        #expect(count.value == 0)
+        let news = files.ended(batch, nil, at: at(5))
+        #expect(news == .failed(one, "'/nowhere/a': its file system does not answer"))
+        #expect(count.value == 1)
+        let following = files.nextBatch()
+        let next = try #require(following)
+        let end = files.ended(next, [:], at: at(6))
+        #expect(end == .well)
+        #expect(count.value == 2)
+    }
+
+    private final class Counter: Sendable {
+        private let count = Mutex(0)
+        var value: Int { count.withLock(\.self) }
+        func add() { count.withLock { $0 += 1 } }
+    }
+
+    private func change(_ file: TokenFile?) -> SettingsChange {
+        SettingsChange(setting: { $0.delivery.file = file })
+    }
+
+    @Test func `a file that cannot be written is told once, and written after tokenFileRetry`() async throws {
+        try await withFreshAccount(isClockStopped: true) { rig, _, account in
+            let folder = await rig.inside { coordinator in
+                URL(fileURLWithPath: coordinator.store.path).deletingLastPathComponent().path + "/run/tokens"
+            }
+            let manager = FileManager.default
+            try manager.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try manager.removeItem(atPath: folder)
+            try Data().write(to: URL(fileURLWithPath: folder))
+            _ = try await AccountChanges.update(account, by: change(TokenFile(name: "w")), on: rig.coordinator)
+            try await rig.log.first("the failure") { $0.hasPrefix("a token file could not be written") }
+            try manager.removeItem(atPath: folder)
+            await rig.pass(CallerLimits.tokenFileRetry - .seconds(1))
+            #expect(!manager.fileExists(atPath: folder))
+            await rig.pass(.seconds(1))
+            try await rig.log.first("the success") { $0.hasPrefix("all token files are written again") }
+            #expect(manager.fileExists(atPath: folder + "/w"))
+        }
+    }
+
+    @Test func `one token file too many is told the limit tokenFiles`() async throws {
+        try await withFreshAccount { rig, _, account in
+            try await rig.inside { coordinator in
+                for number in 0..<CallerLimits.tokenFilesMax {
+                    coordinator.tokenFiles.want(
+                        TokenFile(name: "f\(number)"),
+                        nil,
+                        lack: nil,
+                        of: AccountID(Int64(1_000 + number))
+                    ) { nil }
+                }
+                let error = #expect(throws: VarlinkError.self) {
+                    try TokenFileSteps.check(TokenFile(name: "more"), of: account, on: coordinator)
+                }
+                #expect(error?.name.hasSuffix("LimitExceeded") == true)
+                // Whoever has one may have another.
+                try TokenFileSteps.check(TokenFile(name: "other"), of: AccountID(1_000), on: coordinator)
+            }
+        }
+    }
+
+    @Test func `metrics name all accounts, or of too many those in trouble`() async throws {
+        try await withFreshAccount { rig, issuer, _ in
+            let few = try await rig.inside { try MetricsCalls(coordinator: rig.coordinator).figures(on: $0) }
+            #expect(few.accounts.map(\.account) == ["work"])
+            #expect(few.requestsSucceeded == 1 && few.buckets.reduce(0, +) == 1)
+            #expect(few.states["fresh"] == 1 && few.requestsFailed["unreachable"] == 0)
+            try await rig.inside { coordinator in
+                let now = coordinator.timebase.now()
+                let failure = RefreshFailure(.unavailable, detail: FailureDetail(summary: "no"))
+                let accounts = try (0..<CallerLimits.measuredAccountsMax).map { number in
+                    var new = NewAccount(
+                        Account(
+                            name: try #require(AccountName("a\(number)")),
+                            issuer: try Issuer(url: "https://login.example.com"),
+                            registration: ClientRegistration(clientID: "app")
+                        ),
+                        createdAt: now.wall
+                    )
+                    if number == 7 {
+                        let kind = BackOff.Kind.transient
+                        let back = BackOff(failedAt: now, delay: .seconds(900), kind: kind, failure: failure)
+                        new.state = RefreshState(
+                            generation: Generation(1),
+                            phase: .backingOff(back),
+                            deadline: now.wall + .seconds(900)
+                        )
+                    }
+                    return new
+                }
+                _ = try coordinator.store.add(accounts)
+            }
+            let many = try await rig.inside { try MetricsCalls(coordinator: rig.coordinator).figures(on: $0) }
+            #expect(many.accounts.map(\.account) == ["a7"])
+            #expect(many.accounts.first?.state == "retrying")
+            #expect(many.states.values.reduce(0, +) == Int64(CallerLimits.measuredAccountsMax) + 1)
+            _ = issuer
+        }
+    }
+
+    @Test func `requests are counted by their outcome and their length`() {
+        var metrics = RequestMetrics()
+        metrics.note(nil, after: .milliseconds(50))
+        metrics.note(nil, after: .milliseconds(51))
+        metrics.note(.unavailable, after: .seconds(301))
+        #expect(metrics.succeeded == 2 && metrics.failed == [.unavailable: 1])
+        #expect(metrics.buckets == [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
+        #expect(metrics.total == .milliseconds(301_101))
+    }
+}
