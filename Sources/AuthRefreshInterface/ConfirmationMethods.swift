@@ -8,7 +8,7 @@ package enum ServeConfirmations {
     /// What it answers.
     package struct Reply: Codable, Hashable, Sendable {
         package var event: String
-        package var question: Int64?
+        package var question: String?
         package var account: String?
         package var executable: String?
         package var unit: String?
@@ -16,7 +16,7 @@ package enum ServeConfirmations {
 
         package init(
             event: String,
-            question: Int64? = nil,
+            question: String? = nil,
             account: String? = nil,
             executable: String? = nil,
             unit: String? = nil,
@@ -36,10 +36,10 @@ package enum ServeConfirmations {
 package enum AnswerConfirmation {
     /// What it is called with.
     package struct Parameters: Codable, Hashable, Sendable {
-        package var question: Int64
+        package var question: String
         package var answer: String
 
-        package init(question: Int64, answer: ConfirmationAnswer) {
+        package init(question: String, answer: ConfirmationAnswer) {
             self.question = question
             self.answer = answer.rawValue
         }

@@ -122,11 +122,11 @@ struct Agent: ~Copyable {
     }
 
     /// Brings the daemon what a person has said.
-    private func bring(_ answer: ConfirmationAnswer, to question: Int64) {
+    private func bring(_ answer: ConfirmationAnswer, to question: String) {
         do throws(VarlinkClientError) {
             var connection = try VarlinkConnection(path: socket)
             var parameters = JSONObjectText()
-            parameters.add("question", String(question))
+            parameters.add("question", JSONText.quote(question))
             parameters.add("answer", JSONText.quote(answer.rawValue))
             let method = Method.answerConfirmation.rawValue
             _ = try connection.call(method, parameters: parameters.text, timeoutMilliseconds: 5000)

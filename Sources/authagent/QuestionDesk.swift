@@ -3,7 +3,7 @@ internal import AuthRefreshInterface
 /// The questions whether a program may have an account's secrets, as they stand on the screen.
 struct QuestionDesk {
     /// The questions, by the numbers of their notifications.
-    private var shown: [UInt32: Int64] = [:]
+    private var shown: [UInt32: String] = [:]
 
     static let actions = [
         (key: ConfirmationAnswer.allowOnce.rawValue, label: "Allow once"),
@@ -19,21 +19,21 @@ struct QuestionDesk {
         return ("Give out a token of \(account)?", NotificationText.escaped("\(program)\(unit) asks for it."))
     }
 
-    mutating func noteShown(_ question: Int64, id: UInt32) {
+    mutating func noteShown(_ question: String, id: UInt32) {
         shown[id] = question
     }
 
     /// The question is answered, or nobody waits for it any more.
     ///
     /// - Returns: the notification that goes; nil if there is none.
-    mutating func noteWithdrawn(_ question: Int64) -> UInt32? {
+    mutating func noteWithdrawn(_ question: String) -> UInt32? {
         guard let id = shown.first(where: { $0.value == question })?.key else { return nil }
         shown[id] = nil
         return id
     }
 
     /// What a person has said by a button, or by closing the notification, which is a no; nil if it is no question's.
-    mutating func takeAnswer(id: UInt32, action: String?) -> (question: Int64, answer: ConfirmationAnswer)? {
+    mutating func takeAnswer(id: UInt32, action: String?) -> (question: String, answer: ConfirmationAnswer)? {
         guard let question = shown[id] else { return nil }
         let answer = action.map(ConfirmationAnswer.init(rawValue:)) ?? .deny
         guard let answer else { return nil }

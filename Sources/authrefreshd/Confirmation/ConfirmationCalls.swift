@@ -26,7 +26,8 @@ struct ConfirmationCalls: DutyCalls {
         let asked = try call.decodeParameters(as: AnswerConfirmation.Parameters.self)
         guard let answer = ConfirmationAnswer(rawValue: asked.answer) else { throw .invalidParameter("answer") }
         let now = coordinator.timebase.now()
-        return AnswerConfirmation.Reply(taken: coordinator.confirmations.answer(asked.question, answer, at: now))
+        guard let number = Int64(asked.question) else { return AnswerConfirmation.Reply(taken: false) }
+        return AnswerConfirmation.Reply(taken: coordinator.confirmations.answer(number, answer, at: now))
     }
 
     /// Has the user asked for a call that waits for it.
@@ -81,13 +82,13 @@ extension Confirmations.Notice {
         case .asked(let number, let question, let until):
             ServeConfirmations.Reply(
                 event: "asked",
-                question: number,
+                question: String(number),
                 account: question.account.text,
                 executable: question.program.executable,
                 unit: question.program.unit,
                 untilUSec: until.microseconds
             )
-        case .withdrawn(let number): ServeConfirmations.Reply(event: "withdrawn", question: number)
+        case .withdrawn(let number): ServeConfirmations.Reply(event: "withdrawn", question: String(number))
         }
     }
 }
