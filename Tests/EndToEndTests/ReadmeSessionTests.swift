@@ -3,12 +3,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The README's sign-ins, typed on a terminal at a server in the provider's costume: what it shows is what the programs print.
+/// The sign-ins on the page about them, typed on a terminal at a server in the provider's costume: what it shows is what the programs print.
 struct ReadmeSessionTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    @Test func `the first Google account signs in as the README shows`() async throws {
+    @Test func `the first Google account signs in as the page shows`() async throws {
         let client = DemoClient(id: "CLIENT", authentication: .basic(secret: "s3cret", form: .formEncoded))
         let policy = GrantPolicy(accessTokenLifetime: .seconds(3599))
         try await play("google", after: "The first Google account,", by: client, policy) { url, _ in
@@ -19,7 +19,7 @@ struct ReadmeSessionTests {
         }
     }
 
-    @Test func `the first Microsoft account signs in as the README shows`() async throws {
+    @Test func `the first Microsoft account signs in as the page shows`() async throws {
         let policy = GrantPolicy(accessTokenLifetime: .seconds(4500))
         try await play("microsoft", after: "The first Microsoft account,", by: DemoClient(id: "CLIENT"), policy) {
             url,
@@ -35,7 +35,7 @@ struct ReadmeSessionTests {
         }
     }
 
-    @Test func `the first Apple account signs in as the README shows`() async throws {
+    @Test func `the first Apple account signs in as the page shows`() async throws {
         let page = "https://me.example.org/back/"
         let client = DemoClient(id: "org.example.me", authentication: .signedPost, redirectURIs: [page])
         var policy = GrantPolicy()
@@ -51,7 +51,7 @@ struct ReadmeSessionTests {
 
     // MARK: the play
 
-    /// Plays the session of the README that comes after the line that begins with `heading`.
+    /// Plays the session of the page that comes after the line that begins with `heading`.
     ///
     /// - Parameter person: does what the person does at the address; what `opened` gives is what the browser was started with. What it
     ///   returns is pasted.
@@ -133,8 +133,9 @@ struct ReadmeSessionTests {
 
     /// The lines of the session, as they stand on the terminal.
     private func session(after heading: String) throws -> [String] {
-        let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
-        let lines = readme.split(separator: "\n", omittingEmptySubsequences: false)
+        let path = "Sources/authrefreshd/Documentation.docc/Accounts-and-signing-in.md"
+        let page = try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)
+        let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
         let start = try #require(lines.firstIndex { $0.hasPrefix(heading) || $0.contains(". " + heading) })
         let session = lines[start...].drop { !$0.hasPrefix("    $ ") }.prefix { $0.isEmpty || $0.hasPrefix("    ") }
         return session.map { String($0.dropFirst(4)) }

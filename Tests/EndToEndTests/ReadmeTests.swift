@@ -5,31 +5,40 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the README says is what the programs do.
+/// What the README and the pages for users say is what the programs do.
 struct ReadmeTests {
-    private let readme: String
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    private static let pages = ["Commands", "Recipes", "Operations", "Accounts-and-signing-in"]
+
+    /// All of them, one after the other.
+    private let text: String
 
     init() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
+        text = try ([readme] + Self.pages.map(Self.page)).joined(separator: "\n")
     }
 
-    @Test func `the README lists the commands that authctl has`() async throws {
+    private static func page(_ name: String) throws -> String {
+        let path = "Sources/authrefreshd/Documentation.docc/\(name).md"
+        return try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    @Test func `the page of the commands lists those that authctl has`() async throws {
         let help = try await DaemonStage().authctl("--help")
         let offered = help.output.split(separator: "\n").drop { !$0.hasSuffix("SUBCOMMANDS:") }
             .filter { !$0.hasPrefix("  See ") }
             // Descriptions go on further to the right.
             .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
             .compactMap { $0.split(separator: " ").first.map(String.init) }
-        let listed = readme.lines(after: "## Commands").prefix { !$0.hasPrefix("## ") }
+        let listed = text.lines(after: "## Commands").prefix { !$0.hasPrefix("## ") }
             .filter { $0.hasPrefix("    authctl ") }
             .compactMap { $0.split(separator: " ").dropFirst().first.map(String.init) }
         #expect(Set(listed) == Set(offered).subtracting(["help"]))
         #expect(!listed.isEmpty)
     }
 
-    @Test func `the README's commands work as a newcomer types them`() async throws {
+    @Test func `the commands of the README and the pages work as a newcomer types them`() async throws {
         let commands = commands
         // So that a README whose form this test no longer understands does not pass.
         #expect(commands.count >= 8)
@@ -75,40 +84,11 @@ struct ReadmeTests {
         }
     }
 
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/git"), "git is not installed"))
-    func `git gets a token by the recipe, keeps it nowhere, and nothing once there is none`() async throws {
-        let recipe = readme.lines(after: Self.gitLine).prefix {
-            !$0.isEmpty
-        }
-        .joined(separator: "\n")
-        try #require(recipe.contains("git config"))
-        try await withIssuer { issuer, url in
-            let stage = try DaemonStage()
-            let daemon = try await stage.start()
-            let grant = try await issuer.issueGrant(clientID: "app")
-            try await stage.add("work", issuer: url, grant: grant)
-            let token = try await stage.acquire("work").accessToken
-            let question = "printf 'protocol=https\nhost=git.example.org\n\n' | git credential fill"
-            // Twice: who follows the recipe again must not end up with another.
-            let first = try await shell(
-                "git config --global credential.helper store; \(recipe)\n\(recipe)\n\(question) | tee answer; "
-                    + "git credential approve < answer; git config --global --get-all credential.https://git.example.org.helper"
-                    + " | wc -l; cat .git-credentials",
-                on: stage
-            )
-            #expect(first.output.contains("username=oauth2\npassword=\(token)\n2"), "\(first)")
-            #expect(first.errors.contains(".git-credentials: No such file"), "\(first)")
-            _ = try await stage.authctl("logout", "work")
-            let second = try await shell(question, on: stage)
-            #expect(second.output == "")
-            #expect(second.end != .exited(0))
-            try await daemon.terminate()
-        }
-    }
-
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "python3 is not installed"))
     func `a call without varlinkctl gets a token`() async throws {
-        let lines = readme.lines(after: "    python3 -c '").prefix { !$0.isEmpty }.map { $0.dropFirst(4).description }
+        let lines = try Self.page("Protocol").lines(after: "    python3 -c '").prefix { !$0.isEmpty }.map {
+            $0.dropFirst(4).description
+        }
         let program = (["python3 -c '"] + lines).joined(separator: "\n")
         try #require(program.hasSuffix("\n'") && program.contains("AcquireToken"))
         try await withIssuer { issuer, url in
@@ -123,7 +103,7 @@ struct ReadmeTests {
     }
 
     @Test func `a script by the recipe ends if there is no token`() async throws {
-        let recipe = readme.lines(after: "A shell script, which ends if there is no token:").first ?? ""
+        let recipe = text.lines(after: "It ends if there is no token:").first ?? ""
         try #require(recipe.contains("eval"))
         // No daemon is there.
         let outcome = try await shell("\(recipe)\necho went on", on: DaemonStage())
@@ -141,19 +121,15 @@ struct ReadmeTests {
         return CommandOutcome(output: program.outputText, errors: program.errorText, end: end)
     }
 
-    /// The line before the recipe for git.
-    private static let gitLine =
-        "which would keep the token and answer with it when it has ended; one that is set afterwards still does:"
-
     private static let confidential = DemoClient(
         id: "ID",
         authentication: .basic(secret: "s3cret", form: .formEncoded),
         serviceScope: "deploy"
     )
 
-    /// The arguments of each `authctl` that stands in the README, in its order, but for patterns such as `[ACCOUNT…]`.
+    /// The arguments of each `authctl` that stands in the README and the pages, in their order, but for patterns such as `[ACCOUNT…]`.
     private var commands: [[String]] {
-        readme.matches(of: /authctl ([a-z].*?)(?:  |[#"`)\n])/).map { match in
+        text.matches(of: /authctl ([a-z].*?)(?:  |[#"`)\n])/).map { match in
             let words = match.1.split(separator: " ").map(String.init)
             // Nobody is there to sign in: a grant comes as it does from another tool.
             return words == ["login", "work"]

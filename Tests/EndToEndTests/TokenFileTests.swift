@@ -50,7 +50,7 @@ struct TokenFileTests {
     private func refresh(_ stage: DaemonStage) async throws -> String {
         let before = try await stage.status("work").tokenFile?.writtenAtUSec ?? 0
         let token = try await stage.acquire("work", force: true).accessToken
-        _ = try await status(stage) { $0.writtenAtUSec ?? 0 > before && $0.trouble == nil }
+        _ = try await status(stage) { $0.writtenAtUSec ?? 0 > before && $0.trouble == nil && content(stage) == token }
         return token
     }
 

@@ -99,8 +99,9 @@ struct TokenFiles {
         }.map(\.key).sorted()
     }
 
-    /// Files that nobody owns are removed with the next batch: an earlier daemon has left them.
-    mutating func sweep() { sweeps = true }
+    /// Files that nobody owns are removed with the next batch: an earlier daemon has left them. Without a folder there are none, and no
+    /// thread is woken for them.
+    mutating func sweep() { sweeps = folder.isThere }
 
     /// The file of an account is to have this content.
     ///

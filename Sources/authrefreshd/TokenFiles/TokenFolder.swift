@@ -25,6 +25,9 @@ struct TokenFolder: Sendable {
     /// Begins the name of a file that is not there in full yet; no account name begins so.
     private static let unfinished = "."
 
+    /// Whether there is anything of this name. It is beside the socket, which was made a moment ago: this does not block.
+    var isThere: Bool { unsafe faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 }
+
     /// Does `jobs`, and removes all files that are neither in them nor in `kept`.
     ///
     /// - Parameter kept: nil: other files stay.
