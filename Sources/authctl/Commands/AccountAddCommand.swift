@@ -24,23 +24,25 @@ struct AccountAddCommand: ParsableCommand {
             secret, what the tokens are for; each answer is checked at once. It tells what there is to know about the provider, as \
             'authctl provider show' does, and offers to sign in, as 'authctl login work --provider NAME' does.
 
-            The daemon asks the server whether it is the one. If the server cannot be reached, the account is added with a warning. If \
-            it is another one, or none at all, the account is not added (status 65). --offline leaves this out.
+            The daemon checks that the server is the issuer that you named. If the server cannot be reached, the \
+            account is added with a warning. If it is another issuer, or not an authorization server, the account is \
+            not added (status 65). --offline skips this check.
 
             --for takes the scopes of a purpose from the provider's profile: mail, calendar or files for google and microsoft.
 
-            With --register the server is asked for a client (RFC 7591): it has to offer that. 'authctl logout --forget' has \
-            it deleted again.
+            --register asks the server to register a client for this account (RFC 7591), if the server offers that. \
+            'authctl logout --forget' asks the server to delete the client again.
 
             Without a provider profile the account gets a redirect URI whose path no other server has, so that one server cannot \
             pass off another one's answer as its own. The command prints it: register it with the client. If another one is \
             registered already, name it with --redirect-uri; --require-iss trusts the server to name itself instead (RFC 9207).
 
-            With --grant it is a service account: the client obtains tokens for itself, at once and before each ends, and nobody \
-            signs in. Such an account stays one. 'authctl logout' erases its token, and 'authctl refresh' has it go on. \
-            client-credentials takes what the client proves itself by; jwt-bearer has its key sign whom the token is for, and \
-            takes Google's JSON key file as it comes, with the client id in it; token-exchange has the token of another account \
-            here exchanged for one of its own, for another audience or with less in it.
+            --grant adds a service account. Its client obtains tokens for itself, the first at once and the next \
+            before each expires; nobody signs in. It cannot become an ordinary account later. 'authctl logout' \
+            erases its token, and 'authctl refresh' starts it again. client-credentials uses the client's own secret \
+            or key. jwt-bearer signs, with the client's key, a statement of whom the token is for. It reads Google's \
+            JSON key file as it is, including the client id. token-exchange exchanges the token of another account \
+            here for a token of this one, for another audience or with fewer rights.
 
             Secrets are read from a file of mode 0600, from standard input ('-'), or typed on the terminal ('-'), \
             where they are not shown.

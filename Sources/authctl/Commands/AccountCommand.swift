@@ -164,9 +164,9 @@ struct AccountRemoveCommand: ParsableCommand {
         commandName: "remove",
         abstract: "Forget an account and its tokens.",
         discussion: """
-            The authorization server is not told, so the grant lives on there; 'authctl logout --revoke --forget' \
-            tells it. A client that 'authctl account add --register' made is deleted there with --deregister only. On a terminal \
-            it asks before a grant is lost; --yes answers beforehand.
+            This does not revoke the grant at the authorization server; 'authctl logout --revoke --forget' does. A \
+            client that 'authctl account add --register' registered is deleted at the server only with --deregister. \
+            On a terminal the command asks before a grant is lost; --yes skips the question.
 
             Examples:
 
@@ -228,8 +228,8 @@ struct AccountResumeCommand: ParsableCommand {
         commandName: "resume",
         abstract: "Use a parked account here again, after 'account export --move'.",
         discussion: """
-            Refreshes the grant at once, to find out whether it still works here. Do this only if no other machine uses the \
-            export: where the server rotates refresh tokens, two users of one grant end it.
+            Refreshes the grant at once, to check that it still works here. Do this only if no other machine uses \
+            the export: a server that rotates refresh tokens revokes a grant that two machines use.
 
             Examples:
 

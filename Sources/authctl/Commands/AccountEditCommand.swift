@@ -13,14 +13,14 @@ struct AccountEditCommand: ParsableCommand {
             --scope, --param, --provider-setting, --allow-unit and --allow-executable replace all of their kind. --clear empties a \
             setting: \(clearable.joined(separator: ", ")).
 
-            Provider settings are for one server: they are emptied if --issuer, --provider or --set leads to another one, unless \
-            --provider-setting gives new ones.
+            Provider settings belong to one server. They are emptied if --issuer, --provider or --set changes the \
+            server, unless --provider-setting gives new ones.
 
-            The client secret and the key are for one server, too: a change that leads to another one is refused, unless \
-            --keep-secret, --clear or a new one says what becomes of them.
+            The client secret and the key belong to one server, too. A change of the server is refused unless you \
+            say what to do with them: --keep-secret keeps them, --clear removes them, or give new ones.
 
-            An account with allowed units or executables can be edited and exported by those alone, and its tokens \
-            are theirs alone; without, every process of yours may.
+            If an account has allowed units or executables, only those can edit it, export it and get its tokens. \
+            Otherwise all your processes can.
 
             --confirm has the agent ask on the desktop before a program gets one of the account's tokens, its grant, or a change \
             of its settings. Without the agent ('systemctl --user start authrefresh-agent') such calls are refused.

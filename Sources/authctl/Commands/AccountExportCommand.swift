@@ -8,9 +8,10 @@ struct AccountExportCommand: ParsableCommand {
         commandName: "export",
         abstract: "Write an account with its secrets, to move it to another machine.",
         discussion: """
-            Prints a JSON document that 'authctl account import' reads. Where the server rotates refresh tokens, two users of \
-            one grant end it. So --move parks the account: its grant is kept here, and not refreshed. When the other machine \
-            has it, remove it here; if it stays here after all, 'authctl account resume' takes it back.
+            Prints a JSON document that 'authctl account import' reads. If the server rotates refresh tokens, it \
+            revokes a grant that two machines use. So --move parks the account: this machine keeps the grant but \
+            does not refresh it. When the other machine has the account, remove it here. If it should stay here \
+            after all, run 'authctl account resume'.
 
             Examples:
 

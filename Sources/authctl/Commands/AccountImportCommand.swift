@@ -12,14 +12,15 @@ struct AccountImportCommand: ParsableCommand {
             authctl account import [<account>] <file>
             """,
         discussion: """
-            The file may hold a refresh token and nothing else, a token endpoint's answer ({"refresh_token": ...}), \
-            Google's authorized_user file, or what 'authctl account export' wrote. The last makes the account, or changes \
-            the one of that name; Google's makes the account that is named, if there is none. '-' \
-            reads standard input, or asks for an account's refresh token on the terminal.
+            The file may hold only a refresh token, a token endpoint's answer ({"refresh_token": ...}), Google's \
+            authorized_user file, or an export by 'authctl account export'. An export adds its account, or changes \
+            the account of that name. Google's file adds the named account if it does not exist. '-' reads standard \
+            input, or asks for the account's refresh token on the terminal.
 
-            An account whose grant may still work keeps it until the server has taken the new one. If the server does not, \
-            the account stays as it was, settings included, and the exit status tells why: 65, 75 or 78. Any other account \
-            gets the grant at once, and the command waits for the first refresh: if that fails the grant stays imported, with the exit status 3, 75 or 78.
+            If the account's present grant may still work, it stays until the server has accepted the new one. If \
+            the server refuses the new one, nothing changes, settings included, and the exit status tells why: 65, \
+            75 or 78. Any other account gets the new grant at once, and the command waits for the first refresh. If \
+            that refresh fails, the grant stays imported and the exit status is 3, 75 or 78.
 
             Examples:
 

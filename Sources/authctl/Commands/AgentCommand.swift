@@ -7,9 +7,10 @@ struct AgentCommand: ParsableCommand {
         commandName: "agent",
         abstract: "Notify on the desktop when an account needs you, with a button that signs in.",
         discussion: """
-            One notification for each account, by the desktop's own notification server; it goes away when the account is well \
-            again. What is dismissed does not come back before the account needs you anew, and no more than three are shown \
-            at a time. The button runs 'authctl login'; if that fails, the notification comes back and says why.
+            Shows one notification for each account, with the desktop's own notification server. The notification \
+            disappears when the account works again. If you dismiss it, it comes back only when the account needs \
+            you again. At most three are shown at a time. The button runs 'authctl login'; if that fails, the \
+            notification comes back and says why.
 
             systemd starts it with the graphical session: systemctl --user status authrefresh-agent.
 

@@ -8,9 +8,10 @@ struct CallbackCommand: ParsableCommand {
         commandName: "callback",
         abstract: "Hand the address that a browser ended on to whoever waits for it.",
         discussion: """
-            The desktop calls it for the URI schemes of 'authctl login --flow scheme' and 'authctl web-session', and for the \
-            addresses that a page of your own hands on. The 'state' in the address says which sign-in it belongs to, or the address \
-            itself which web session; one that belongs to none is refused. What comes of it is told by the command that waits.
+            The desktop runs this command for the URI schemes of 'authctl login --flow scheme' and 'authctl \
+            web-session', and for addresses that your own web page passes on. The 'state' in the address identifies \
+            the sign-in; the address itself identifies a web session. An address that matches neither is refused. \
+            The command that waits prints the result.
 
             The code in the address is good for one exchange, and for nobody but the daemon that asked for it. Other users can \
             read what programs are started with: the address is wiped from there at once, and '-' reads it from standard \

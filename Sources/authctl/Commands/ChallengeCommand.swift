@@ -5,18 +5,20 @@ internal import AuthRefreshInterface
 struct ChallengeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "challenge",
-        abstract: "Say what a server answered to a token, and get what it wants.",
+        abstract: "Get the token that a server asked for when it refused one.",
         discussion: """
-            For the WWW-Authenticate header of an answer 401 or 403 (RFC 6750, RFC 9470, claims challenges of Microsoft Entra). \
-            A token that is not taken any more is replaced; claims are asked for by a refresh. Where only a person can help, \
-            by a second factor, a sign-in that is not so long ago, or more scopes, the account is interaction-required from then \
-            on, and the next 'authctl login' asks for just that. Its tokens are handed out as before. 'authctl refresh' \
-            takes the wish back.
+            Use it when a server refuses a token with 401 or 403. It reads the answer's WWW-Authenticate header (RFC \
+            6750, RFC 9470, claims challenges of Microsoft Entra). If the server no longer accepts the token, the \
+            daemon replaces it. If the server asks for claims, the daemon asks for them in a refresh. If the server \
+            wants a second factor, a more recent sign-in or more scopes, a person must act: the account becomes \
+            interaction-required, and the next 'authctl login' asks for exactly that. Until then its tokens are \
+            handed out as before. 'authctl refresh' cancels the request.
 
-            With --scope, --resource, --audience or --claims the token of that token set was not taken.
+            If the refused token came from a token set, name the set with --scope, --resource, --audience or \
+            --claims.
 
-            Exit status: 0 there is a token that may do better, 3 a person must sign in, 65 the header cannot be understood, or \
-            finds fault with the request itself.
+            Exit status: 0 there is a new token to try, 3 a person must sign in, 65 the header cannot be understood, \
+            or it says that the request itself is wrong.
 
             Examples:
 

@@ -15,9 +15,9 @@ struct DoctorCommand: ParsableCommand {
             A line for each finding, a mark first: all is well, a note, a warning (it works now, and will not for ever), an \
             error (it does not work). The line below says what to do. Findings are told as they come.
 
-            Exit status: 0 if nothing is worse than a note. Otherwise that of what is most urgent, of the warnings too: 69 the \
-            daemon must be started, 77 it does not serve this user, 3 a person must sign in, 78 something is set up wrong, \
-            75 it passes by itself.
+            Exit status: 0 if nothing is worse than a note. Otherwise the most urgent finding decides, warnings \
+            included: 69 the daemon must be started, 77 it does not serve this user, 3 a person must sign in, 78 \
+            something is set up wrong, 75 the problem goes away by itself.
 
             Examples:
 

@@ -5,12 +5,12 @@ internal import Terminal
 /// What `authctl login` takes to make an account that is not there yet. `authctl account add` has all settings.
 struct NewAccountOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Make the account if there is none: at this provider.", valueName: "name"),
+        help: ArgumentHelp("If the account does not exist, add it with this provider.", valueName: "name"),
         completion: DaemonCompletion.providers
     )
     var provider: String?
 
-    @Option(help: ArgumentHelp("The same: at this authorization server, an https URL.", valueName: "url"))
+    @Option(help: ArgumentHelp("If the account does not exist, add it with this authorization server, an https URL.", valueName: "url"))
     var issuer: String?
 
     @Option(help: ArgumentHelp("The tenant at the provider, for an account that is made.", valueName: "name"))

@@ -9,9 +9,9 @@ struct ForwardCommand: ParsableCommand {
         commandName: "forward",
         abstract: "Log in to another machine by ssh, and get tokens there.",
         discussion: """
-            On the other machine 'authctl token' and 'authctl challenge' work for the accounts that you name, and for nothing \
-            else: no other account, no status, no sign-in, no refresh token. It ends with the ssh connection. Whoever is root there can \
-            ask for tokens of these accounts for as long.
+            On the other machine 'authctl token' and 'authctl challenge' work for the accounts that you name. \
+            Nothing else works there: no other account, no status, no sign-in, no refresh token. Access ends with \
+            the ssh connection. Until then, root on that machine can ask for tokens of these accounts, too.
 
             ssh forwards a socket of its own for this, not the daemon's. There it is /tmp/authctl-..., open to your user only, and \
             AUTHREFRESH_SOCKET names it. That machine needs authctl, but no daemon; sshd has to allow forwarding \

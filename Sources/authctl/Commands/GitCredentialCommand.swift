@@ -7,10 +7,10 @@ struct GitCredentialCommand: ParsableCommand {
         commandName: "git-credential",
         abstract: "Be git's credential helper.",
         discussion: """
-            git starts it by itself once 'credential.helper' is 'authctl'. It takes the account whose address covers the longest \
-            part of the repository's; git tells it the path only with 'credential.useHttpPath'. Where no account \
-            fits it says nothing, and git asks its next helper. A token that the server refused is reported, so that the \
-            next command has a new one.
+            git runs it by itself once 'credential.helper' is 'authctl'. It uses the account whose address (account \
+            edit --url) is the longest match for the repository's address. git passes the path only with \
+            'credential.useHttpPath'. If no account matches, it prints nothing and git asks its next helper. If the \
+            server refuses a token, git reports that, and the next command gets a new token.
 
             If somebody has to sign in first, git is told to stop, and standard error has the command to type. No token goes to an \
             http:// address that is not on this machine.

@@ -7,10 +7,10 @@ struct GoogleExecutableCommand: ParsableCommand {
         commandName: "google-executable",
         abstract: "Answer Google's client libraries with a token (workload and workforce identity federation).",
         discussion: """
-            Google's libraries start it by themselves, as the file says that 'authctl google-config' prints, once \
-            GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 is set. It prints the account's ID token as the answer of an \
-            executable-sourced credential. A failure is such an answer, too, with exit status 0: the libraries show the message of \
-            no other.
+            Google's libraries run this command by themselves when they use the file that 'authctl google-config' \
+            prints, and GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 is set. It prints the account's ID token as the \
+            answer of an executable-sourced credential. A failure is printed as such an answer, too, with exit \
+            status 0, because the libraries show the message only then.
 
             It never asks anything on the terminal, and writes no file: the daemon keeps the token.
 

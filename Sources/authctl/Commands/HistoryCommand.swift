@@ -9,9 +9,9 @@ struct HistoryCommand: ParsableCommand {
         commandName: "history",
         abstract: "Show how an account has fared: refreshes, outages, sign-ins.",
         discussion: """
-            A character for each of the last hours, then what happened, the last at the end. What repeats itself is one line. It is \
-            read from your journal (journalctl --user -u authrefreshd), which keeps what it has room for; an hour of which \
-            the journal tells nothing is blank.
+            Prints one character for each of the last hours, then the events, the newest at the end. Repeated events \
+            share one line. The source is your journal (journalctl --user -u authrefreshd), which drops old entries \
+            when its space is used up. An hour without journal entries is blank.
 
             An hour shows the worst that it has seen: a refresh that failed and succeeded a minute later makes it 'retrying'.
 

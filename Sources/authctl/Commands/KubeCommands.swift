@@ -8,10 +8,10 @@ struct KubeCredentialCommand: ParsableCommand {
         commandName: "kube-credential",
         abstract: "Answer kubectl and other Kubernetes clients with a token.",
         discussion: """
-            Prints an ExecCredential (client.authentication.k8s.io) in the version that KUBERNETES_EXEC_INFO asks for, v1 or \
-            v1beta1, with the account's ID token and when it expires. kubectl, k9s, helm and all programs on client-go \
-            start it by themselves, once 'authctl kubeconfig' has told them to. It never asks anything on the terminal: \
-            who has to sign in is told so on standard error.
+            Prints an ExecCredential (client.authentication.k8s.io) with the account's ID token and its expiry time, \
+            in the version that KUBERNETES_EXEC_INFO asks for, v1 or v1beta1. kubectl, k9s, helm and all programs on \
+            client-go run this command by themselves once you have set up the output of 'authctl kubeconfig'. It \
+            never asks anything on the terminal. If somebody has to sign in, it says so on standard error.
 
             Examples:
 

@@ -8,37 +8,41 @@ struct LoginCommand: ParsableCommand {
         commandName: "login",
         abstract: "Sign in: bring a person, a browser and the authorization server together.",
         discussion: """
-            With --provider or --issuer the account is made first, if there is none of its name; on a terminal, what is missing is asked \
-            for. At the end it shows what to put into the programs that are to have its tokens.
+            If no account has this name, --provider or --issuer adds it first; on a terminal, authctl asks for what \
+            is missing. At the end authctl shows what to put into the programs that will use the account's tokens.
 
             Says which host the browser will show, opens it, and waits for its answer on a loopback port. The address that the \
             browser ended on can be pasted at any time instead. Over SSH and without a display nothing is opened: a code \
             is typed on any device, or the address is pasted.
 
-            --flow: 'browser', back by a loopback port; 'scheme', back by a URI scheme, for which the desktop is told once to \
-            call 'authctl callback'; 'device', a code typed on any device; 'paste', back by paste.
+            --flow says how the answer comes back. 'browser': through a loopback port. 'scheme': through a URI \
+            scheme; the desktop is set up once to call 'authctl callback' for it. 'device': you type a code on any \
+            device. 'paste': you paste the address.
 
-            --private opens a private window of Firefox, Chromium, Chrome, Brave, Vivaldi or Edge, of the default browser \
-            if there is one, and refuses if it cannot. It shares the cookies of other private windows that are open; with \
-            --temporary-profile it shares nothing; that window closes with the sign-in, and \
-            closing it cancels. Of any other window no program can tell that it was closed: Ctrl-C cancels then.
+            --private opens a private window of Firefox, Chromium, Chrome, Brave, Vivaldi or Edge. It uses the \
+            default browser if it is one of these. If no browser can open a private window, the command fails. A \
+            private window shares the cookies of other open private windows. With --temporary-profile the window \
+            shares nothing. It closes when the sign-in is over, and closing it cancels the sign-in. authctl cannot \
+            notice that any other window was closed: press Ctrl-C to cancel.
 
-            The browser is the one that --browser names, else the account's (account edit --login-browser), else login_browser of \
-            the configuration, else BROWSER, else the desktop's own. One that is named and is not there is an error. \
-            Where none is named and the desktop has a portal (org.freedesktop.portal.OpenURI), the portal opens the page. A usual window \
-            shares the cookies of the others, so that whoever is signed in at the server already need not type a password; a private \
-            one does not.
+            The browser is the first that is set of: --browser, the account's (account edit --login-browser), \
+            login_browser in the configuration, BROWSER, the desktop's default. If a browser is named and does not \
+            exist, that is an error. If none is named and the desktop has a portal (org.freedesktop.portal.OpenURI), \
+            the portal opens the page. An ordinary window shares the browser's cookies, so if you are already signed \
+            in at the server you need not type a password. A private window does not share them.
 
             --prompt adds to what the provider profile asks for: with Google, 'select_account' is sent as 'consent select_account'. \
             If the server gives no refresh token, the account keeps the one that it has.
 
-            --nonce and --nonce-sha256 are for a back end that wants to know who signed in: it hands out the nonce, and finds it, or its \
-            SHA-256, in the ID token. authctl token --id-token prints that. With --response-type id_token the ID token is all that \
-            the server is asked for: it is printed, and the account stays as it is, for without a code there is nothing to refresh.
+            --nonce and --nonce-sha256 are for a back end that wants to know who signed in. The back end hands out \
+            the nonce, and checks that the ID token contains it, or its SHA-256. 'authctl token --id-token' prints \
+            the ID token. With --response-type id_token authctl asks the server for an ID token only and prints it. \
+            The account does not change, because without a code there is nothing to refresh.
 
-            --new-account adds an account for another person: with the settings, the client and the secrets of the one that is named, \
-            and a grant of its own. The server is asked to have the person choose who signs in. The account is added when the \
-            sign-in has completed; before that there is nothing to remove.
+            --new-account adds an account for another person. It copies the settings, the client and the secrets of \
+            the named account, and gets a grant of its own. The daemon asks the server to let the person choose who \
+            signs in. The account is added only when the sign-in has completed, so a failed sign-in leaves nothing \
+            to remove.
 
             --policy runs another policy of a provider that has several (Azure AD B2C): to edit the profile, for example. The account and its \
             grant stay as they are, because a grant of another policy would be good for that policy only. A person who has \
@@ -48,9 +52,9 @@ struct LoginCommand: ParsableCommand {
             Ctrl-C cancels. Closing the terminal does not: 'authctl login' follows the sign-in that is under way, and --restart begins \
             anew. With --json each event is one line.
 
-            Exit status: 0 signed in, or the policy is done, 3 denied by the server, 65 another person signed in, 75 timed out or superseded by \
-            another sign-in, 78 the server refuses how it is asked, 130 cancelled by the user, here or \
-            at the server.
+            Exit status: 0 signed in, or the policy is done, 3 the server denied the sign-in, 65 another person \
+            signed in, 75 timed out or replaced by another sign-in, 78 the server does not accept the request, 130 \
+            cancelled by the user, here or at the server.
 
             Examples:
 

@@ -20,9 +20,10 @@ struct StoreBackupCommand: ParsableCommand {
         commandName: "backup",
         abstract: "Save a copy of the store while the daemon works.",
         discussion: """
-            The file is made with mode 0600; an existing one is never replaced. The secrets in it are sealed with the \
-            store's key, which is not part of it: keep a copy of the key too, elsewhere. While the key is being changed no \
-            copy is made; if the change came to a halt, the copy takes both keys, and you are told which.
+            The file is created with mode 0600; an existing file is never replaced. Its secrets are encrypted with \
+            the store's key. The key is not in the file: keep a copy of the key too, somewhere else. While the key \
+            is being changed, no backup can be made. If the change stopped half-way, the backup needs both keys, and \
+            the command tells you which.
 
             The daemon goes on serving meanwhile. It copies the store beside itself and checks the copy, which takes as much \
             space as the store until this command has it. If the command is interrupted, the daemon removes its copy.

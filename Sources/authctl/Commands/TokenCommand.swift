@@ -11,18 +11,19 @@ struct TokenCommand: ParsableCommand {
         commandName: "token",
         abstract: "Print a valid access token.",
         discussion: """
-            Answers from the stored token if it is valid for long enough; otherwise waits for one refresh, which all \
-            callers share. A token that is still valid is handed out even if refreshing fails, or gives none that is valid \
-            for as long as --min-validity asks; standard error then has a warning (with --json {"warning": ...}).
+            Prints the stored token if it is valid for long enough. Otherwise it waits for one refresh, which all \
+            callers share. If refreshing fails, or the new token is valid for less than --min-validity, a token that \
+            is still valid is printed anyway, with a warning on standard error (with --json {"warning": ...}).
 
-            With --scope, --resource, --audience or --claims it prints a token of that token set instead of the account's default \
-            one. It is obtained with the account's own grant when it is first asked for, stored, and shared by all who \
-            name the same. A server that refuses a set leaves the account as it is: exit status 78, or 3 if the user \
-            could lift the refusal, as by consent.
+            With --scope, --resource, --audience or --claims it prints a token for this combination, a token set, \
+            instead of the account's default token. The daemon obtains it with the account's grant on the first \
+            request, stores it, and gives it to all who ask for the same. If a server refuses a token set, the \
+            account itself does not change; the exit status is 78, or 3 if the user could solve it, for example by \
+            consent.
 
-            At some servers a token for --scope narrows the account's default token from its next refresh on, although RFC 6749 \
-            (section 6) says otherwise. The daemon notices that, and names the whole scope at every refresh afterwards; what \
-            is still missing is shown by 'authctl status'.
+            Some servers narrow the account's default token after a request with --scope, although RFC 6749 (section \
+            6) forbids it. The daemon notices that, and asks for the full scope in every later refresh. 'authctl \
+            status' shows scopes that are still missing.
 
             --format: 'raw', the token alone; 'header', an Authorization header line; 'json', one object; 'env', lines \
             for a shell's eval that export AUTHREFRESH_ACCOUNT, AUTHREFRESH_ACCESS_TOKEN, AUTHREFRESH_TOKEN_TYPE and \
@@ -33,9 +34,10 @@ struct TokenCommand: ParsableCommand {
             line with 'raw', a DPoP header with 'header', 'dpopProof' with 'json', AUTHREFRESH_DPOP_PROOF with 'env'. If the server \
             answers with 'use_dpop_nonce', ask again with what its DPoP-Nonce header says: --dpop-nonce.
 
-            --id-token prints the account's ID token instead, for a program that shows its own back end who signed in; it is refreshed \
-            when it has ended. With 'json' its subject, audiences and nonce stand beside it; 'env' exports AUTHREFRESH_ID_TOKEN. An \
-            account whose server sends no ID token with a refresh needs a sign-in for a new one: exit status 3.
+            --id-token prints the account's ID token instead, for a program that shows its own back end who signed \
+            in. The daemon refreshes the ID token when it has expired. 'json' also prints its subject, audiences and \
+            nonce; 'env' exports AUTHREFRESH_ID_TOKEN. If the server sends no ID token with a refresh, you must sign \
+            in for a new one: exit status 3.
 
             Every child of a shell can read its environment: use 'env' where a program takes its token in no other way.
 

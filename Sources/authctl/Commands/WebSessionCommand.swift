@@ -19,9 +19,10 @@ struct WebSessionCommand: ParsableCommand {
             Without a port any free one is used. '{callback}' in URL is replaced by the callback with its port, percent-encoded; with \
             --json the first line has it, too.
 
-            Nothing of the address is checked but that it is at the callback: scheme, host, port and path. Any program and page on this \
-            machine can send a browser there. 'state', PKCE (RFC 7636) and what the server answers are yours to compare. What stands behind a \
-            '#' never reaches a loopback callback; browsers keep it to themselves.
+            authctl checks only that the address matches the callback: scheme, host, port and path. Any program or \
+            page on this machine can send a browser there, so your program must check 'state', PKCE (RFC 7636) and \
+            the server's answer. The part after a '#' never reaches a loopback callback, because browsers do not \
+            send it.
 
             URL may hold secrets, and other users can read what programs are started with: '-' reads it from standard input. \
             An URL that is an argument is wiped from there at once.

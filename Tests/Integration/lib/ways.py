@@ -41,8 +41,9 @@ def django(case):
 
 
 def over_ssh(host, address, code):
-    """What the README says that authctl says over SSH, with these words in place of its own."""
-    session = (REPOSITORY / "README.md").read_text().split("    $ ssh server\n    $ authctl login work\n")[1]
+    """What the page says that authctl says over SSH, with these words in place of its own."""
+    page = REPOSITORY / "Sources/authrefreshd/Documentation.docc/Accounts-and-signing-in.md"
+    session = page.read_text(encoding="utf-8").split("    $ ssh server\n    $ authctl login work\n")[1]
     text = textwrap.dedent(session.split("Ctrl-C cancels.")[0]) + "Ctrl-C cancels."
     text = re.sub(r"sign in at \S+:", f"sign in at {host}:", text)
     return re.sub(r"code: \S+", f"code: {code}", re.sub(r"https://\S+", address, text))
@@ -57,7 +58,7 @@ def device_glewlwyd(case):
     login.expect("Ctrl-C cancels.")
     address = login.address()
     told = over_ssh(urlsplit(address).netloc, address, code)
-    case.check("it says what the README says", login.text == told, f"{login.text!r}, not {told!r}")
+    case.check("it says what the page says", login.text == told, f"{login.text!r}, not {told!r}")
     case.chromium.open(address)
     pages = case.pages(case.glewlwyd)
     pages.type_code(code)
