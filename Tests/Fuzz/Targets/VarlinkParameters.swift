@@ -27,7 +27,7 @@ enum VarlinkParameters {
 
     private static func check(_ call: VarlinkCall, of method: Method) {
         switch method {
-        case .getInfo, .getMetrics, .listProviders, .rekeyStore, .checkStore: break
+        case .getInfo, .getMetrics, .listProviders, .rekeyStore, .checkStore, .serveConfirmations: break
         case .getStatus: reread(call, GetStatus.Parameters.self)
         case .listAccounts: reread(call, ListAccounts.Parameters.self)
         case .findAccount: reread(call, FindAccount.Parameters.self)
@@ -48,6 +48,7 @@ enum VarlinkParameters {
         case .continueSignIn: reread(call, ContinueSignIn.Parameters.self)
         case .cancelSignIn: reread(call, CancelSignIn.Parameters.self)
         case .startWebSession: reread(call, StartWebSession.Parameters.self)
+        case .answerConfirmation: reread(call, AnswerConfirmation.Parameters.self)
         case .signOut: reread(call, SignOut.Parameters.self)
         case .backupStore: reread(call, BackupStore.Parameters.self)
         case .discoverProvider: reread(call, DiscoverProvider.Parameters.self)
