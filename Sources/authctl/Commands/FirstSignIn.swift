@@ -10,7 +10,12 @@ struct NewAccountOptions: ParsableArguments {
     )
     var provider: String?
 
-    @Option(help: ArgumentHelp("If the account does not exist, add it with this authorization server, an https URL.", valueName: "url"))
+    @Option(
+        help: ArgumentHelp(
+            "If the account does not exist, add it with this authorization server, an https URL.",
+            valueName: "url"
+        )
+    )
     var issuer: String?
 
     @Option(help: ArgumentHelp("The tenant at the provider, for an account that is made.", valueName: "name"))
