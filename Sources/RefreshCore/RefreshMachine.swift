@@ -20,7 +20,7 @@ package struct RefreshMachine: Sendable {
         var step = RefreshStep(state: state, policy: policy, now: now, jitter: jitter)
         defer { state = step.state }
         let isOver = step.isSignOutDue && event.asksForTokens
-        let effects = isOver ? SignInRule.signedOutByItself(&step) : Self.take(event, &step)
+        let effects = isOver ? SignInRule.signedOut(&step, as: .signedOutByItself) : Self.take(event, &step)
         if case .persist = effects.first { step.includeSignOutInDeadline() }
         return effects
     }

@@ -166,8 +166,8 @@ extension RefreshState {
 extension RefreshState {
     /// When the account signs out by itself, if that comes before the refresh token's end; nil if it does not.
     package var firstSignOut: Timestamp? {
-        guard let signOut else { return nil }
-        return signOut.expiresAt <= refreshToken?.expiresAt ?? signOut.expiresAt ? signOut.expiresAt : nil
+        guard let end = signOut?.expiresAt, refreshToken.map({ end <= $0.expiresAt }) ?? true else { return nil }
+        return end
     }
 
     /// The ends that are known of the grant: the server's, and the owner's.

@@ -81,15 +81,11 @@ enum SignInRule {
     }
 
     /// A new generation makes every answer that is still on its way a stale one.
-    static func signedOut(_ step: inout RefreshStep) -> [Effect] {
+    ///
+    /// - Parameter change: what others are told.
+    static func signedOut(_ step: inout RefreshStep, as change: AccountChange = .signedOut) -> [Effect] {
         step.state = RefreshState(generation: step.state.generation.next)
-        return [.persist(.erase), .publish(.signedOut)]
-    }
-
-    /// The time that the owner has set is over.
-    static func signedOutByItself(_ step: inout RefreshStep) -> [Effect] {
-        step.state = RefreshState(generation: step.state.generation.next)
-        return [.persist(.erase), .publish(.signedOutByItself)]
+        return [.persist(.erase), .publish(change)]
     }
 
     /// A request that is under way has to end first: its answer may hold the refresh token that works elsewhere.

@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
+internal import FoundationEssentials
 internal import Glibc
-internal import StrictJSON
 internal import Systemd
 internal import VarlinkClient
 
@@ -125,11 +125,12 @@ struct Agent: ~Copyable {
     private func bring(_ answer: ConfirmationAnswer, to question: String) {
         do throws(VarlinkClientError) {
             var connection = try VarlinkConnection(path: socket)
-            var parameters = JSONObjectText()
-            parameters.add("question", JSONText.quote(question))
-            parameters.add("answer", JSONText.quote(answer.rawValue))
+            let parameters = AnswerConfirmation.Parameters(question: question, answer: answer)
+            // Texts alone, which can always be written.
+            guard let json = try? JSONEncoder().encode(parameters) else { return }
             let method = Method.answerConfirmation.rawValue
-            _ = try connection.call(method, parameters: parameters.text, timeoutMilliseconds: 5000)
+            let text = String(decoding: json, as: UTF8.self)
+            _ = try connection.call(method, parameters: text, timeoutMilliseconds: 5000)
         } catch {
             say("the answer did not reach the daemon: \(AgentError.noDaemon(error).message)")
         }
