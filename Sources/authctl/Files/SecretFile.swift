@@ -53,17 +53,14 @@ struct SecretFile {
     }
 
     private func contents(of descriptor: Int32) throws(AuthctlError) -> SecretText {
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
-            if count == 0 { break }
-            if count < 0 {
-                guard errno == EINTR else { throw .secretFile(.unreadable(purpose: purpose, errno: errno)) }
-                continue
+        var bytes: [UInt8]
+        do throws(FileDescriptor.ReadFailure) {
+            bytes = try FileDescriptor.readAll(descriptor, atMost: Self.largestSize)
+        } catch {
+            switch error {
+            case .failed(let number): throw .secretFile(.unreadable(purpose: purpose, errno: number))
+            case .tooLong: throw .secretFile(.tooLong(purpose: purpose))
             }
-            bytes += chunk[..<count]
-            guard bytes.count <= Self.largestSize else { throw .secretFile(.tooLong(purpose: purpose)) }
         }
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }

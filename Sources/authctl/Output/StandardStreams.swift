@@ -115,6 +115,28 @@ enum FileDescriptor {
         return 0
     }
 
+    /// Why a descriptor was not read to its end.
+    enum ReadFailure: Error {
+        case failed(errno: Int32)
+        case tooLong
+    }
+
+    /// Reads to the end; no more than `most` bytes are taken.
+    static func readAll(_ descriptor: Int32, atMost most: Int) throws(ReadFailure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+            if count == 0 { return bytes }
+            if count < 0 {
+                guard errno == EINTR else { throw .failed(errno: errno) }
+                continue
+            }
+            bytes += chunk[..<count]
+            guard bytes.count <= most else { throw .tooLong }
+        }
+    }
+
     private static func waitForRoom(in descriptor: Int32) {
         var interest = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         unsafe poll(&interest, 1, -1)

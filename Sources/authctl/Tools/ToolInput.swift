@@ -7,18 +7,13 @@ enum ToolInput {
     ///
     /// - Throws: `unusableDocument` if it is too long, or no text.
     static func read() throws(AuthctlError) -> String {
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = unsafe Glibc.read(STDIN_FILENO, &chunk, chunk.count)
-            if count == 0 { break }
-            if count < 0 {
-                guard errno == EINTR else { throw failure("cannot be read: \(systemText(errno))") }
-                continue
-            }
-            bytes += chunk[..<count]
-            guard bytes.count <= ToolLimits.inputBytesMax else {
-                throw failure("is longer than \(ToolLimits.inputBytesMax) bytes")
+        let bytes: [UInt8]
+        do throws(FileDescriptor.ReadFailure) {
+            bytes = try FileDescriptor.readAll(STDIN_FILENO, atMost: ToolLimits.inputBytesMax)
+        } catch {
+            switch error {
+            case .failed(let number): throw failure("cannot be read: \(systemText(number))")
+            case .tooLong: throw failure("is longer than \(ToolLimits.inputBytesMax) bytes")
             }
         }
         guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
