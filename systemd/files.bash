@@ -9,15 +9,17 @@ links=(authrefreshctl git-credential-authctl docker-credential-authctl)
 # What `build_release` makes beside them; the manual pages are made with it.
 page_maker=authmanual
 
-# build_release OPTION OF SWIFT...   with what it needs. SwiftPM builds one product at a time.
+# The release build, with what it needs. SwiftPM builds one product at a time. No path of this folder gets into the programs: it would be
+# the only difference between two builds of one commit.
 build_release() {
     local product log=$source_dir/.build/release.log
+    local nameless=(-Xswiftc -file-prefix-map -Xswiftc "$source_dir=." -Xcc "-ffile-prefix-map=$source_dir=.")
     install_build_packages
     check_swift
     mkdir -p "${log%/*}"
     printf '%s: building; a first build takes a quarter of an hour (compiler output: %s)\n' "$program" "$log" >&2
     for product in "${binaries[@]}" "$page_maker"; do
-        swift_build "$log" -c release --product "$product" "$@" ||
+        swift_build "$log" -c release --product "$product" "${nameless[@]}" ||
             fail 1 "'$product' did not build" "the whole output is in $log"
     done
 }

@@ -14,7 +14,7 @@ enum StandardOutput {
 
     /// Writes text for people, in characters that their locale has.
     static func show(_ text: String) throws(AuthctlError) {
-        try write(Charset.current.rendered(text))
+        try write(Charset.current.rendered(CalledName.inText(text)))
     }
 
     /// Writes all of the text as it is.
@@ -82,7 +82,7 @@ enum StandardError {
     }
 
     private static func write(_ text: String) {
-        _ = FileDescriptor.write(text, to: STDERR_FILENO)
+        _ = FileDescriptor.write(CalledName.inText(text), to: STDERR_FILENO)
     }
 }
 

@@ -1,0 +1,47 @@
+import Testing
+
+@testable import authctl
+
+/// Which name of this program its texts tell people to type.
+@Suite struct CalledNameTests {
+    /// - Parameter links: a path and the program that it leads to.
+    private func surroundings(path: String, links: [String: String]) -> Surroundings {
+        Surroundings(
+            user: 1000,
+            environment: { $0 == "PATH" ? path : nil },
+            file: { links[$0].map { _ in Surroundings.File(owner: 0, mode: 0o755, kind: .regular) } },
+            text: { _ in nil },
+            program: "/usr/bin/authrefreshctl",
+            run: { _ in CommandOutput(end: .notStarted(2)) },
+            target: { links[$0] ?? $0 }
+        )
+    }
+
+    private static let second = ["/usr/bin/authrefreshctl": "/usr/bin/authrefreshctl"]
+
+    @Test func `authctl is the name wherever a shell finds this program by it`() {
+        let links = Self.second.merging(["/usr/bin/authctl": "/usr/bin/authrefreshctl"]) { first, _ in first }
+        #expect(CalledName.choose(by: surroundings(path: "/bin:/usr/bin", links: links)) == "authctl")
+    }
+
+    @Test func `authrefreshctl is the name where authctl is another project's, or is missing`() {
+        let links = Self.second.merging(["/opt/bin/authctl": "/opt/bin/authctl"]) { first, _ in first }
+        #expect(CalledName.choose(by: surroundings(path: "/opt/bin:/usr/bin", links: links)) == "authrefreshctl")
+        #expect(CalledName.choose(by: surroundings(path: "/usr/bin", links: Self.second)) == "authrefreshctl")
+    }
+
+    @Test func `a program that a shell finds by no name keeps the usual one`() {
+        #expect(CalledName.choose(by: surroundings(path: "/bin", links: Self.second)) == "authctl")
+    }
+
+    @Test(arguments: [
+        ("run 'authctl login work'", "run 'authrefreshctl login work'"),
+        ("see 'authctl --help', authctl account list", "see 'authrefreshctl --help', authrefreshctl account list"),
+        ("authctl: error: no", "authctl: error: no"),
+        ("an account authctl is fresh", "an account authctl is fresh"),
+        ("git-credential-authctl get; /opt/authctl login", "git-credential-authctl get; /opt/authctl login"),
+    ])
+    func `only commands get the other name`(text: String, expected: String) {
+        #expect(CalledName.rename(text, to: "authrefreshctl") == expected)
+    }
+}
