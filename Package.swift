@@ -262,8 +262,8 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             resources: [
-                .embedInCode("Floor/client.c"), .embedInCode("Floor/load.c"), .embedInCode("Floor/runner.c"),
-                .embedInCode("Floor/server.c"),
+                .embedInCode("Floor/batch_server.c"), .embedInCode("Floor/client.c"), .embedInCode("Floor/load.c"),
+                .embedInCode("Floor/runner.c"), .embedInCode("Floor/server.c"),
             ],
             swiftSettings: strict
         ),

@@ -16,7 +16,7 @@ struct AuthbenchCommand: AsyncParsableCommand {
 
             Status: 0 every limit is met; 1 one is not; 2 a bench could not be run.
 
-            \(Bench.allCases.map { "  \($0.rawValue): \($0.summary)" }.joined(separator: "\n"))
+            \(Bench.allCases.map { "  \($0.rawValue): \($0.summary)\n    Floor: \($0.floor)" }.joined(separator: "\n"))
             """
     )
 

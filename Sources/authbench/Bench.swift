@@ -21,6 +21,26 @@ enum Bench: String, CaseIterable, Sendable {
         }
     }
 
+    /// What the bench is measured against, in one sentence, for the help text.
+    var floor: String {
+        switch self {
+        case .tokenProcess:
+            """
+            A C client that sends the request and prints the reply: linked dynamically, and (beside-static) statically.
+            """
+        case .serve:
+            """
+            A C server that sends one fixed reply, reads no JSON and asks for no credentials. It answers caller by caller or, \
+            beside-batches, all who wait together.
+            """
+        case .idle: "None: the limits are in MiB and wake-ups a second."
+        case .million: "The same daemon with 10 accounts."
+        case .refreshRate: "The daemon's HTTP client alone, against the same server: it stores nothing, tells nobody."
+        case .rotate: "The same HTTP client, one exchange, and two writes that wait for the disk."
+        case .build: "None: nothing is judged."
+        }
+    }
+
     /// - Throws: `BenchError` if it cannot be run.
     func measure(in workshop: Workshop) async throws -> [Figure] {
         switch self {

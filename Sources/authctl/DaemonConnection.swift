@@ -40,16 +40,25 @@ struct DaemonConnection: ~Copyable {
         patience: Int32 = Self.patience,
         waitingFor awaited: String = "the daemon"
     ) throws(AuthctlError) -> Reply {
-        let answer = try ask(method, json: WireText.encode(parameters), patience: patience) {
-            Self.tellOfWaiting(for: awaited, seconds: patience)
-        }
+        let answer = try ask(method, json: WireText.encode(parameters), patience: patience, waitingFor: .named(awaited))
         return try WireText.decode(type, from: answer)
     }
 
+    /// What a person at a terminal is told that a call waits for. A value and no closure: it becomes a text only when it is told.
+    enum Awaited {
+        /// What is waited for, for as long as the call's patience.
+        case named(String)
+        /// The authorization server of this account, which the daemon waits 40 s for.
+        case server(ofAccount: String)
+    }
+
     /// Says what keeps a person at a terminal waiting; nobody watches a pipe.
-    static func tellOfWaiting(for awaited: String, seconds: Int32) {
+    private static func tell(of awaited: Awaited, _ patience: Int32) {
         guard StandardError.isTerminal else { return }
-        StandardError.note("waiting for \(awaited), \(seconds) s at most")
+        switch awaited {
+        case .named(let name): StandardError.note("waiting for \(name), \(patience) s at most")
+        case .server(let account): StandardError.note("waiting for \(server(of: account)), 40 s at most")
+        }
     }
 
     /// What keeps people waiting most often, in words.
@@ -62,17 +71,17 @@ struct DaemonConnection: ~Copyable {
     /// A daemon that is being restarted hangs up on the calls that it cannot serve any more. It accepts no others by then: the
     /// next one waits in the socket for its successor, which is asked, once, if no harm can come of asking twice.
     ///
-    /// - Parameter silence: called when the answer has not come within two seconds.
+    /// - Parameter awaited: what a person at a terminal is told when the answer has not come within two seconds; nil says nothing.
     mutating func ask(
         _ method: Method,
         json: String,
         patience: Int32,
-        onSilence silence: (() -> Void)? = nil
+        waitingFor awaited: Awaited? = nil
     ) throws(AuthctlError) -> JSONText {
         let start = Self.clock
         let reply: VarlinkConnection.Reply
         do throws(ConnectionError) {
-            reply = try call(method, json, patience, onSilence: silence)
+            reply = try call(method, json, patience, waitingFor: awaited)
         } catch .ended where Self.harmless.contains(method) {
             reply = try askSuccessor(method, json, patience - (Self.clock - start))
         } catch {
@@ -102,15 +111,15 @@ struct DaemonConnection: ~Copyable {
         _ method: Method,
         _ json: String,
         _ patience: Int32,
-        onSilence silence: (() -> Void)? = nil
+        waitingFor awaited: Awaited? = nil
     ) throws(ConnectionError) -> VarlinkConnection.Reply {
         do throws(VarlinkClientError) {
-            if let silence, patience > Self.quiet {
+            if let awaited, patience > Self.quiet {
                 try connection.send(method.rawValue, parameters: json, mode: .one)
                 do throws(VarlinkClientError) {
                     return try connection.receive(timeoutMilliseconds: Self.quiet * 1000)
                 } catch .timedOut {
-                    silence()
+                    Self.tell(of: awaited, patience)
                     return try connection.receive(timeoutMilliseconds: (patience - Self.quiet) * 1000)
                 }
             }

@@ -1,42 +1,54 @@
 internal import TestSupport
 
-/// `AcquireToken` with a new connection for each request, in turn with the C server of the floor.
+/// `AcquireToken` with a new connection for each request, in turn with the two C servers of the floor. Neither reads JSON or asks who
+/// calls: one answers caller by caller, the other all who wait together.
 struct ServeBench {
     let workshop: Workshop
 
     func figures() async throws -> [Figure] {
         let one = try FilledStore(accounts: 1)
-        let small = try await measure(one, prefix: "serve")
-        return small + (try await measure(try await workshop.largeStore(), prefix: "serve/million"))
+        let small = try await measure(one, prefix: "serve", share: 0.8)
+        return small + (try await measure(try await workshop.largeStore(), prefix: "serve/million", share: 0.6))
     }
 
-    private func measure(_ store: FilledStore, prefix: String) async throws -> [Figure] {
+    /// - Parameter share: what part of the batch server's rate is enough.
+    private func measure(_ store: FilledStore, prefix: String, share: Double) async throws -> [Figure] {
         let daemon = try await store.stage.start()
-        let floorServer = try await FloorServer(workshop, reply: try await store.reply())
-        let alone = try await slices(store, floorServer, clients: 1)
-        let together = try await slices(store, floorServer, clients: 32)
-        floorServer.stop()
+        let reply = try await store.reply()
+        let single = try await FloorServer(workshop.floor.server, in: workshop, reply: reply)
+        let batches = try await FloorServer(workshop.floor.batchServer, in: workshop, reply: reply)
+        let alone = try await slices(store, [single], clients: 1)
+        let together = try await slices(store, [single, batches], clients: 32)
+        single.stop()
+        batches.stop()
         try await daemon.terminate()
         return [
             Figure(
                 name: "\(prefix)/1-client/p50",
                 value: alone.ours.map(\.median).median,
                 unit: .microseconds,
-                floor: alone.floor.map(\.median).median,
+                floor: alone.floors[0].map(\.median).median,
                 limit: .timesFloor(atMost: 2)
             ),
             Figure(
                 name: "\(prefix)/32-clients/throughput",
                 value: together.ours.map(\.rate).median,
                 unit: .perSecond,
-                floor: together.floor.map(\.rate).median,
+                floor: together.floors[0].map(\.rate).median,
                 limit: .partOfFloor(atLeast: 0.6)
+            ),
+            Figure(
+                name: "\(prefix)/32-clients/throughput-beside-batches",
+                value: together.ours.map(\.rate).median,
+                unit: .perSecond,
+                floor: together.floors[1].map(\.rate).median,
+                limit: .partOfFloor(atLeast: share)
             ),
             Figure(
                 name: "\(prefix)/32-clients/p99",
                 value: together.ours.map(\.worst).median,
                 unit: .microseconds,
-                floor: together.floor.map(\.worst).median,
+                floor: together.floors[0].map(\.worst).median,
                 limit: .timesFloor(atMost: 2)
             ),
         ]
@@ -50,18 +62,21 @@ struct ServeBench {
         let worst: Double
     }
 
+    /// Slices of the daemon and of each floor, in turn.
     private func slices(
         _ store: FilledStore,
-        _ floorServer: FloorServer,
+        _ servers: [FloorServer],
         clients: Int
-    ) async throws -> (ours: [Slice], floor: [Slice]) {
-        var (ours, floor): ([Slice], [Slice]) = ([], [])
+    ) async throws -> (ours: [Slice], floors: [[Slice]]) {
+        var (ours, floors) = ([Slice](), [[Slice]](repeating: [], count: servers.count))
         for _ in 0..<workshop.effort.slices {
-            floor.append(try await slice(floorServer.socket, clients, of: store))
+            for (index, server) in servers.enumerated() {
+                floors[index].append(try await slice(server.socket, clients, of: store))
+            }
             try store.readIn()
             ours.append(try await slice(store.stage.socket, clients, of: store))
         }
-        return (ours, floor)
+        return (ours, floors)
     }
 
     private func slice(_ socket: String, _ clients: Int, of store: FilledStore) async throws -> Slice {

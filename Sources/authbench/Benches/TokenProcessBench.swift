@@ -7,7 +7,7 @@ struct TokenProcessBench {
     func figures() async throws -> [Figure] {
         let store = try FilledStore(accounts: 1)
         let daemon = try await store.stage.start()
-        let floorServer = try await FloorServer(workshop, reply: try await store.reply())
+        let floorServer = try await FloorServer(workshop.floor.server, in: workshop, reply: try await store.reply())
         let issuer = try await LocalIssuer(in: workshop.folder, tokenLifetime: .seconds(86_400))
         let agent = try await OIDCAgent(at: issuer)
         var environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C", "AUTHREFRESH_SOCKET": store.stage.socket]

@@ -9,6 +9,8 @@ struct FloorPrograms: Sendable {
     let staticClient: String
     /// Answers one question a connection.
     let server: String
+    /// The same for many callers at a time: takes in all who wait, then answers them together.
+    let batchServer: String
     /// Asks many questions, many at a time.
     let load: String
     /// Starts programs in turn, and times them.
@@ -33,6 +35,7 @@ struct FloorPrograms: Sendable {
         client = try await compile("client", PackageResources.client_c)
         staticClient = try await compile("static-client", PackageResources.client_c, ["-static"])
         server = try await compile("server", PackageResources.server_c)
+        batchServer = try await compile("batch-server", PackageResources.batch_server_c)
         load = try await compile("load", PackageResources.load_c)
         runner = try await compile("runner", PackageResources.runner_c)
     }

@@ -65,10 +65,12 @@ extension DaemonConnection {
     /// - Throws: `refused`, or `notFresh` if the daemon answers with a state in which the refresh has failed.
     mutating func refresh(_ account: String) throws(AuthctlError) -> AccountStatus {
         let parameters = WireText.encode(Refresh.Parameters(account: account))
-        let answer = try ask(.refresh, json: parameters, patience: Self.refreshPatience) {
-            // The daemon's own limit.
-            Self.tellOfWaiting(for: Self.server(of: account), seconds: 40)
-        }
+        let answer = try ask(
+            .refresh,
+            json: parameters,
+            patience: Self.refreshPatience,
+            waitingFor: .server(ofAccount: account)
+        )
         let status = try WireText.decode(Refresh.Reply.self, from: answer).status
         guard status.refreshExitStatus == .success else { throw .notFresh(status) }
         return status
@@ -84,9 +86,12 @@ extension DaemonConnection {
     mutating func settle(_ status: AccountStatus, done: String) throws(AuthctlError) -> AccountStatus {
         do throws(AuthctlError) {
             let parameters = WireText.encode(AcquireToken.Parameters(account: status.account))
-            _ = try ask(.acquireToken, json: parameters, patience: Self.refreshPatience) {
-                Self.tellOfWaiting(for: Self.server(of: status.account), seconds: 40)
-            }
+            _ = try ask(
+                .acquireToken,
+                json: parameters,
+                patience: Self.refreshPatience,
+                waitingFor: .server(ofAccount: status.account)
+            )
             return try allStatuses(accounts: [status.account]).first ?? status
         } catch {
             throw .keptButNotFresh(done: done, cause: error)

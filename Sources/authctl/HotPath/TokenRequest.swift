@@ -182,9 +182,12 @@ extension TokenRequest {
     }
 
     func reply(from daemon: inout DaemonConnection) throws(AuthctlError) -> JSONText {
-        try daemon.ask(.acquireToken, json: parameters, patience: DaemonConnection.refreshPatience) { [account] in
-            DaemonConnection.tellOfWaiting(for: DaemonConnection.server(of: account), seconds: 40)
-        }
+        try daemon.ask(
+            .acquireToken,
+            json: parameters,
+            patience: DaemonConnection.refreshPatience,
+            waitingFor: .server(ofAccount: account)
+        )
     }
 
     func warnIfShort(_ token: AcquiredToken) {
