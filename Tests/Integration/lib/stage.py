@@ -188,6 +188,11 @@ class Stage:
         self.check(text, answer.returncode == 0, answer.stderr.strip() or answer.stdout.strip())
         return answer
 
+    def has(self, program):
+        if shutil.which(program) is None:
+            self.report.line("skip", f"no {program}")
+        return shutil.which(program) is not None
+
     def close(self):
         try:
             self.daemon.stop()
