@@ -8,7 +8,7 @@ enum FailureRule {
         guard case .refreshing(let lease) = step.state.phase, lease.generation == generation else {
             return generation == step.state.generation ? [] : [.publish(.staleAnswerDropped(generation))]
         }
-        // Whatever the server thinks of a person's grant: there is none, and what can be mended are the settings.
+        // A service account has no person's grant that could end: only its settings can be wrong.
         guard !step.policy.isServiceAccount || !failure.failureClass.isAboutGrant else {
             return backOff(&step, .misconfigured, after: failure)
         }

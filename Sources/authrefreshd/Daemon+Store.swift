@@ -42,7 +42,7 @@ extension Daemon {
         )
     }
 
-    /// Opens the store. While its key cannot be had, callers and the service manager are told so, and it is waited for.
+    /// Opens the store. While its key is missing, the daemon waits for it, and tells callers and the service manager so.
     ///
     /// - Returns: nil if the daemon is to end.
     mutating func openStore(

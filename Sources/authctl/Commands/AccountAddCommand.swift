@@ -44,8 +44,8 @@ struct AccountAddCommand: ParsableCommand {
             JSON key file as it is, including the client id. token-exchange exchanges the token of another account \
             here for a token of this one, for another audience or with fewer rights.
 
-            Secrets are read from a file of mode 0600, from standard input ('-'), or typed on the terminal ('-'), \
-            where they are not shown.
+            Secrets are read from a file, from standard input ('-'), or typed on the terminal ('-'), where they are \
+            not shown. If others can read the file, you get a warning: chmod 600 it.
 
             Examples:
 

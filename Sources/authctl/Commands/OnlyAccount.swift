@@ -3,7 +3,7 @@ internal import Terminal
 
 /// The account of a command that names none.
 enum OnlyAccount {
-    /// `name`; or, if the command names none and somebody has typed it, the only account that there is. A script says what it means: what it
+    /// `name`; or, if the command names none and somebody has typed it, the only account that exists. A script says what it means: what it
     /// asks for would be another account's as soon as there is a second one.
     ///
     /// - Throws: `usage` if that is not one account.

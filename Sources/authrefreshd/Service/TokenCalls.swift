@@ -64,9 +64,9 @@ struct TokenCalls: DutyCalls {
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: Refresh.Parameters.self)
         guard let snapshot = try account(asked.account, for: caller, isGiven: false, on: coordinator) else { return }
-        // A person may have mended what the metadata could not be had for.
+        // A person may have corrected what kept the metadata from being fetched.
         coordinator.client.forgetFailures(of: snapshot.account.issuer)
-        // Who asks for the grant that there is wants no more.
+        // A plain refresh cancels a pending step-up.
         coordinator.stepUps.forget(snapshot.account.id)
         // To say that it is fresh would be to say that it was asked for.
         guard !snapshot.lacksRefreshToken else {
