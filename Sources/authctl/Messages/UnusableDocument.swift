@@ -79,7 +79,7 @@ extension UnusableDocument {
             "expected: a private key in PEM or as a JWK, or the JSON file of a service account's key from Google"
         case .noRefreshToken:
             "expected: a refresh token on one line, a token endpoint's answer ({\"refresh_token\": ...}), Google's"
-                + " authorized_user file, or what 'authctl account export' wrote"
+                + " authorized_user file, or what 'authctl account export ACCOUNT' wrote"
         case .brokenJSON, .incompleteExport: "the file may be cut short or edited: export it again"
         case .unknownJSON: "many servers give a refresh token only if asked, such as with the scope offline_access"
         case .unknownExportFormat(let known): "it reads \(known)"

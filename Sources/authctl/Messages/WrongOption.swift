@@ -52,7 +52,8 @@ extension WrongOption {
         case .noIDTokenForMailbox(let format): "'--format \(format)' is for access tokens, not for '--id-token'"
         case .nonceNeedsProof: "'--dpop-nonce' needs '--dpop'"
         case .noCommand: "no command is named: put it after '--'"
-        case .badVariableName: "the name of the variable must consist of letters, digits and _, and not begin with a digit"
+        case .badVariableName:
+            "the name of the variable must consist of letters, digits and _, and not begin with a digit"
         case .unknownResponseType: "'--response-type' is one of: code, 'code id_token', id_token"
         case .newAccountAlone: "'--new-account' cannot be combined with '--policy' or '--replace'"
         case .portalAlone: "'--portal' chooses the window, and cannot be combined with other options that do"

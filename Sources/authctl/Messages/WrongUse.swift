@@ -1,4 +1,4 @@
-/// What does not fit together in the arguments, each with what to type instead. The daemon was not asked to change anything.
+/// What does not fit together in the arguments, each with what to type instead.
 enum WrongUse: Hashable, Sendable {
     /// What the argument parser says.
     case parser(message: String, hint: String)
@@ -139,7 +139,8 @@ extension WrongUse {
         case .nobodyToAsk: "add --yes"
         case .notAWebAddress: "check the address, or see 'authctl web-session --help'"
         case .noFileToImport: "see 'authctl account import --help'"
-        case .oneAccountBesideTokenFile, .tokenWithoutAccount: "authctl account import ACCOUNT --refresh-token-file FILE"
+        case .oneAccountBesideTokenFile, .tokenWithoutAccount:
+            "authctl account import ACCOUNT --refresh-token-file FILE"
         case .noAuthorizationHeader: "use --format raw or --format json"
         case .mailboxUnknown: "add --user you@example.org, or name the account after the mailbox"
         case .userNotPrintable: "--user you@example.org"
