@@ -52,7 +52,7 @@ enum Authctl {
         guard let first = arguments.first, first == "--socket" || first.hasPrefix(prefix) else { return arguments }
         let isJoined = first.hasPrefix(prefix)
         let path = isJoined ? String(first.dropFirst(prefix.count)) : arguments.dropFirst().first ?? ""
-        guard !path.isEmpty else { throw .usage(message: "'--socket' needs a path", hint: "see 'authctl --help'") }
+        guard !path.isEmpty else { throw .usage(.socketWithoutPath) }
         // Each command asks the environment when it has no option of its own.
         unsafe setenv("AUTHREFRESH_SOCKET", path, 1)
         return Array(arguments.dropFirst(isJoined ? 1 : 2))

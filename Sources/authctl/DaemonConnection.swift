@@ -276,7 +276,7 @@ enum SocketPath {
     static func resolve(option: String?) throws(AuthctlError) -> String {
         if let option {
             guard !option.isEmpty, !option.utf8.contains(0) else {
-                throw .usage(message: "'--socket' needs a path", hint: "see 'authctl --help'")
+                throw .usage(.socketWithoutPath)
             }
             return option
         }

@@ -139,7 +139,7 @@ struct AccountTests {
                     input: text
                 )
                 #expect(refused.end == .exited(65), "\(refused)")
-                let isFlaw = refused.errors.contains("the file holds no refresh token, but JSON")
+                let isFlaw = refused.errors.contains("the file contains JSON, but no refresh token")
                 #expect(isFlaw == (text == "[]"), "\(refused)")
                 #expect(try await stage.status("work").state == "fresh")
                 #expect(try await stage.authctl("refresh", "work").end == .exited(0))

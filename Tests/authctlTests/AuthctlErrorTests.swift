@@ -9,7 +9,7 @@ import Testing
     static let rows: [(AuthctlError, authctl.ExitStatus)] = [
         (.secretAsArgument(option: "--password"), .usage),
         (.unknownCommand(suggestion: nil, helpCommand: "authctl --help"), .usage),
-        (.usage(message: "wrong", hint: nil), .usage),
+        (.usage(.noFileToImport), .usage),
         (.secretFile(.noSuchFile(purpose: .refreshToken)), .usage),
         (.secretFile(.unreadable(purpose: .refreshToken, errno: EACCES)), .notPermitted),
         (.secretFile(.unreadable(purpose: .refreshToken, errno: EIO)), .badData),
@@ -19,7 +19,7 @@ import Testing
         (.secretFile(.notOneLine(purpose: .document)), .badData),
         (.secretFile(.notForTerminal(purpose: .document)), .usage),
         (.secretFile(.noTerminal(purpose: .document)), .usage),
-        (.unusableDocument(message: "broken", hint: nil), .badData),
+        (.unusableDocument(.brokenJSON), .badData),
         (.wrongIssuer(message: "another", hints: []), .badData),
         (.noJournal(reason: "none"), .daemonUnreachable),
         (.secretsToTerminal, .usage),

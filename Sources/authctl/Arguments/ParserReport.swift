@@ -15,8 +15,10 @@ enum ParserReport {
         let message = oneLine(text)
         let command = CommandPath.find(in: arguments).path.text
         throw .usage(
-            message: hideValues(of: arguments, in: message.isEmpty ? "wrong arguments" : message.lowercasedFirst),
-            hint: suggestion(for: arguments, by: text) ?? "see '\(command) --help'"
+            .parser(
+                message: hideValues(of: arguments, in: message.isEmpty ? "wrong arguments" : message.lowercasedFirst),
+                hint: suggestion(for: arguments, by: text) ?? "see '\(command) --help'"
+            )
         )
     }
 

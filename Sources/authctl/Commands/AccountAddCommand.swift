@@ -7,12 +7,6 @@ struct AccountAddCommand: ParsableCommand {
     /// What an account is called in prompts that has no name yet.
     private static let unnamed = "the new account"
 
-    /// Scopes have purposes in profiles only.
-    static let purposeNeedsProvider = AuthctlError.usage(
-        message: "'--for' needs '--provider'",
-        hint: "--scope names the scopes of other servers"
-    )
-
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Add an account.",
@@ -204,25 +198,19 @@ struct AccountAddCommand: ParsableCommand {
     /// - Throws: `usage` if the arguments do not fit together.
     private func checkArguments() throws(AuthctlError) {
         guard options.clientId == nil || !register else {
-            throw .usage(
-                message: "'--register' brings a client id of its own",
-                hint: "see 'authctl account add --help'"
-            )
+            throw .usage(.registeredClientHasOwnID)
         }
         guard !register || refreshTokenFile == nil && options.clientSecretFile == nil else {
-            throw .usage(message: "a new client has neither a secret nor a grant yet", hint: "'authctl login' follows")
+            throw .usage(.registeredClientHasNoGrant)
         }
         guard grant == nil || refreshTokenFile == nil else {
-            throw .usage(
-                message: "'--grant' needs no '--refresh-token-file'",
-                hint: "the client of a service account obtains its tokens itself"
-            )
+            throw .usage(.serviceAccountNeedsNoGrant)
         }
         guard purpose == nil || options.provider != nil || options.issuer == nil else {
-            throw Self.purposeNeedsProvider
+            throw .usage(.purposeNeedsProvider)
         }
         guard options.clientSecretFile != "-" || refreshTokenFile != "-" else {
-            throw .usage(message: "only one secret can come from '-'", hint: "put the other one into a file")
+            throw .usage(.twoSecretsFromInput)
         }
     }
 
@@ -265,7 +253,7 @@ struct AccountAddCommand: ParsableCommand {
     private func initialAccessToken() throws(AuthctlError) -> String? {
         guard let initialAccessTokenFile else { return nil }
         guard register else {
-            throw .usage(message: "'--initial-access-token-file' needs '--register'", hint: nil)
+            throw .usage(.initialTokenNeedsRegister)
         }
         return try SecretFile(name: initialAccessTokenFile, purpose: .initialAccessToken)
             .readLine(prompt: "initial access token for '\(PlainText.line(name ?? Self.unnamed))': ").reveal()

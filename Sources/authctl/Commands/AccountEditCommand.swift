@@ -76,7 +76,7 @@ struct AccountEditCommand: ParsableCommand {
         parameters.clientKey = try options.clientKey()?.reveal()
         parameters.keepSecret = keepSecret ? true : nil
         guard purpose != nil || parameters != UpdateAccount.Parameters(account: account) else {
-            throw .usage(message: "there is nothing to change", hint: "see 'authctl account edit --help'")
+            throw .usage(.nothingToChange)
         }
         var daemon = try connection.connect()
         if let purpose {
@@ -109,10 +109,7 @@ struct AccountEditCommand: ParsableCommand {
         var fields: [String] = []
         for name in clear {
             guard let known = Self.clearableFields.first(where: { $0.option == name }) else {
-                throw .usage(
-                    message: "'--clear' does not know this setting",
-                    hint: "one of: \(Self.clearable.joined(separator: ", "))"
-                )
+                throw .usage(.cannotClear(known: Self.clearable))
             }
             fields.append(known.field)
         }

@@ -51,10 +51,7 @@ struct AccountImportCommand: ParsableCommand {
     func run() throws(AuthctlError) {
         if let refreshTokenFile {
             guard let account, file == nil else {
-                throw .usage(
-                    message: "'--refresh-token-file' takes one account beside it and no other file",
-                    hint: "authctl account import ACCOUNT --refresh-token-file FILE"
-                )
+                throw .usage(.oneAccountBesideTokenFile)
             }
             let grant = try GrantFile(name: refreshTokenFile, account: account).read()
             var daemon = try connection.connect()
@@ -62,7 +59,7 @@ struct AccountImportCommand: ParsableCommand {
         }
         // A single operand is the file.
         guard let name = file ?? account else {
-            throw .usage(message: "there is no file to import", hint: "see 'authctl account import --help'")
+            throw .usage(.noFileToImport)
         }
         try importFile(name, into: file == nil ? nil : account)
     }
@@ -74,10 +71,7 @@ struct AccountImportCommand: ParsableCommand {
         switch try ImportedDocument(secret) {
         case .refreshToken(let token, let client):
             guard let target else {
-                throw .usage(
-                    message: "a refresh token does not say whose it is",
-                    hint: "authctl account import ACCOUNT --refresh-token-file FILE"
-                )
+                throw .usage(.tokenWithoutAccount)
             }
             var daemon = try connection.connect()
             try importGrant(token, of: client, into: target, &daemon)
@@ -236,10 +230,6 @@ enum ImportedDocument {
     /// A refresh token, bare or in a token endpoint's answer; or in Google's file `authorized_user`, which names its client.
     case refreshToken(String, FileClient?)
 
-    private static let expected =
-        "expected: a refresh token on one line, a token endpoint's answer ({\"refresh_token\": ...}), Google's"
-        + " authorized_user file, or what 'authctl account export' wrote"
-
     /// Tells the kinds apart: JSON begins with a brace, which no server has been seen to begin a token with.
     ///
     /// - Throws: `unusableDocument`, without the content.
@@ -247,46 +237,37 @@ enum ImportedDocument {
         let text = secret.reveal()
         guard text.drop(while: \.isWhitespace).first == "{" else {
             if let flaw = RefreshTokenText.flaw(in: text) {
-                throw .unusableDocument(
-                    message: "the file holds no refresh token, but \(flaw.rawValue)",
-                    hint: Self.expected
-                )
+                throw .unusableDocument(.noRefreshToken(content: flaw.rawValue))
             }
             self = .refreshToken(text, nil)
             return
         }
         switch GoogleFile(text) {
-        case .client: throw .isClientFile
-        case .serviceAccountKey: throw .isServiceAccountKey
+        case .client: throw .unusableDocument(.isClient)
+        case .serviceAccountKey: throw .unusableDocument(.isServiceAccountKey)
         case .authorizedUser(let client, let token) where RefreshTokenText.flaw(in: token) == nil:
             self = .refreshToken(token, client)
             return
         case .authorizedUser, nil: break
         }
         guard let keys = WireText.decode(Keys.self, fromText: text) else {
-            throw .unusableDocument(message: "the file holds broken JSON", hint: nil)
+            throw .unusableDocument(.brokenJSON)
         }
         if keys.format != nil {
             self = .account(try Self.account(in: text, keys))
         } else if let token = keys.refreshToken, !token.isEmpty, RefreshTokenText.flaw(in: token) == nil {
             self = .refreshToken(token, nil)
         } else {
-            throw .unusableDocument(
-                message: "the JSON is neither an account's export nor an answer with a \"refresh_token\"",
-                hint: "many servers give a refresh token only if asked, such as with the scope offline_access"
-            )
+            throw .unusableDocument(.unknownJSON)
         }
     }
 
     private static func account(in text: String, _ keys: Keys) throws(AuthctlError) -> AccountDocument {
         guard keys.format == AccountDocument.currentFormat else {
-            throw .unusableDocument(
-                message: "the export is of a format that this authctl does not know",
-                hint: "it reads \(AccountDocument.currentFormat)"
-            )
+            throw .unusableDocument(.unknownExportFormat(known: AccountDocument.currentFormat))
         }
         guard let document = WireText.decode(AccountDocument.self, fromText: text) else {
-            throw .unusableDocument(message: "the export lacks a part, or a part has the wrong type", hint: nil)
+            throw .unusableDocument(.incompleteExport)
         }
         return document
     }
@@ -317,10 +298,7 @@ struct GrantFile {
         switch try ImportedDocument(secret) {
         case .refreshToken(let token, let client): return (token, client)
         case .account:
-            throw .unusableDocument(
-                message: "the file holds an account's export, not a refresh token",
-                hint: "authctl account import FILE"
-            )
+            throw .unusableDocument(.exportInsteadOfToken)
         }
     }
 }

@@ -33,15 +33,12 @@ struct AccountLinkCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         guard path.hasPrefix("/"), path.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw .usage(message: "the link's path must be absolute, in one line", hint: nil)
+            throw .usage(.relativeLink)
         }
         var daemon = try connection.connect()
         let asked = GetStatus.Parameters(accounts: [account])
         guard let file = try daemon.ask(.getStatus, asked, for: GetStatus.Reply.self).accounts.first?.tokenFile else {
-            throw .usage(
-                message: "'\(PlainText.line(account))' has no token file",
-                hint: "authctl account edit \(PlainText.line(account)) --token-file"
-            )
+            throw .usage(.noTokenFile(account: PlainText.line(account)))
         }
         let link = TokenFileLink(
             account: account,

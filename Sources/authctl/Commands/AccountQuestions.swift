@@ -72,10 +72,7 @@ struct AccountQuestions {
     func demand() throws(AuthctlError) {
         guard !missing.isEmpty, !Question.canBeAsked else { return }
         let verb = missing.count == 1 ? "is" : "are"
-        throw .usage(
-            message: "\(missing.joined(separator: " and ")) \(verb) missing",
-            hint: "see 'authctl account add --help'"
-        )
+        throw .usage(.missing(names: missing))
     }
 
     /// Asks for everything that is missing, if somebody is there to be asked; nothing is asked where nothing is.
@@ -336,16 +333,13 @@ extension DaemonConnection {
     mutating func scopes(for purpose: String, of provider: String?, besides others: [String]) throws(AuthctlError)
         -> [String]
     {
-        guard let provider else { throw AccountAddCommand.purposeNeedsProvider }
+        guard let provider else { throw .usage(.purposeNeedsProvider) }
         let profiles = try ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self).providers
         guard let profile = profiles.first(where: { $0.name == provider }) else { return others }
         let known = profile.scopesFor ?? []
         guard let found = known.first(where: { $0.purpose == purpose }) else {
             let names = known.map { PlainText.line($0.purpose) }.joined(separator: ", ")
-            throw .usage(
-                message: "the provider '\(PlainText.line(provider))' has no scopes for '\(PlainText.line(purpose))'",
-                hint: names.isEmpty ? "name them with --scope" : "it has some for: \(names)"
-            )
+            throw .usage(.noScopes(purpose: PlainText.line(purpose), provider: PlainText.line(provider), known: names))
         }
         return found.scopes + others.filter { !found.scopes.contains($0) }
     }

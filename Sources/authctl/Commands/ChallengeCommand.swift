@@ -82,10 +82,7 @@ struct ChallengeCommand: ParsableCommand {
         // RFC 9110 §5.3: several fields of the name are one list.
         let values = lines.split(whereSeparator: \.isNewline).compactMap { Self.value(of: $0, isNamed: header == "-") }
         guard !values.isEmpty else {
-            throw .unusableDocument(
-                message: "no WWW-Authenticate header was given",
-                hint: "pass the headers of the answer 401 or 403, as 'curl -D FILE' keeps them"
-            )
+            throw .unusableDocument(.noChallenge)
         }
         return values.joined(separator: ", ")
     }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
 internal import StrictJSON
+internal import Terminal
 
 /// `authctl docker-credential`, also called `docker-credential-authctl`.
 struct DockerCredentialCommand: ParsableCommand {
@@ -36,8 +37,6 @@ struct DockerCredentialCommand: ParsableCommand {
         case get, store, erase, list, version
     }
 
-    private static let notFound = "credentials not found in native keychain"
-
     /// What the token goes with where neither the account nor its profile says it.
     private static let username = "oauth2accesstoken"
 
@@ -65,7 +64,7 @@ struct DockerCredentialCommand: ParsableCommand {
     private func get(server: String) throws(AuthctlError) -> String {
         var daemon = try connection.connect()
         guard let found = try Self.account(for: server, &daemon) else {
-            throw .usage(message: Self.notFound, hint: nil)
+            throw .usage(.noDockerCredentials)
         }
         let token = try ToolToken(TokenRequest(account: found.name, socket: connection.socket), from: &daemon)
         return JSONText.object([
@@ -78,19 +77,13 @@ struct DockerCredentialCommand: ParsableCommand {
     private func store(_ input: String) throws(AuthctlError) -> String {
         guard let document = try? JSONText(input), let server = document["ServerURL"]?.string,
             let secret = document["Secret"]?.string
-        else { throw ToolInput.failure("has no ServerURL and Secret") }
+        else { throw .unusableDocument(.toolInput(.noServerURLAndSecret)) }
         var daemon = try connection.connect()
         guard let found = try Self.account(for: server, &daemon) else {
-            throw .usage(
-                message: "authctl stores no passwords, and no account has the address '\(server)'",
-                hint: "authctl account edit ACCOUNT --url https://\(server.drop { $0 == "/" })"
-            )
+            throw .usage(.passwordForNoAccount(server: PlainText.line(server)))
         }
         guard daemon.holds(secret, in: found.name, socket: connection.socket) else {
-            throw .usage(
-                message: "authctl stores no passwords: '\(found.name)' has the token for '\(server)'",
-                hint: "no login is needed there"
-            )
+            throw .usage(.passwordForAccount(PlainText.line(found.name), server: PlainText.line(server)))
         }
         return ""
     }
@@ -118,7 +111,9 @@ struct DockerCredentialCommand: ParsableCommand {
     /// - Throws: `unusableDocument` if there is none.
     private static func server(_ input: String) throws(AuthctlError) -> String {
         let lines = input.split(whereSeparator: \.isNewline)
-        guard let line = lines.first, lines.count == 1 else { throw ToolInput.failure("is no address in one line") }
+        guard let line = lines.first, lines.count == 1 else {
+            throw .unusableDocument(.toolInput(.notOneAddress))
+        }
         return String(line)
     }
 

@@ -53,15 +53,15 @@ struct ExecCommand: ParsableCommand {
     var command: [String] = []
 
     func validate() throws {
-        guard !command.isEmpty else { throw ValidationError("no command is named: it stands after '--'") }
+        guard !command.isEmpty else { throw ValidationError(.noCommand) }
         guard Self.isName(env) else {
-            throw ValidationError("the name of the variable is made of letters, digits and _, and begins with no digit")
+            throw ValidationError(.badVariableName)
         }
         guard !scope.contains(where: { TokenRequest.scopeTokens(of: $0).isEmpty }), !resource.contains(""),
             audience != ""
-        else { throw ValidationError("'--scope', '--resource' and '--audience' need a value") }
+        else { throw ValidationError(.blankValues(options: "'--scope', '--resource' and '--audience'")) }
         guard !idToken || (scope.isEmpty && resource.isEmpty && audience == nil) else {
-            throw ValidationError("'--id-token' is the account's own, and goes with no token set")
+            throw ValidationError(.idTokenHasNoSet)
         }
     }
 

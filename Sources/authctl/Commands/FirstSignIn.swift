@@ -54,7 +54,7 @@ struct NewAccountOptions: ParsableArguments {
     func validate() throws {
         let others = [tenant, clientId, clientSecretFile, purpose] + `set`
         guard areGiven || others.allSatisfy({ $0 == nil }) else {
-            throw ValidationError("what is said of a new account goes with '--provider' or '--issuer'")
+            throw ValidationError(.settingsNeedServer)
         }
     }
 
@@ -84,10 +84,7 @@ struct FirstSignIn {
             || options.issuer.map { !$0.hasPrefix(known.issuer ?? $0) } ?? false
             || options.clientId.map { $0 != known.clientId } ?? false
         guard !isOther else {
-            throw .usage(
-                message: "'\(PlainText.line(name))' is there, and set up otherwise",
-                hint: "'authctl account show \(PlainText.line(name))' shows it; another name makes another account"
-            )
+            throw .usage(.setUpOtherwise(account: PlainText.line(name)))
         }
         return (name, false)
     }
@@ -99,7 +96,8 @@ struct FirstSignIn {
         do {
             command = try AccountAddCommand.parse(words)
         } catch {
-            throw .usage(message: ParserReport.oneLine(AccountAddCommand.message(for: error)), hint: nil)
+            let message = ParserReport.oneLine(AccountAddCommand.message(for: error)).lowercasedFirst
+            throw .usage(.parser(message: message, hint: "see 'authctl account add --help'"))
         }
         return try command.add().reply.status.account
     }

@@ -58,8 +58,8 @@ struct ForwardCommand: ParsableCommand {
 
     func validate() throws {
         // ssh would take it for an option, and some of those run programs.
-        guard !host.isEmpty, !host.hasPrefix("-") else { throw ValidationError("'\(host)' is not a host") }
-        guard command?.isEmpty != true else { throw ValidationError("'--command' needs a command") }
+        guard !host.isEmpty, !host.hasPrefix("-") else { throw ValidationError(.notAHost(host)) }
+        guard command?.isEmpty != true else { throw ValidationError(.blankCommand) }
     }
 
     /// Makes one text of what stands behind `--`, as ssh does: the parser takes one list of words, and those are the accounts.

@@ -65,10 +65,7 @@ enum GoogleTokenType: String, CaseIterable, Sendable {
     static func asked(by name: String?) throws(AuthctlError) -> GoogleTokenType? {
         guard let name else { return nil }
         guard let type = GoogleTokenType(rawValue: name) else {
-            throw .unusableDocument(
-                message: "no account has tokens of the type '\(name)'",
-                hint: "'subject_token_type' in the credential file must be \(idToken.rawValue)"
-            )
+            throw .unusableDocument(.unknownGoogleTokenType(asked: name, known: idToken.rawValue))
         }
         return type
     }
@@ -121,11 +118,11 @@ struct GoogleConfigCommand: ParsableCommand {
     func validate() throws {
         guard audience.hasPrefix("//iam.googleapis.com/"), audience.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else {
-            throw ValidationError("'--audience' begins with //iam.googleapis.com/ and names a pool's provider")
+            throw ValidationError(.badAudience)
         }
         let isEmail = serviceAccount?.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "/") } ?? true
         guard isEmail, serviceAccount?.contains("@") ?? true else {
-            throw ValidationError("'--service-account' takes the service account's e-mail address")
+            throw ValidationError(.notAnEmailAddress)
         }
     }
 
@@ -137,10 +134,7 @@ struct GoogleConfigCommand: ParsableCommand {
             [Surroundings.real.program, "google-executable", account]
             + (useAccessToken ? ["--use-access-token"] : []) + (connection.socket.map { ["--socket", $0] } ?? [])
         if let word = words.first(where: { $0.contains { $0.isWhitespace || $0 == "\"" || $0 == "'" || $0 == "\\" } }) {
-            throw .usage(
-                message: "Google's libraries cannot start a command with '\(word)' in it: they split it at blanks",
-                hint: "a path without blanks and quotes: a link to authctl, or a shorter --socket"
-            )
+            throw .usage(.unusableWord(word))
         }
         let type: GoogleTokenType = useAccessToken ? .jwt : .idToken
         let executable = JSONText.object([

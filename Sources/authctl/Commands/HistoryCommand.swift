@@ -36,7 +36,7 @@ struct HistoryCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        guard (1...720).contains(hours) else { throw ValidationError("'--hours' is 1 to 720") }
+        guard (1...720).contains(hours) else { throw ValidationError(.hoursOutOfRange) }
     }
 
     func run() throws(AuthctlError) {

@@ -141,21 +141,19 @@ struct LoginCommand: ParsableCommand {
 
     func validate() throws {
         guard responseType.map(Self.responseTypes.contains) ?? true else {
-            throw ValidationError("'--response-type' is one of: code, 'code id_token', id_token")
+            throw ValidationError(.unknownResponseType)
         }
         guard newAccount == nil || policy == nil && !replace else {
-            throw ValidationError("'--new-account' goes with neither '--policy' nor '--replace'")
+            throw ValidationError(.newAccountAlone)
         }
         guard !window.portal || flow != .device else {
-            throw ValidationError("'--portal' chooses the window: it takes no other option that does")
+            throw ValidationError(.portalAlone)
         }
         guard !newAccountOptions.areGiven || newAccount == nil && policy == nil else {
-            throw ValidationError(
-                "'--provider' and '--issuer' make an account: they go with neither '--new-account' nor '--policy'"
-            )
+            throw ValidationError(.newSettingsAlone)
         }
         guard nonce == nil || hashedNonce == nil else {
-            throw ValidationError("'--nonce' and '--nonce-sha256' exclude each other")
+            throw ValidationError(.twoNonces)
         }
     }
 
@@ -186,7 +184,7 @@ struct LoginCommand: ParsableCommand {
     static func signIn(toNew account: String, _ connection: ConnectionOptions) throws(AuthctlError) {
         let socket = connection.socket.map { ["--socket=\($0)"] } ?? []
         guard let command = try? LoginCommand.parse([account] + socket) else {
-            throw .usage(message: "'\(PlainText.line(account))' cannot be signed in to", hint: nil)
+            throw .usage(.notForSignIn(account: PlainText.line(account)))
         }
         try command.run(for: account, isNew: true)
     }

@@ -52,9 +52,9 @@ struct LogoutCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        guard all != (account != nil) else { throw ValidationError("name an account, or say '--all'") }
-        guard !yes || all else { throw ValidationError("'--yes' answers what '--all' asks") }
-        guard !noOpen || endSession else { throw ValidationError("'--no-open' needs '--end-session'") }
+        guard all != (account != nil) else { throw ValidationError(.allOrOneAccount) }
+        guard !yes || all else { throw ValidationError(.yesNeedsAll) }
+        guard !noOpen || endSession else { throw ValidationError(.noOpenNeedsEndSession) }
     }
 
     func run() throws(AuthctlError) {
@@ -97,7 +97,7 @@ struct LogoutCommand: ParsableCommand {
     private func confirmed(_ accounts: [String]) throws(AuthctlError) -> [String] {
         guard !accounts.isEmpty, !yes else { return accounts }
         guard Question.canBeAsked else {
-            throw .usage(message: "'--all' asks first, and nobody is here to be asked", hint: "add --yes")
+            throw .usage(.nobodyToAsk)
         }
         let names = accounts.prefix(10).map(PlainText.line).joined(separator: ", ") + (accounts.count > 10 ? ", …" : "")
         let noun = accounts.count == 1 ? "account" : "accounts"

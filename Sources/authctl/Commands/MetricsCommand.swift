@@ -34,7 +34,7 @@ struct MetricsCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         guard !form.json || output == nil else {
-            throw .usage(message: "'--output' takes the text format only", hint: "leave out '--json'")
+            throw .usage(.outputIsText)
         }
         var daemon = try connection.connect()
         let metrics = try daemon.ask(.getMetrics, GetMetrics.Parameters(), for: GetMetrics.Reply.self)

@@ -10,18 +10,18 @@ enum OnlyAccount {
     static func resolve(_ name: String?, _ connection: ConnectionOptions) throws(AuthctlError) -> String {
         if let name { return name }
         guard StandardInput.isTerminal else {
-            throw .usage(message: "no account is named", hint: "authctl account list")
+            throw .usage(.noAccountNamed)
         }
         var daemon = try connection.connect()
         let page = try daemon.ask(.getStatus, GetStatus.Parameters(), for: GetStatus.Reply.self)
         let names = page.accounts.map(\.account)
         guard let only = names.first else {
-            throw .usage(message: "there are no accounts", hint: "authctl account add --help")
+            throw .usage(.noAccounts)
         }
         guard names.count == 1, page.next == nil else {
             let shown = names.prefix(10).map(PlainText.line).joined(separator: ", ")
             let rest = names.count > 10 || page.next != nil ? ", …" : ""
-            throw .usage(message: "there are several accounts, and none is named", hint: "one of: \(shown)\(rest)")
+            throw .usage(.severalAccounts(names: shown + rest))
         }
         return only
     }

@@ -74,11 +74,8 @@ struct ProviderShowCommand: ParsableCommand {
         let reply = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
         guard let found = reply.providers.first(where: { $0.name == provider }) else {
             let names = reply.providers.map(\.name)
-            let near = Spelling.nearest(to: provider, in: names).map { "did you mean '\($0)'? " } ?? ""
-            throw .usage(
-                message: "the daemon knows no provider '\(provider)'",
-                hint: names.isEmpty ? "no profile is installed" : "\(near)known: \(names.joined(separator: ", "))"
-            )
+            let nearest = Spelling.nearest(to: provider, in: names)
+            throw .usage(.unknownProvider(name: PlainText.line(provider), nearest: nearest, known: names))
         }
         try output.print(ProviderAnswer(provider: found), or: ProviderView(provider: found).text)
     }

@@ -33,7 +33,7 @@ struct RefreshCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        guard !all || accounts.isEmpty else { throw ValidationError("name accounts, or say '--all'") }
+        guard !all || accounts.isEmpty else { throw ValidationError(.allOrSomeAccounts) }
     }
 
     func run() throws(AuthctlError) {

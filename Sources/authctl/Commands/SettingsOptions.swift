@@ -296,11 +296,11 @@ struct SettingsOptions: ParsableArguments {
         for (name, value) in named { variables[name] = value }
         for text in set {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-                throw .usage(message: "'--set' takes a name and a value", hint: "--set tenant=organizations")
+                throw .usage(.variableWithoutValue)
             }
             let name = String(text[..<equals])
             guard variables.updateValue(String(text[text.index(after: equals)...]), forKey: name) == nil else {
-                throw .usage(message: "'\(name)' is set twice", hint: nil)
+                throw .usage(.parameterTwice(option: "--set", name: name))
             }
         }
         return variables.isEmpty ? nil : variables
@@ -372,14 +372,14 @@ extension SettingsOptions {
     ) throws(AuthctlError) {
         for text in texts {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-                throw .usage(message: "'\(option)' takes a name and a value", hint: "\(option) \(example)")
+                throw .usage(.parameterWithoutValue(option: option, example: example))
             }
             let name = String(text[..<equals])
             guard !secretParameters.contains(name.lowercased()) else {
                 throw .secretAsArgument(option: "\(option) \(name.lowercased())")
             }
             guard parameters.updateValue(String(text[text.index(after: equals)...]), forKey: name) == nil else {
-                throw .usage(message: "'\(option)' gives '\(name)' twice", hint: nil)
+                throw .usage(.parameterTwice(option: option, name: name))
             }
         }
     }

@@ -134,29 +134,27 @@ struct TokenCommand: ParsableCommand {
         guard !scope.contains(where: { TokenRequest.scopeTokens(of: $0).isEmpty }), !resource.contains(""),
             audience != "", claims != ""
         else {
-            throw ValidationError("'--scope', '--resource', '--audience' and '--claims' need a value")
+            throw ValidationError(.blankValues(options: "'--scope', '--resource', '--audience' and '--claims'"))
         }
         guard !json || format == nil || format == .json else {
-            throw ValidationError("'--json' and '--format' name two forms")
+            throw ValidationError(.twoFormats)
         }
         guard dpop.isEmpty || dpop.count == 2 else {
-            throw ValidationError("'--dpop' takes a method and a URL, and the account stands before it")
+            throw ValidationError(.proofNeedsRequest)
         }
         guard dpop.isEmpty || format?.needsUser != true else {
-            throw ValidationError("'--dpop' is for HTTP requests, and '\(format?.rawValue ?? "")' for mailboxes")
+            throw ValidationError(.noProofForMailbox(format: format?.rawValue ?? ""))
         }
         guard !idToken || (scope.isEmpty && resource.isEmpty && audience == nil && claims == nil) else {
-            throw ValidationError(
-                "'--id-token' is the account's own, and goes with no token set"
-            )
+            throw ValidationError(.idTokenHasNoSet)
         }
         guard !idToken || dpop.isEmpty else {
-            throw ValidationError("'--dpop' is for access tokens, not for '--id-token'")
+            throw ValidationError(.noProofForIDToken)
         }
         guard !idToken || format?.needsUser != true else {
-            throw ValidationError("'--format \(format?.rawValue ?? "")' is for access tokens, not for '--id-token'")
+            throw ValidationError(.noIDTokenForMailbox(format: format?.rawValue ?? ""))
         }
-        guard dpopNonce == nil || !dpop.isEmpty else { throw ValidationError("'--dpop-nonce' goes with '--dpop'") }
+        guard dpopNonce == nil || !dpop.isEmpty else { throw ValidationError(.nonceNeedsProof) }
     }
 
     func run() throws(AuthctlError) {
@@ -201,10 +199,7 @@ struct ProvenToken {
         )
         proof = try daemon.ask(.provePossession, parameters, for: ProvePossession.Reply.self).proof
         guard token.tokenType.lowercased() == "dpop" else {
-            throw .usage(
-                message: "the token of '\(PlainText.line(request.account))' is bound to no key, so nothing proves it",
-                hint: "'authctl token \(PlainText.line(request.account))' prints it without a proof"
-            )
+            throw .usage(.notBound(account: PlainText.line(request.account)))
         }
         guard AcquiredToken.isPrintable(proof) else { throw .connection(.unreadableReply) }
         request.warnIfShort(token)

@@ -58,7 +58,7 @@ struct WebSessionCommand: ParsableCommand {
 
     func validate() throws {
         if let timeout, !(1...3600).contains(timeout.seconds) {
-            throw ValidationError("'--timeout' is from 1s to 1h")
+            throw ValidationError(.timeoutOutOfRange)
         }
     }
 

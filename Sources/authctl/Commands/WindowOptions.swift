@@ -35,13 +35,13 @@ struct WindowOptions: ParsableArguments {
 
     func validate() throws {
         guard !noOpen || !(isPrivate || temporaryProfile) else {
-            throw ValidationError("'--no-open' opens no private window")
+            throw ValidationError(.noPrivateWindowUnopened)
         }
-        guard parentWindow == nil || portal else { throw ValidationError("'--parent-window' goes with '--portal'") }
+        guard parentWindow == nil || portal else { throw ValidationError(.parentNeedsPortal) }
         guard !portal || !(noOpen || isPrivate || temporaryProfile || browser != nil) else {
-            throw ValidationError("'--portal' chooses the window: it takes no other option that does")
+            throw ValidationError(.portalAlone)
         }
-        guard !noOpen || browser == nil else { throw ValidationError("'--no-open' opens no browser") }
+        guard !noOpen || browser == nil else { throw ValidationError(.noBrowserUnopened) }
     }
 
     var kind: WindowChoice.Kind {

@@ -18,10 +18,7 @@ struct FileClient {
     /// - Throws: `unusableDocument` if the two differ.
     func id(said: String?) throws(AuthctlError) -> String? {
         guard let id, let said, id != said else { return said ?? id }
-        throw .unusableDocument(
-            message: "the file is of another client than '--client-id' names",
-            hint: "leave '--client-id' out: the file says it"
-        )
+        throw .unusableDocument(.otherClient)
     }
 }
 
@@ -80,25 +77,8 @@ enum GoogleFile {
     }
 }
 
-extension AuthctlError {
-    /// The key of a service account where something else is wanted.
-    static let isServiceAccountKey = AuthctlError.unusableDocument(
-        message: "the file holds the key of a service account",
-        hint: "authctl account add NAME --provider google --grant jwt-bearer --client-key-file FILE --scope SCOPE"
-    )
-
-    /// A client where something else is wanted.
-    static let isClientFile = AuthctlError.unusableDocument(
-        message: "the file holds a client, and no grant",
-        hint: "authctl login NAME --provider google --client-secret-file FILE"
-    )
-}
-
 /// A file named by `--client-secret-file`.
 struct ClientSecretFile {
-    private static let expected =
-        "expected: the secret on one line, or the JSON file of the client that Google's console downloads"
-
     let name: String
     /// What the terminal is asked with.
     let prompt: String
@@ -112,13 +92,10 @@ struct ClientSecretFile {
         switch GoogleFile(text) {
         case .client(let client), .authorizedUser(let client, _):
             guard client.secret?.reveal().isEmpty == false else {
-                throw .unusableDocument(
-                    message: "the file names a client that has no secret",
-                    hint: "leave '--client-secret-file' out, and name it: --client-id ID"
-                )
+                throw .unusableDocument(.clientWithoutSecret)
             }
             return client
-        case .serviceAccountKey: throw .isServiceAccountKey
+        case .serviceAccountKey: throw .unusableDocument(.isServiceAccountKey)
         case nil:
             try Self.check(text)
             return FileClient(id: nil, secret: secret)
@@ -130,16 +107,10 @@ struct ClientSecretFile {
         let isJSON = WireText.decode([String: AnyValue].self, fromText: text) != nil
         let isPage = ["<!doctype", "<html", "<?xml"].contains { text.lowercased().hasPrefix($0) }
         guard !isJSON, !isPage else {
-            throw .unusableDocument(
-                message: "the file holds \(isPage ? "a web page" : "JSON"), and no client secret",
-                hint: expected
-            )
+            throw .unusableDocument(.noClientSecret(isPage: isPage))
         }
         if text.hasPrefix("-----BEGIN ") {
-            throw .unusableDocument(
-                message: "the file holds a key, and no client secret",
-                hint: "--client-key-file FILE"
-            )
+            throw .unusableDocument(.keyInsteadOfSecret)
         }
         guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) }) else {
             throw .secretFile(.notOneLine(purpose: .clientSecret))
@@ -154,9 +125,6 @@ struct ClientSecretFile {
 
 /// A file named by `--client-key-file`.
 struct ClientKeyFile {
-    private static let expected =
-        "expected: a private key in PEM or as a JWK, or the JSON file of a service account's key from Google"
-
     let name: String
 
     /// The key as it stands in the file; the daemon reads it.
@@ -168,15 +136,12 @@ struct ClientKeyFile {
         switch GoogleFile(text) {
         case .serviceAccountKey: return key
         case .client, .authorizedUser:
-            throw .unusableDocument(
-                message: "the file holds a client with its secret, and no key",
-                hint: "--client-secret-file FILE"
-            )
+            throw .unusableDocument(.secretInsteadOfKey)
         case nil: break
         }
         let isJWK = WireText.decode(KeyFields.self, fromText: text).map { $0.kty != nil || $0.keys != nil } ?? false
         guard isJWK || text.contains("-----BEGIN ") else {
-            throw .unusableDocument(message: "the file holds no client key", hint: Self.expected)
+            throw .unusableDocument(.noClientKey)
         }
         return key
     }

@@ -17,7 +17,7 @@ struct TokenFileLink {
         get throws(AuthctlError) {
             let home = environment("HOME").map { $0 + "/.config" }
             guard let folder = environment("XDG_CONFIG_HOME").flatMap({ $0.hasPrefix("/") ? $0 : nil }) ?? home else {
-                throw .usage(message: "there is no home folder", hint: "set HOME")
+                throw .usage(.noHome)
             }
             return folder + "/user-tmpfiles.d/authrefresh-\(account).conf"
         }

@@ -263,7 +263,7 @@ struct AcquiredToken {
         get throws(AuthctlError) {
             // RFC 8693 §2.2.1: a token that is no access token, an id_token for one.
             guard tokenType != "N_A" else {
-                throw .usage(message: "the token is none for an Authorization header", hint: "--format raw, or json")
+                throw .usage(.noAuthorizationHeader)
             }
             return "\(tokenType) \(accessToken)"
         }
@@ -340,14 +340,11 @@ extension TokenRequest {
     func saslUser() throws(AuthctlError) -> String {
         let isAddress = account.utf8.contains(UInt8(ascii: "@"))
         guard let name = user ?? (isAddress ? account : nil) else {
-            throw .usage(
-                message: "'--format \(format.rawValue)' needs to know whose mailbox it is",
-                hint: "add --user you@example.org, or name the account so"
-            )
+            throw .usage(.mailboxUnknown(format: format.rawValue))
         }
         // ^A separates the fields of both mechanisms.
         guard !name.isEmpty, name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
-            throw .usage(message: "'--user' is empty or has control characters in it", hint: nil)
+            throw .usage(.userNotPrintable)
         }
         return name
     }

@@ -154,10 +154,7 @@ struct TerminalScreen: ~Copyable {
     /// - Throws: `usage` if standard output is no terminal, or one that cannot move its cursor.
     static func check() throws(AuthctlError) {
         guard TerminalStyle.standardOutput.canDraw else {
-            throw .usage(
-                message: "'--watch' needs a terminal that can be drawn on",
-                hint: "authctl watch prints a line for each change; --json works everywhere"
-            )
+            throw .usage(.watchNeedsTerminal)
         }
     }
 

@@ -121,7 +121,7 @@ struct WebSession: ~Copyable {
     static func link(to address: SecretText, callback: String) throws(AuthctlError) -> WebLink {
         let text = address.reveal().replacing(callbackPlace, with: encoded(callback))
         guard let link = WebLink(text) else {
-            throw .usage(message: "the page is no address that begins with https:// or http://", hint: nil)
+            throw .usage(.notAWebAddress)
         }
         return link
     }

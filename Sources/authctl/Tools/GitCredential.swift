@@ -17,7 +17,7 @@ struct GitCredential {
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             guard !line.isEmpty else { return }
             guard let equals = line.firstIndex(of: "="), equals > line.startIndex else {
-                throw ToolInput.failure("has no 'key=value' in line \(index + 1)")
+                throw .unusableDocument(.toolInput(.noKeyValue(line: index + 1)))
             }
             take(line[..<equals], String(line[equals...].dropFirst()))
         }

@@ -25,17 +25,11 @@ enum KubeVersion: String, CaseIterable, Sendable {
         guard let document = try? JSONText(info), document["kind"]?.string == "ExecCredential",
             let group = document["apiVersion"]?.string
         else {
-            throw .unusableDocument(
-                message: "KUBERNETES_EXEC_INFO holds no ExecCredential",
-                hint: "kubectl sets it; unset it to see what is printed without"
-            )
+            throw .unusableDocument(.noExecCredential)
         }
         guard let version = KubeVersion(group: group) else {
             let known = KubeVersion.allCases.map(\.group).joined(separator: " and ")
-            throw .unusableDocument(
-                message: "KUBERNETES_EXEC_INFO asks for '\(group)'; known are \(known)",
-                hint: "'authctl kubeconfig ACCOUNT' prints the entry that asks for one of these"
-            )
+            throw .unusableDocument(.unknownKubeVersion(asked: group, known: known))
         }
         return version
     }

@@ -12,19 +12,14 @@ enum ToolInput {
             bytes = try FileDescriptor.readAll(STDIN_FILENO, atMost: ToolLimits.inputBytesMax)
         } catch {
             switch error {
-            case .failed(let number): throw failure("cannot be read: \(systemText(number))")
-            case .tooLong: throw failure("is longer than \(ToolLimits.inputBytesMax) bytes")
+            case .failed(let number): throw .unusableDocument(.toolInput(.unreadable(errno: number)))
+            case .tooLong: throw .unusableDocument(.toolInput(.tooLong(limit: ToolLimits.inputBytesMax)))
             }
         }
         guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
-            throw failure("is no text: it holds a NUL byte, or is not UTF-8")
+            throw .unusableDocument(.toolInput(.notText))
         }
         return text
-    }
-
-    /// What is wrong with the input, which is not repeated: it may hold a secret.
-    static func failure(_ problem: String) -> AuthctlError {
-        .unusableDocument(message: "standard input \(problem)", hint: "this command is for other tools to call")
     }
 }
 

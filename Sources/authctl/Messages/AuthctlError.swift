@@ -12,10 +12,10 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
     /// The word in a command's place is none. `suggestion` is a command that is spelled nearly so.
     case unknownCommand(suggestion: String?, helpCommand: String)
     /// The arguments do not fit together; nothing was asked of the daemon.
-    case usage(message: String, hint: String?)
+    case usage(WrongUse)
     case secretFile(SecretFileError)
-    /// What a file holds is not what the command needs. `message` does not repeat it.
-    case unusableDocument(message: String, hint: String?)
+    /// What a file holds is not what the command needs.
+    case unusableDocument(UnusableDocument)
     /// The server of a new account is not what it is taken for.
     case wrongIssuer(message: String, hints: [String])
     /// Secrets would have gone to a terminal.
@@ -73,11 +73,9 @@ extension AuthctlError {
                 message: "no command has this name",
                 hints: [suggestion.map { "did you mean '\($0)'?" } ?? "see '\(helpCommand)'"]
             )
-        case .usage(let message, let hint):
-            Report(status: .usage, message: message, hints: hint.map { [$0] } ?? [])
+        case .usage(let wrong): Report(status: .usage, message: wrong.message, hints: [wrong.hint])
         case .secretFile(let error): error.report
-        case .unusableDocument(let message, let hint):
-            Report(status: .badData, message: message, hints: hint.map { [$0] } ?? [])
+        case .unusableDocument(let flaw): Report(status: .badData, message: flaw.message, hints: [flaw.hint])
         case .wrongIssuer(let message, let hints): Report(status: .badData, message: message, hints: hints)
         case .secretsToTerminal:
             Report(

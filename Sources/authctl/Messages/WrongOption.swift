@@ -1,0 +1,85 @@
+internal import ArgumentParser
+
+/// What the options of a command say that cannot be. The argument parser's report adds where its help is.
+enum WrongOption: Hashable, Sendable {
+    case blankValues(options: String)
+
+    // `token` and `exec`.
+    case twoFormats
+    case proofNeedsRequest
+    case noProofForMailbox(format: String)
+    case idTokenHasNoSet
+    case noProofForIDToken
+    case noIDTokenForMailbox(format: String)
+    case nonceNeedsProof
+    case noCommand
+    case badVariableName
+
+    // `login` and other commands that open a window.
+    case unknownResponseType
+    case newAccountAlone
+    case portalAlone
+    case newSettingsAlone
+    case twoNonces
+    case settingsNeedServer
+    case noPrivateWindowUnopened
+    case noBrowserUnopened
+    case parentNeedsPortal
+
+    // The others.
+    case notAHost(String)
+    case blankCommand
+    case timeoutOutOfRange
+    case hoursOutOfRange
+    case badAudience
+    case notAnEmailAddress
+    case allOrOneAccount
+    case allOrSomeAccounts
+    case yesNeedsAll
+    case noOpenNeedsEndSession
+}
+
+extension WrongOption {
+    /// Lower case, no full stop.
+    var message: String {
+        switch self {
+        case .blankValues(let options): "\(options) need a value"
+        case .twoFormats: "'--json' and '--format' name two formats"
+        case .proofNeedsRequest: "'--dpop' takes a method and a URL; put the account before it"
+        case .noProofForMailbox(let format): "'--dpop' is for HTTP requests, and '\(format)' for mailboxes"
+        case .idTokenHasNoSet: "'--id-token' prints the account's own, and cannot be combined with a token set"
+        case .noProofForIDToken: "'--dpop' is for access tokens, not for '--id-token'"
+        case .noIDTokenForMailbox(let format): "'--format \(format)' is for access tokens, not for '--id-token'"
+        case .nonceNeedsProof: "'--dpop-nonce' needs '--dpop'"
+        case .noCommand: "no command is named: put it after '--'"
+        case .badVariableName:
+            "the name of the variable must consist of letters, digits and _, and not begin with a digit"
+        case .unknownResponseType: "'--response-type' is one of: code, 'code id_token', id_token"
+        case .newAccountAlone: "'--new-account' cannot be combined with '--policy' or '--replace'"
+        case .portalAlone: "'--portal' chooses the window, and cannot be combined with other options that do"
+        case .newSettingsAlone:
+            "'--provider' and '--issuer' add an account, and cannot be combined with '--new-account' or '--policy'"
+        case .twoNonces: "'--nonce' and '--nonce-sha256' exclude each other"
+        case .settingsNeedServer: "the settings of a new account need '--provider' or '--issuer'"
+        case .noPrivateWindowUnopened: "'--no-open' opens no private window"
+        case .noBrowserUnopened: "'--no-open' opens no browser"
+        case .parentNeedsPortal: "'--parent-window' needs '--portal'"
+        case .notAHost(let host): "'\(host)' is not a host"
+        case .blankCommand: "'--command' needs a command"
+        case .timeoutOutOfRange: "'--timeout' must be from 1s to 1h"
+        case .hoursOutOfRange: "'--hours' must be from 1 to 720"
+        case .badAudience: "'--audience' must begin with //iam.googleapis.com/ and name a pool's provider"
+        case .notAnEmailAddress: "'--service-account' takes the service account's e-mail address"
+        case .allOrOneAccount: "name an account, or use '--all'"
+        case .allOrSomeAccounts: "name accounts, or use '--all'"
+        case .yesNeedsAll: "'--yes' needs '--all', whose question it answers"
+        case .noOpenNeedsEndSession: "'--no-open' needs '--end-session'"
+        }
+    }
+}
+
+extension ValidationError {
+    init(_ wrong: WrongOption) {
+        self.init(wrong.message)
+    }
+}
