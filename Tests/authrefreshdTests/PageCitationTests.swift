@@ -22,7 +22,7 @@ struct PageCitationTests {
         for page in try pages() {
             for paragraph in page.text.matches(of: /Shown by:(?:[^\n]|\n(?!\n|- |#))+/) {
                 for citation in paragraph.0.matches(of: /`([^`]+)`/) {
-                    let name = citation.1.replacing(/\s*\n\s*/, with: " ")
+                    let name = String(citation.1.replacing(/\s*\n\s*/, with: " "))
                     #expect(tests.contains(name), "\(page.file.lastPathComponent): \(name)")
                     count += 1
                 }
