@@ -37,13 +37,8 @@ ssl_cert = <{folder}/ca.crt
 ssl_key = <{folder}/key.pem
 auth_mechanisms = oauthbearer xoauth2
 auth_failure_delay = 0
-mail_plugins =
 namespace inbox {{
   inbox = yes
-  separator = /
-  mailbox Sent {{
-    auto = create
-  }}
 }}
 service imap-login {{
   chroot =
@@ -123,9 +118,6 @@ class Dovecot:
 
     def methods(self):
         return set(re.findall(r"Login: user=<[^>]*>, method=([A-Z0-9-]+)", self.log()))
-
-    def sent(self):
-        return len([path for path in (self.folder / "mail/.Sent").rglob("*.*") if path.parent.name in ("cur", "new")])
 
     def wait_for_log(self, words, count=1):
         # Dovecot tells of nothing but by its log.
