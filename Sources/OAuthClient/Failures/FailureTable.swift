@@ -1,4 +1,3 @@
-import NIOHTTP1
 import RefreshCore
 
 /// From everything that can be seen of a failed refresh to what it means: an ordered list, the first row that fits
@@ -123,6 +122,13 @@ enum TransportCause: String, Hashable, Sendable, CaseIterable {
     /// The connection ended in the middle.
     case connectionLost
     case other
+}
+
+/// An exchange that gave no answer.
+struct TransportFailure: Error, Sendable {
+    let cause: TransportCause
+    /// Whether any of the request's body was handed to the connection; false only if that is certain.
+    let wasSent: Bool
 }
 
 /// What the table judges: everything that is known about one failed exchange.

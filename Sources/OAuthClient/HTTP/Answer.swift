@@ -1,12 +1,11 @@
 import FoundationEssentials
-import NIOHTTP1
 import RefreshCore
 import TextEncodings
 
 /// What came back over HTTP, whole or cut at the body limit.
 struct Answer: Sendable {
     let status: Int
-    let headers: HTTPHeaders
+    let headers: AnswerHeaders
     var body: [UInt8] = []
     /// The body was longer than the limit; `body` is empty then.
     var isTooLarge = false

@@ -157,7 +157,8 @@ private final class AnswerReader: HTTPClientResponseDelegate {
     }
 
     func didReceiveHead(task: HTTPClient.Task<Answer>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-        answer.value = Answer(status: Int(head.status.code), headers: head.headers)
+        let headers = AnswerHeaders(head.headers.lazy.map { (name: $0.name, value: $0.value) })
+        answer.value = Answer(status: Int(head.status.code), headers: headers)
         return task.eventLoop.makeSucceededVoidFuture()
     }
 
@@ -179,13 +180,6 @@ private final class AnswerReader: HTTPClientResponseDelegate {
 /// Carries an answer that was cut at the limit out of the client.
 private struct OversizedAnswer: Error {
     let answer: Answer
-}
-
-/// An exchange that gave no answer.
-struct TransportFailure: Error, Sendable {
-    let cause: TransportCause
-    /// Whether any of the request's body was handed to the connection; false only if that is certain.
-    let wasSent: Bool
 }
 
 extension TransportCause {

@@ -1,4 +1,3 @@
-internal import NIOHTTP1
 @testable internal import OAuthClient
 internal import RefreshCore
 
@@ -16,9 +15,10 @@ enum TokenAnswers {
     static func run(_ input: [UInt8]) {
         var rest = input
         let status = statuses[rest.takeByte() % statuses.count]
-        var headers = HTTPHeaders()
-        headers.add(name: "retry-after", value: String(decoding: rest.takeLine(), as: UTF8.self))
-        headers.add(name: "date", value: String(decoding: rest.takeLine(), as: UTF8.self))
+        let headers: AnswerHeaders = [
+            "retry-after": String(decoding: rest.takeLine(), as: UTF8.self),
+            "date": String(decoding: rest.takeLine(), as: UTF8.self),
+        ]
         let answer = Answer(status: status, headers: headers, body: rest)
         if let wait = answer.retryAfter(now: now) { require(wait >= .zero, "nobody is asked to come back in the past") }
         let body = AnswerBody(answer)

@@ -1,0 +1,37 @@
+/// The header fields of an answer, in the order in which they came; names are found in any case (RFC 9110 §5.1).
+///
+/// A type of our own, so that the readers of answers do not need the HTTP client to be built.
+struct AnswerHeaders: Sendable, ExpressibleByDictionaryLiteral {
+    private let fields: [(name: String, value: String)]
+
+    init(_ fields: some Sequence<(name: String, value: String)>) {
+        self.fields = Array(fields)
+    }
+
+    init(dictionaryLiteral fields: (String, String)...) {
+        self.fields = fields.map { (name: $0, value: $1) }
+    }
+
+    /// The values of all fields with this name, each as it was sent; empty if there is none.
+    subscript(name: String) -> [String] {
+        fields.filter { Self.isSame($0.name, name) }.map(\.value)
+    }
+
+    /// The value of the first field with this name; nil if there is none.
+    func first(name: String) -> String? {
+        fields.first { Self.isSame($0.name, name) }?.value
+    }
+
+    /// Whether there is a field with this name.
+    func contains(name: String) -> Bool {
+        fields.contains { Self.isSame($0.name, name) }
+    }
+
+    private static func isSame(_ one: String, _ other: String) -> Bool {
+        one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+}
