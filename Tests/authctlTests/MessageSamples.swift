@@ -65,13 +65,14 @@ enum Samples {
 
     static let wrongUsesCount = 39
 
-    static let documents: [UnusableDocument] = [
-        .otherClient, .isServiceAccountKey, .isClient, .clientWithoutSecret, .noClientSecret(isPage: true),
-        .keyInsteadOfSecret, .secretInsteadOfKey, .noClientKey, .noRefreshToken(content: "work"), .brokenJSON,
-        .unknownJSON, .unknownExportFormat(known: "work"), .incompleteExport, .exportInsteadOfToken, .noChallenge,
-        .noExecCredential, .unknownKubeVersion(asked: "work", known: "work"),
-        .unknownGoogleTokenType(asked: "work", known: "work"),
-    ] + flaws.map(UnusableDocument.toolInput)
+    static let documents: [UnusableDocument] =
+        [
+            .otherClient, .isServiceAccountKey, .isClient, .clientWithoutSecret, .noClientSecret(isPage: true),
+            .keyInsteadOfSecret, .secretInsteadOfKey, .noClientKey, .noRefreshToken(content: "work"), .brokenJSON,
+            .unknownJSON, .unknownExportFormat(known: "work"), .incompleteExport, .exportInsteadOfToken, .noChallenge,
+            .noExecCredential, .unknownKubeVersion(asked: "work", known: "work"),
+            .unknownGoogleTokenType(asked: "work", known: "work"),
+        ] + flaws.map(UnusableDocument.toolInput)
 
     /// Does not compile if a message has been added; add a sample above, then the case here.
     static func name(_ message: UnusableDocument) -> String {
