@@ -1,0 +1,157 @@
+"""What `authctl history` makes of a real journal, and `authctl watch` of a real restart of the daemon."""
+
+import json
+import re
+import signal
+import subprocess
+import urllib.parse
+import urllib.request
+
+from harness import PATIENCE, Failure, Watch
+from machine import UNIT, main_pid, run, show, systemctl
+from root import as_root
+
+# Characters that a shell or an URL takes for its own.
+ACCOUNT = "joe+mail@example.org"
+INTERACTION_REQUIRED = "1d3ab0a9135947a19bd31705c1a0d0ea"
+# A 503 may have spent the refresh token: the journal tells that as an outcome that is unknown.
+OUTCOME_UNKNOWN = "0d16282780aa480ba1fc44d3f3d3ff45"
+SIGNED_IN = "8ad294b41cdd4d0aad676dc4ec90a464"
+# Where journald keeps the journal, depending on its storage.
+JOURNALS = "/var/log/journal /run/log/journal"
+
+
+class History:
+    def __init__(self, session):
+        self.session = session
+        self.check = session.check
+        self.journal = session.journal
+        self.issuer = session.issuer
+        self.authctl = session.authctl
+
+    def checks(self):
+        self.filled()
+        self.told()
+        self.kept_from_reading()
+        self.watched()
+        run(self.authctl, "account", "remove", ACCOUNT)
+
+    def filled(self):
+        """Refreshes, an outage, the end of the grant, a sign-in, and the end of that grant, too."""
+        grant = self.issuer.grant(self.session.grant_file)
+        run(
+            self.authctl, "account", "add", ACCOUNT, "--issuer", self.issuer.url, "--client-id", "demo",
+            "--refresh-token-file", str(self.session.grant_file),
+        )  # fmt: skip
+        run(self.authctl, "refresh", ACCOUNT)
+        # Not once: the session's other account might be the one that it hits.
+        self.issuer.ask("faults", {"fault": "answer", "status": "503", "times": "until-cleared"})
+        run(self.authctl, "refresh", ACCOUNT, check=False)
+        self.expect(OUTCOME_UNKNOWN)
+        clear = urllib.request.Request(f"{self.issuer.url}/admin/faults", method="DELETE")
+        urllib.request.urlopen(clear, timeout=PATIENCE).close()
+        self.end(grant)
+        plot, events = self.history()
+        self.check("a grant that has ended shows in the plot of the journal", plot.endswith("!"), plot)
+        self.check("an event of the journal is an entry", {"refresh-failed", "interaction-required"} <= set(events), events)
+        self.sign_in()
+
+    def expect(self, message_id):
+        self.journal.expect_message(message_id, AUTHREFRESH_ACCOUNT=ACCOUNT)
+
+    def end(self, grant):
+        self.issuer.ask(f"grants/{grant}/revoke", {})
+        run(self.authctl, "refresh", ACCOUNT, check=False)
+        self.expect(INTERACTION_REQUIRED)
+
+    def sign_in(self):
+        """Opens the page that `authctl login` names, and allows what it asks."""
+        command = [self.authctl, "login", ACCOUNT, "--flow", "browser", "--no-open"]
+        login = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        said = ""
+        for line in login.stdout:
+            said += line
+            if address := re.search(r"https?://\S+", line):
+                break
+        else:
+            raise Failure(f"authctl login names no page: {said}")
+        page = open_page(address[0])
+        request = re.search(r'name="request" value="([^"]*)"', page)[1]
+        origin = "/".join(address[0].split("/")[:3])
+        # Redirects lead to the daemon.
+        open_page(f"{origin}/authorize/decision", {"request": request, "subject": "alice", "decision": "allow"})
+        said += login.communicate(timeout=PATIENCE)[0]
+        self.check("a sign-in ends well", login.returncode == 0, said)
+        self.expect(SIGNED_IN)
+
+    def history(self):
+        """The last line of the plot, without its time, and the events."""
+        text = run(self.authctl, "history", ACCOUNT, "--hours", "1").stdout
+        plot = next(line for line in text.splitlines()[1:] if re.match(r"\d{4}-\d\d-\d\d ", line))
+        return plot, [event["event"] for event in self.answer()["events"]]
+
+    def answer(self):
+        return json.loads(run(self.authctl, "history", ACCOUNT, "--json").stdout)
+
+    def told(self):
+        """All that the journal has of the account is told, with its time and cause, and nothing else."""
+        # A token of twenty seconds is refreshed while this runs: only what both have can be compared.
+        answer, records = self.answer()["events"], self.records()[: len(self.answer()["events"])]
+        told = [(str(event["atUSec"]), event["event"]) for event in answer]
+        recorded = [(record["__REALTIME_TIMESTAMP"], record["AUTHREFRESH_EVENT"]) for record in records]
+        self.check(f"history tells the {len(told)} events of the journal", told == recorded[: len(told)] and told, f"{told} {recorded}")
+        causes = {event["event"]: event.get("cause", "") for event in answer}
+        self.check("an outage has its cause", "503" in causes["refresh-failed"], causes)
+        self.check("a grant's end has its cause", "invalid_grant" in causes["interaction-required"], causes)
+        kinds = {"account-added", "token-refreshed", "refresh-failed", "interaction-required", "sign-in-started", "signed-in"}
+        self.check("history has refreshes, the outage and the sign-in", kinds <= set(causes), f"{kinds - set(causes)}")
+        shown = run(self.authctl, "history", ACCOUNT).stdout
+        words = [f"{ACCOUNT}, a character for each", "signed in", "needs you: ", "refresh failed", "refreshed"]
+        self.check("history shows them as words", all(word in shown for word in words), shown)
+
+    def records(self):
+        command = ["journalctl", "--user", "-u", UNIT, "-o", "json", "--all", f"AUTHREFRESH_ACCOUNT={ACCOUNT}"]
+        records = [json.loads(line) for line in run(*command).stdout.splitlines()]
+        return [record for record in records if "AUTHREFRESH_EVENT" in record]
+
+    def kept_from_reading(self):
+        closed = f"for folder in {JOURNALS}; do [ ! -d $folder ] || chmod %s $folder/*; done"
+        as_root("sh", "-c", closed % "go-rx")
+        try:
+            refused = run(self.authctl, "history", ACCOUNT, check=False)
+        finally:
+            as_root("sh", "-c", closed % "go+rx")
+        told = refused.returncode == 69 and "the journal cannot be read" in refused.stderr and not refused.stdout
+        self.check("a journal that may not be read is said to be so", told, f"{refused}")
+        run(self.authctl, "history", ACCOUNT)
+
+    def watched(self):
+        """A restart is no end to those who watch, and they miss nothing that comes after."""
+        watch = Watch([self.authctl, "watch", ACCOUNT, "--json"], None)
+        try:
+            for count in (1, 2):
+                pid = main_pid()
+                systemctl("restart", UNIT)
+                ready = watch.expect("ready", PATIENCE)
+                self.check(f"restart {count}: watch shows the present state anew", main_pid() not in (0, pid), f"{ready}")
+                refreshed = [self.refreshed(watch) for _ in range(3)]
+                in_order = refreshed == list(range(refreshed[0], refreshed[0] + 3))
+                self.check(f"restart {count}: watch tells every change that follows", in_order, f"{refreshed}")
+        finally:
+            watch.process.send_signal(signal.SIGTERM)
+            ended = watch.process.wait(PATIENCE)
+        self.check("watch ends by SIGTERM as any program", ended == -signal.SIGTERM, f"{ended}")
+        self.check("the daemon does not mind", show("ActiveState") == "active", show("ActiveState"))
+
+    def refreshed(self, watch):
+        """Asks for a refresh; the generation that the change has."""
+        run(self.authctl, "refresh", ACCOUNT)
+        return watch.expect("token-refreshed", PATIENCE)["accounts"][0]["generation"]
+
+
+def open_page(address, form=None):
+    body = None if form is None else urllib.parse.urlencode(form).encode()
+    with urllib.request.urlopen(address, body, timeout=PATIENCE) as answer:
+        return answer.read().decode()
