@@ -161,6 +161,13 @@ let package = Package(
         ),
         .target(name: "VarlinkClient", dependencies: ["StrictJSON"], swiftSettings: strict + hotPath),
 
+        // What other programs keep of accounts, read: bytes to accounts, and nothing else.
+        .target(
+            name: "MovingIn",
+            dependencies: ["AuthRefreshInterface", "RefreshCore", "StrictJSON", "TextEncodings"],
+            swiftSettings: strict
+        ),
+
         // What a terminal can show, and text that is safe to show there.
         .target(name: "Terminal", dependencies: ["AuthRefreshInterface"], swiftSettings: strict + hotPath),
 
@@ -390,6 +397,12 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "TextEncodingsTests", dependencies: ["TextEncodings"], swiftSettings: strict),
+        .testTarget(
+            name: "MovingInTests",
+            dependencies: ["AuthRefreshInterface", "MovingIn", "RefreshCore", "TestSupport"],
+            exclude: ["Fixtures"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
         .testTarget(name: "StrictJSONTests", dependencies: ["StrictJSON", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "VarlinkClientTests", dependencies: ["StrictJSON", "VarlinkClient"], swiftSettings: strict),
