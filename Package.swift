@@ -59,6 +59,7 @@ let package = Package(
         .executable(name: "authrefreshd", targets: ["authrefreshd"]),
         .executable(name: "authctl", targets: ["authctl"]),
         .executable(name: "authagent", targets: ["authagent"]),
+        .executable(name: "authimport", targets: ["authimport"]),
         .executable(name: "authdemo", targets: ["authdemo"]),
         .executable(name: "authbench", targets: ["authbench"]),
         .executable(name: "authmanual", targets: ["authmanual"]),
@@ -230,6 +231,16 @@ let package = Package(
             name: "authagent",
             dependencies: [
                 "AuthRefreshInterface", "CSystemd", "StandardDescriptors", "StrictJSON", "Systemd", "TextEncodings",
+                "VarlinkClient",
+            ],
+            swiftSettings: strict + staticRuntime.swift,
+            linkerSettings: staticRuntime.linker
+        ),
+        // Takes over the accounts of other programs; `authctl import` becomes this program.
+        .executableTarget(
+            name: "authimport",
+            dependencies: [
+                "AuthRefreshInterface", "MovingIn", "RefreshCore", "StandardDescriptors", "StrictJSON", "Terminal",
                 "VarlinkClient",
             ],
             swiftSettings: strict + staticRuntime.swift,

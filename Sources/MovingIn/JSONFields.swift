@@ -1,0 +1,41 @@
+internal import RefreshCore
+internal import StrictJSON
+
+/// The members of one JSON object by name; of a name that is repeated, the last counts, as in the programs that wrote it.
+struct JSONFields {
+    private let members: [String: JSONValue]
+
+    /// - Throws: `tooLarge`, or `wrongFormat` if the bytes are no JSON object.
+    init(_ bytes: [UInt8], origin: String, expected: String) throws(MovingInError) {
+        guard bytes.count <= MovingInLimit.fileBytesMax else {
+            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.fileBytesMax)
+        }
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(
+                bytes,
+                nestingMax: MovingInLimit.jsonNestingMax,
+                valuesMax: MovingInLimit.jsonValuesMax
+            )
+        } catch {
+            throw .wrongFormat(origin: origin, expected: expected)
+        }
+        guard let members = document.root.members else { throw .wrongFormat(origin: origin, expected: expected) }
+        self.members = Dictionary(members.map { ($0.key, $0.value) }) { $1 }
+    }
+
+    /// A text that is not empty.
+    func text(_ name: String) -> String? {
+        guard let text = members[name]?.string, !text.isEmpty else { return nil }
+        return text
+    }
+
+    func secret(_ name: String) -> Secret? {
+        text(name).map { Secret($0) }
+    }
+
+    /// The texts of an array; nil if it is none.
+    func texts(_ name: String) -> [String]? {
+        members[name]?.elements?.compactMap(\.string)
+    }
+}
