@@ -333,7 +333,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AuthRefreshInterface", "DemoIssuer", "TestSupport", "VarlinkClient", "authctl", "authrefreshd",
+                "AuthRefreshInterface", "DemoIssuer", "TestSupport", "VarlinkClient", "authctl", "authimport", "authrefreshd",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
@@ -411,7 +411,6 @@ let package = Package(
         .testTarget(
             name: "MovingInTests",
             dependencies: ["AuthRefreshInterface", "MovingIn", "RefreshCore", "TestSupport"],
-            exclude: ["Fixtures"],
             swiftSettings: strict
         ),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
