@@ -321,7 +321,7 @@ let package = Package(
         .testTarget(
             name: "authrefreshdTests",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "DemoIssuer", "OAuthClient",
+                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "DemoIssuer", "MovingIn", "OAuthClient",
                 "RedirectListener", "RefreshCore",
                 "SignIn", "Systemd", "TestSupport", "Varlink", "authctl", "authrefreshd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -333,7 +333,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AuthRefreshInterface", "DemoIssuer", "TestSupport", "VarlinkClient", "authctl", "authimport", "authrefreshd",
+                "AuthRefreshInterface", "DemoIssuer", "TestSupport", "VarlinkClient", "authctl",
+                "authimport", "authrefreshd",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
@@ -366,7 +367,8 @@ let package = Package(
         .testTarget(
             name: "authctlTests",
             dependencies: [
-                "authctl", "AuthRefreshInterface", "QRCode", "StrictJSON", "Terminal", "TestSupport", "VarlinkClient",
+                "authctl", "authimport", "AuthRefreshInterface", "QRCode", "StrictJSON", "Terminal", "TestSupport",
+                "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Transcripts"],

@@ -7,8 +7,8 @@ struct JSONFields {
 
     /// - Throws: `tooLarge`, or `wrongFormat` if the bytes are no JSON object.
     init(_ bytes: [UInt8], origin: String, expected: String) throws(MovingInError) {
-        guard bytes.count <= MovingInLimit.fileBytesMax else {
-            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.fileBytesMax)
+        guard bytes.count <= MovingInLimit.sourceBytesMax else {
+            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
         }
         let document: JSONDocument
         do {

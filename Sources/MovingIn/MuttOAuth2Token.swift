@@ -33,7 +33,7 @@ package enum MuttOAuth2Token {
             settings.provider = registration
         }
         if settings.clientId == nil {
-            notes.append("The client's id is not known: it stands in your copy of mutt_oauth2.py, beside the token file.")
+            notes.append("The client's id is not known. Put your copy of mutt_oauth2.py, which has it, beside the token file.")
         }
         let secret = fields.text("client_secret") ?? server["client_secret"].flatMap { $0.isEmpty ? nil : $0 }
         return MovableAccount(
@@ -98,8 +98,8 @@ package struct MuttOAuth2Script: Sendable {
     ///
     /// - Throws: `tooLarge`, `wrongFormat`.
     package init(_ bytes: [UInt8], origin: String) throws(MovingInError) {
-        guard bytes.count <= MovingInLimit.fileBytesMax else {
-            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.fileBytesMax)
+        guard bytes.count <= MovingInLimit.sourceBytesMax else {
+            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
         }
         var registration: String?
         var lastKey: String?

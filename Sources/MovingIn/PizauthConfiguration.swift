@@ -7,16 +7,16 @@ package enum PizauthConfiguration {
 
     /// - Throws: `wrongFormat`, `tooLarge`, `tooManyAccounts`.
     package static func accounts(in bytes: [UInt8], origin: String) throws(MovingInError) -> [MovableAccount] {
-        guard bytes.count <= MovingInLimit.fileBytesMax else {
-            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.fileBytesMax)
+        guard bytes.count <= MovingInLimit.sourceBytesMax else {
+            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
         }
         guard let text = String(validating: bytes, as: UTF8.self), let tokens = Token.all(in: text) else {
             throw .wrongFormat(origin: origin, expected: expected)
         }
         var parser = Parser(tokens: tokens[...])
         guard let blocks = parser.accounts() else { throw .wrongFormat(origin: origin, expected: expected) }
-        guard blocks.count <= MovingInLimit.accountsMax else {
-            throw .tooManyAccounts(origin: origin, accountsMax: MovingInLimit.accountsMax)
+        guard blocks.count <= MovingInLimit.movedAccountsMax else {
+            throw .tooManyAccounts(origin: origin, accountsMax: MovingInLimit.movedAccountsMax)
         }
         return blocks.map { account($0, origin: origin) }
     }

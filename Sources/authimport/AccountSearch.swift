@@ -23,9 +23,9 @@ struct AccountSearch {
                 problems.append(error)
             }
         }
-        if accounts.count > MovingInLimit.accountsMax {
-            problems.append(.tooManyAccounts(origin: "the table", accountsMax: MovingInLimit.accountsMax))
-            accounts.removeSubrange(MovingInLimit.accountsMax...)
+        if accounts.count > MovingInLimit.movedAccountsMax {
+            problems.append(.tooManyAccounts(origin: "the table", accountsMax: MovingInLimit.movedAccountsMax))
+            accounts.removeSubrange(MovingInLimit.movedAccountsMax...)
         }
     }
 
@@ -114,7 +114,8 @@ extension AccountSearch {
 
     private func encryptedToken(_ place: MuttOAuth2Token.Place, _ script: MuttOAuth2Script?) -> FoundAccount {
         let name = place.tokenFile.split(separator: "/").last.map(String.init) ?? "mail"
-        return FoundAccount(locked: .muttOAuth2, sourceName: name, origin: place.tokenFile) { () throws(MovingInError) in
+        return FoundAccount(locked: .muttOAuth2, sourceName: name, origin: place.tokenFile) {
+            () throws(MovingInError) in
             guard let words = script?.decryption, !words.isEmpty else {
                 throw .encrypted(
                     origin: place.tokenFile,

@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
 internal import MovingIn
-internal import StrictJSON
 internal import Terminal
 
 /// What was found, as `--dry-run` shows it.
@@ -28,7 +27,8 @@ struct AccountTable {
         let rows =
             [Self.header]
             + accounts.map { found in
-                [found.name, found.source.rawValue, Self.server(of: found), Self.takes(found)].map { PlainText.line($0) }
+                [found.name, found.source.rawValue, Self.server(of: found), Self.takes(found)]
+                    .map { PlainText.line($0) }
             }
         let widths = Self.header.indices.map { column in rows.map { TerminalWidth.of($0[column]) }.max() ?? 0 }
         return rows.map { row in
@@ -40,17 +40,17 @@ struct AccountTable {
     }
 
     private var json: String {
-        let objects = accounts.map { found in
-            JSONText.object([
-                ("account", JSONText.quote(found.name)),
-                ("issuer", found.account?.settings.issuer.map { JSONText.quote($0) }),
-                ("notes", jsonList(found.account?.notes ?? [])),
-                ("origin", JSONText.quote(found.origin)),
-                ("program", JSONText.quote(found.source.rawValue)),
-                ("provider", found.account?.settings.provider.map { JSONText.quote($0) }),
-                ("takes", JSONText.quote(found.hasGrant ? "grant" : "settings")),
-            ])
+        let members = accounts.map { found in
+            ImportDocument.Account(
+                account: found.name,
+                issuer: found.account?.settings.issuer,
+                notes: found.account?.notes ?? [],
+                origin: found.origin,
+                program: found.source.rawValue,
+                provider: found.account?.settings.provider,
+                takes: found.hasGrant ? "grant" : "settings"
+            )
         }
-        return JSONText.object([("accounts", "[\(objects.joined(separator: ","))]")]) + "\n"
+        return ImportDocument(accounts: members).text
     }
 }

@@ -19,10 +19,9 @@ struct FoundAccount {
     var hasGrant: Bool { account.map { $0.refreshToken != nil } ?? true }
 
     /// An account that lies in the open.
-    init(_ account: MovableAccount, sourceName: String? = nil, open: @escaping () throws(MovingInError) -> MovableAccount)
-    {
+    init(_ account: MovableAccount, open: @escaping () throws(MovingInError) -> MovableAccount) {
         source = account.source
-        self.sourceName = sourceName ?? account.settings.name
+        sourceName = account.settings.name
         name = account.settings.name
         origin = account.origin
         self.account = account

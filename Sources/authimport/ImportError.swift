@@ -96,7 +96,7 @@ extension ImportError {
         case .notPermitted: "authctl doctor"
         case .noAnswer: "authctl status shows whether the account is there"
         case .refused(let refusal): refusal.hint
-        case .grantRefused: "sign in anew: authctl login NAME, and the settings are in 'authctl import --dry-run --json'"
+        case .grantRefused: "it may have been used or revoked elsewhere; sign in to a new account: authctl login --help"
         case .notRemoved(let name): "authctl account remove \(name)"
         case .cannotWriteOutput, .cancelled: nil
         }

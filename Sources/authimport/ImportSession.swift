@@ -23,7 +23,8 @@ struct ImportSession {
             if takesNone, !request.isDryRun, !search.accounts.isEmpty {
                 Messages.note("nothing was taken over: name accounts, or use --all", isJSON: request.isJSON)
             }
-            return search.accounts.isEmpty && !search.problems.isEmpty ? ImportError.reading(search.problems[0]).status : 0
+            guard search.accounts.isEmpty, let problem = search.problems.first else { return 0 }
+            return ImportError.reading(problem).status
         }
         let chosen = try choose(among: search.accounts)
         let asks = request.names.isEmpty && !request.takesAll
@@ -32,7 +33,7 @@ struct ImportSession {
             transfer(found)
         }
         if chosen.isEmpty { Messages.note("no account was found in another program", isJSON: request.isJSON) }
-        if request.isJSON { try Messages.answer(TransferRecord.json(records)) }
+        if request.isJSON { try Messages.answer(ImportDocument(accounts: records.map(\.document)).text) }
         return records.map(\.status).max { TransferRecord.urgency($0) < TransferRecord.urgency($1) } ?? 0
     }
 

@@ -32,8 +32,8 @@ struct SourceCommand {
         guard let bytes else {
             throw .programTimedOut(origin: origin, program: words[0], seconds: Self.limitSeconds)
         }
-        guard bytes.count <= MovingInLimit.fileBytesMax else {
-            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.fileBytesMax)
+        guard bytes.count <= MovingInLimit.sourceBytesMax else {
+            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
         }
         guard status == 0 else {
             let code = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
@@ -68,7 +68,7 @@ struct SourceCommand {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 14)
         let end = ContinuousClock.now + .seconds(Self.limitSeconds)
-        while bytes.count <= MovingInLimit.fileBytesMax {
+        while bytes.count <= MovingInLimit.sourceBytesMax {
             let left = max(.zero, end - .now).components
             var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let wait = Int32(left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000)

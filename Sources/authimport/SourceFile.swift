@@ -16,14 +16,14 @@ enum SourceFile {
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 14)
-        while bytes.count <= MovingInLimit.fileBytesMax {
+        while bytes.count <= MovingInLimit.sourceBytesMax {
             let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .unreadable(origin: path, errno: errno) }
             if count == 0 { return bytes }
             bytes += chunk[..<count]
         }
-        throw .tooLarge(origin: path, bytesMax: MovingInLimit.fileBytesMax)
+        throw .tooLarge(origin: path, bytesMax: MovingInLimit.sourceBytesMax)
     }
 
     /// The names in a folder, in order; none if there is no such folder.
@@ -31,7 +31,7 @@ enum SourceFile {
         guard let handle = unsafe opendir(folder) else { return [] }
         defer { unsafe closedir(handle) }
         var names: [String] = []
-        while let item = unsafe readdir(handle), names.count <= MovingInLimit.accountsMax {
+        while let item = unsafe readdir(handle), names.count <= MovingInLimit.movedAccountsMax {
             let name = unsafe withUnsafeBytes(of: item.pointee.d_name) { bytes in
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }

@@ -49,7 +49,7 @@ extension SourceProgram {
         return switch self {
         // `oidc-gen --delete` and `gcloud … revoke` revoke the grant, too.
         case .oidcAgent:
-            ["delete the file of '\(sourceName)' in oidc-agent's folder (do not use 'oidc-gen --delete': it revokes the grant)"]
+            ["delete the file of '\(sourceName)' in oidc-agent's folder ('oidc-gen --delete' would revoke the grant)"]
         case .muttOAuth2: ["in the mail program's settings: authctl token \(name)", "rm '\(origin)'"]
         case .pizauth: ["delete the block of '\(sourceName)' from '\(origin)'", "pizauth reload"]
         case .gcloud: ["rm '\(origin)' ('gcloud auth application-default revoke' would revoke the grant)"]

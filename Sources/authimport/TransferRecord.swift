@@ -1,5 +1,4 @@
 internal import MovingIn
-internal import StrictJSON
 internal import Terminal
 
 /// What became of one account, for people and for programs.
@@ -51,29 +50,21 @@ struct TransferRecord {
         return lines.map { PlainText.line($0) + "\n" }.joined()
     }
 
-    /// The document of a run.
-    static func json(_ records: [TransferRecord]) -> String {
-        let objects = records.map { record in
-            JSONText.object([
-                ("account", JSONText.quote(record.name)),
-                ("exitStatus", String(record.status)),
-                ("message", JSONText.quote(record.message)),
-                ("notes", jsonList(record.notes)),
-                ("outcome", JSONText.quote(record.outcome)),
-                ("program", JSONText.quote(record.source.rawValue)),
-                ("retire", jsonList(record.retire)),
-            ])
-        }
-        return JSONText.object([("accounts", "[\(objects.joined(separator: ","))]")]) + "\n"
+    /// The same for programs.
+    var document: ImportDocument.Account {
+        ImportDocument.Account(
+            account: name,
+            exitStatus: status,
+            message: message,
+            notes: notes,
+            outcome: outcome,
+            program: source.rawValue,
+            retire: retire
+        )
     }
 
     /// Ranks outcomes as authctl does: what a person must do comes before what time heals.
     static func urgency(_ status: Int32) -> Int {
         [0, 75, 5, 4, 78, 3, 77, 65, 64, 69, 130].firstIndex(of: status) ?? 0
     }
-}
-
-/// Texts as an array in JSON.
-func jsonList(_ texts: [String]) -> String {
-    "[" + texts.map { JSONText.quote($0) }.joined(separator: ",") + "]"
 }

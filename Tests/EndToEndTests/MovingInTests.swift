@@ -88,7 +88,7 @@ import Testing
         }
         let kept = try await OtherProgram.importing(stage, "--json", "work", "--as", "moved")
         #expect(kept.end == .exited(75), "\(kept)")
-        #expect(kept.output.contains(#""outcome":"unproved""#), "\(kept)")
+        #expect(kept.output.contains(#""outcome" : "unproved""#), "\(kept)")
         #expect(try await stage.statuses().map(\.account) == ["moved"])
         #expect(try await daemon.terminate() == .exited(0))
     }

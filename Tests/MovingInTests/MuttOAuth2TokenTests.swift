@@ -75,7 +75,7 @@ struct MuttOAuth2TokenTests {
     @Test func `without the script the client is not known, and the reason is said`() throws {
         let account = try read(script: nil)
         #expect(account.settings.provider == "microsoft" && account.settings.clientId == nil)
-        #expect(account.notes == ["The client's id is not known: it stands in your copy of mutt_oauth2.py, beside the token file."])
+        #expect(account.notes.count == 1 && account.notes[0].hasPrefix("The client's id is not known."))
     }
 
     @Test(arguments: [[0x85, 0x01], Array("-----BEGIN PGP MESSAGE-----\n".utf8)])

@@ -62,11 +62,25 @@ struct OIDCAgentAccountTests {
 
     @Test func `a file of a megabyte is read, and one byte more is refused`() throws {
         let base = #"{"issuer_url": "https://a.example", "client_id": "c"}"#
-        let spaces = String(repeating: " ", count: MovingInLimit.fileBytesMax - base.utf8.count)
+        let spaces = String(repeating: " ", count: MovingInLimit.sourceBytesMax - base.utf8.count)
         #expect(try read(base + spaces).settings.clientId == "c")
-        #expect(throws: MovingInError.tooLarge(origin: "oidc-gen -p work", bytesMax: MovingInLimit.fileBytesMax)) {
+        #expect(throws: MovingInError.tooLarge(origin: "oidc-gen -p work", bytesMax: MovingInLimit.sourceBytesMax)) {
             try read(base + spaces + " ")
         }
+    }
+
+    @Test(arguments: [
+        (
+            String(repeating: "[", count: MovingInLimit.jsonNestingMax),
+            String(repeating: "]", count: MovingInLimit.jsonNestingMax)
+        ),
+        ("[0" + String(repeating: ",0", count: MovingInLimit.jsonValuesMax), "]"),
+    ])
+    func `a document that is nested too deep, or has too many values, is refused`(_ opening: String, _ closing: String)
+    {
+        let document = { (value: String) in #"{"issuer_url": "https://a.example", "client_id": "c", "x": \#(value)}"# }
+        #expect(throws: Never.self) { try read(document("[[0]]")) }
+        #expect(throws: MovingInError.self) { try read(document(opening + closing)) }
     }
 
     @Test func `accounts are told apart from oidc-agent's own files`() {

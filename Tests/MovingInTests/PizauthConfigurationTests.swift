@@ -55,9 +55,10 @@ struct PizauthConfigurationTests {
     }
 
     @Test(arguments: [
-        "account", "account \"a\"", "account \"a\" {", "account \"a\" { client_id }", "account \"a\" { client_id = \"c\" }",
-        "account \"a\" { scopes = [\"s\"; }", "account \"a\" { scopes = [\"s\" \"t\"]; }", "\"text\"", "{\"json\": true}",
-        "x = \"no end", "/* no end", "account \"a\" { f = {\"k\" \"v\"}; }", "\u{0}",
+        "account", "account \"a\"", "account \"a\" {", "account \"a\" { client_id }",
+        "account \"a\" { client_id = \"c\" }", "account \"a\" { scopes = [\"s\"; }",
+        "account \"a\" { scopes = [\"s\" \"t\"]; }", "account \"a\" { f = {\"k\" \"v\"}; }", "\"text\"",
+        "{\"json\": true}", "x = \"no end", "/* no end", "\u{0}",
     ])
     func `broken files are refused as a whole`(_ text: String) {
         #expect(throws: MovingInError.wrongFormat(origin: "pizauth.conf", expected: "pizauth's configuration file")) {
@@ -67,7 +68,7 @@ struct PizauthConfigurationTests {
 
     @Test func `256 accounts are read, and one more is refused`() throws {
         let blocks = { (count: Int) in String(repeating: "account \"a\" { client_id = \"c\"; }\n", count: count) }
-        #expect(try read(blocks(MovingInLimit.accountsMax)).count == 256)
+        #expect(try read(blocks(MovingInLimit.movedAccountsMax)).count == 256)
         #expect(throws: MovingInError.tooManyAccounts(origin: "pizauth.conf", accountsMax: 256)) {
             try read(blocks(257))
         }

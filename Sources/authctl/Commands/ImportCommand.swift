@@ -26,7 +26,7 @@ struct ImportCommand: ParsableCommand {
 
               authctl import --dry-run
               authctl import --from oidc-agent work
-              authctl import --from mutt_oauth2 --file ~/.mutt/token jane@example.org --as work
+              authctl import --from mutt_oauth2 --file ~/.mutt/token --all
             """
     )
 
