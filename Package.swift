@@ -165,7 +165,10 @@ let package = Package(
         // What other programs keep of accounts, read: bytes to accounts, and nothing else.
         .target(
             name: "MovingIn",
-            dependencies: ["AuthRefreshInterface", "RefreshCore", "StrictJSON", "TextEncodings"],
+            dependencies: [
+                "AuthRefreshInterface", "RefreshCore", "StrictJSON", "TextEncodings",
+                .product(name: "Yams", package: "Yams"),
+            ],
             swiftSettings: strict
         ),
 

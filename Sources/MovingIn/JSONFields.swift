@@ -24,6 +24,33 @@ struct JSONFields {
         self.members = Dictionary(members.map { ($0.key, $0.value) }) { $1 }
     }
 
+    /// The members of an object within a document; nil for anything else.
+    init?(_ value: JSONValue) {
+        guard let members = value.members else { return nil }
+        self.members = Dictionary(members.map { ($0.key, $0.value) }) { $1 }
+    }
+
+    /// The objects within the object of this name, in the order of their own names.
+    func objects(_ name: String) -> [JSONFields] {
+        guard let fields = members[name].flatMap(JSONFields.init) else { return [] }
+        return fields.members.sorted { $0.key < $1.key }.compactMap { JSONFields($0.value) }
+    }
+
+    /// The objects of an array.
+    func elements(_ name: String) -> [JSONFields] {
+        members[name]?.elements?.compactMap(JSONFields.init) ?? []
+    }
+
+    /// The object of this name.
+    func object(_ name: String) -> JSONFields? {
+        members[name].flatMap(JSONFields.init)
+    }
+
+    /// Whether the value is `true`.
+    func isTrue(_ name: String) -> Bool {
+        members[name]?.bool == true
+    }
+
     /// A text that is not empty.
     func text(_ name: String) -> String? {
         guard let text = members[name]?.string, !text.isEmpty else { return nil }
