@@ -49,7 +49,9 @@ package enum KubeconfigUsers {
             throw .tooManyAccounts(origin: origin, accountsMax: MovingInLimit.accountsMax)
         }
         return entries.compactMap { entry in
-            guard let name = entry.mapping?["name"]?.string, let user = entry.mapping?["user"]?.mapping else { return nil }
+            guard let name = entry.mapping?["name"]?.string, let user = entry.mapping?["user"]?.mapping else {
+                return nil
+            }
             return (name, user)
         }
     }
@@ -66,7 +68,7 @@ package enum KubeconfigUsers {
         }
         var notes: [String] = []
         if text("idp-certificate-authority") != nil || text("idp-certificate-authority-data") != nil {
-            notes.append("The issuer's own certificate authority is not taken along: set 'ca_file' in authrefreshd.yaml.")
+            notes.append("The issuer's certificate authority is not taken along: set 'ca_file' in authrefreshd.yaml.")
         }
         if text("refresh-token") == nil { notes.append("kubectl holds no refresh token. Sign in anew.") }
         return MovableAccount(

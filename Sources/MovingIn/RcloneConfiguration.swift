@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import RefreshCore
 
 /// The remotes in rclone's configuration file that have an OAuth token.
 package enum RcloneConfiguration {
@@ -27,7 +28,7 @@ package enum RcloneConfiguration {
         }
         let lines = text.split(whereSeparator: \.isNewline).map(trimmed).filter { !"#;".contains($0.first ?? "#") }
         if lines.first?.hasPrefix("RCLONE_ENCRYPT_V") == true {
-            throw .encrypted(origin: origin, hint: "remove the password with 'rclone config', and set it again afterwards")
+            throw .encrypted(origin: origin, hint: "remove the password in 'rclone config', and set it again later")
         }
         let remotes = try remotes(lines, origin).filter { $0.values["token"] != nil }
         guard remotes.count <= MovingInLimit.accountsMax else {
