@@ -25,8 +25,8 @@ package enum AzureTokenCache {
         }
         let cache = try JSONFields(bytes, origin: origin, expected: expected)
         let tokens = cache.objects("RefreshToken")
-        guard tokens.count <= MovingInLimit.accountsMax else {
-            throw .tooManyAccounts(origin: origin, accountsMax: MovingInLimit.accountsMax)
+        guard tokens.count <= MovingInLimit.movedAccountsMax else {
+            throw .tooManyAccounts(origin: origin, accountsMax: MovingInLimit.movedAccountsMax)
         }
         let people = cache.objects("Account")
         // A profile that cannot be read costs the tenant only, which the cache has a substitute for. It begins with a byte order mark.

@@ -37,16 +37,16 @@ package enum KubeconfigUsers {
     }
 
     private static func users(in bytes: [UInt8], _ origin: String) throws(MovingInError) -> [(String, Node.Mapping)] {
-        guard bytes.count <= MovingInLimit.fileBytesMax else {
-            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.fileBytesMax)
+        guard bytes.count <= MovingInLimit.sourceBytesMax else {
+            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
         }
         // An alias costs nothing here: only named places are looked at, each once. libyaml stops at 1,000 levels.
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0),
             let root = try? Yams.compose(yaml: text), let file = root.mapping
         else { throw .wrongFormat(origin: origin, expected: expected) }
         let entries = file["users"]?.sequence.map(Array.init) ?? []
-        guard entries.count <= MovingInLimit.accountsMax else {
-            throw .tooManyAccounts(origin: origin, accountsMax: MovingInLimit.accountsMax)
+        guard entries.count <= MovingInLimit.movedAccountsMax else {
+            throw .tooManyAccounts(origin: origin, accountsMax: MovingInLimit.movedAccountsMax)
         }
         return entries.compactMap { entry in
             guard let name = entry.mapping?["name"]?.string, let user = entry.mapping?["user"]?.mapping else {

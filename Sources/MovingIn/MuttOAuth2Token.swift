@@ -33,7 +33,9 @@ package enum MuttOAuth2Token {
             settings.provider = registration
         }
         if settings.clientId == nil {
-            notes.append("The client's id is not known. Put your copy of mutt_oauth2.py, which has it, beside the token file.")
+            notes.append(
+                "The client's id is not known. Put your copy of mutt_oauth2.py, which has it, beside the token file."
+            )
         }
         let secret = fields.text("client_secret") ?? server["client_secret"].flatMap { $0.isEmpty ? nil : $0 }
         return MovableAccount(

@@ -20,8 +20,8 @@ package enum RcloneConfiguration {
 
     /// - Throws: `encrypted`, `wrongFormat`, `tooLarge`, `tooManyAccounts`.
     package static func accounts(in bytes: [UInt8], origin: String) throws(MovingInError) -> [MovableAccount] {
-        guard bytes.count <= MovingInLimit.fileBytesMax else {
-            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.fileBytesMax)
+        guard bytes.count <= MovingInLimit.sourceBytesMax else {
+            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
         }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
             throw .wrongFormat(origin: origin, expected: expected)
@@ -31,8 +31,8 @@ package enum RcloneConfiguration {
             throw .encrypted(origin: origin, hint: "remove the password in 'rclone config', and set it again later")
         }
         let remotes = try remotes(lines, origin).filter { $0.values["token"] != nil }
-        guard remotes.count <= MovingInLimit.accountsMax else {
-            throw .tooManyAccounts(origin: origin, accountsMax: MovingInLimit.accountsMax)
+        guard remotes.count <= MovingInLimit.movedAccountsMax else {
+            throw .tooManyAccounts(origin: origin, accountsMax: MovingInLimit.movedAccountsMax)
         }
         var accounts: [MovableAccount] = []
         for remote in remotes { accounts.append(try account(remote, origin)) }

@@ -7,15 +7,19 @@ struct AccountSearch {
     /// The user's folder, and the one for settings.
     let home = environmentValue("HOME") ?? "/"
     let configuration: String
+    /// The variables by which programs are told where their files are.
+    let environment: [String: String]
 
     /// What was found, in the order of the programs.
-    private(set) var accounts: [FoundAccount] = []
+    var accounts: [FoundAccount] = []
     /// What cannot be read; the rest is there all the same.
     private(set) var problems: [MovingInError] = []
 
     init(_ request: ImportRequest) {
         self.request = request
         configuration = environmentValue("XDG_CONFIG_HOME") ?? home + "/.config"
+        let names = ["AZURE_CONFIG_DIR", "CLOUDSDK_CONFIG", "KUBECONFIG", "RCLONE_CONFIG", "XDG_CONFIG_HOME"]
+        environment = names.reduce(into: [:]) { $0[$1] = environmentValue($1) }
         for program in SourceProgram.allCases where request.program ?? program == program {
             do throws(MovingInError) {
                 try search(program)
@@ -37,7 +41,26 @@ struct AccountSearch {
             try searchFile(configuration + "/pizauth.conf") { bytes, origin throws(MovingInError) in
                 try PizauthConfiguration.accounts(in: bytes, origin: origin)
             }
-        case .gcloud, .azureCLI, .rclone, .kubelogin, .kubeconfig: break
+        case .gcloud:
+            try searchFile(GcloudCredentials.path(home: home, environment: environment)) {
+                bytes,
+                origin throws(MovingInError) in
+                [try GcloudCredentials.account(in: bytes, origin: origin)]
+            }
+        case .azureCLI: try searchAzure()
+        case .rclone:
+            try searchFile(RcloneConfiguration.path(home: home, environment: environment)) {
+                bytes,
+                origin throws(MovingInError) in
+                try RcloneConfiguration.accounts(in: bytes, origin: origin)
+            }
+        case .kubelogin: try searchKubelogin()
+        case .kubeconfig:
+            for path in kubeconfigs {
+                try searchFile(path) { bytes, origin throws(MovingInError) in
+                    try KubeconfigUsers.accounts(in: bytes, origin: origin)
+                }
+            }
         }
     }
 
@@ -64,7 +87,7 @@ struct AccountSearch {
     }
 
     /// - Throws: `unreadable` if there is no file where `--file` says.
-    private func contents(of path: String) throws(MovingInError) -> [UInt8]? {
+    func contents(of path: String) throws(MovingInError) -> [UInt8]? {
         let bytes = try SourceFile.read(path)
         guard bytes != nil || request.file == nil else { throw .unreadable(origin: path, errno: 2) }
         return bytes
