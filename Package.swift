@@ -59,6 +59,7 @@ let package = Package(
         .executable(name: "authrefreshd", targets: ["authrefreshd"]),
         .executable(name: "authctl", targets: ["authctl"]),
         .executable(name: "authagent", targets: ["authagent"]),
+        .executable(name: "authimport", targets: ["authimport"]),
         .executable(name: "authdemo", targets: ["authdemo"]),
         .executable(name: "authbench", targets: ["authbench"]),
         .executable(name: "authmanual", targets: ["authmanual"]),
@@ -161,6 +162,16 @@ let package = Package(
         ),
         .target(name: "VarlinkClient", dependencies: ["StrictJSON"], swiftSettings: strict + hotPath),
 
+        // What other programs keep of accounts, read: bytes to accounts, and nothing else.
+        .target(
+            name: "MovingIn",
+            dependencies: [
+                "AuthRefreshInterface", "RefreshCore", "StrictJSON", "TextEncodings",
+                .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: strict
+        ),
+
         // What a terminal can show, and text that is safe to show there.
         .target(name: "Terminal", dependencies: ["AuthRefreshInterface"], swiftSettings: strict + hotPath),
 
@@ -223,6 +234,16 @@ let package = Package(
             name: "authagent",
             dependencies: [
                 "AuthRefreshInterface", "CSystemd", "StandardDescriptors", "StrictJSON", "Systemd", "TextEncodings",
+                "VarlinkClient",
+            ],
+            swiftSettings: strict + staticRuntime.swift,
+            linkerSettings: staticRuntime.linker
+        ),
+        // Takes over the accounts of other programs; `authctl import` becomes this program.
+        .executableTarget(
+            name: "authimport",
+            dependencies: [
+                "AuthRefreshInterface", "MovingIn", "RefreshCore", "StandardDescriptors", "StrictJSON", "Terminal",
                 "VarlinkClient",
             ],
             swiftSettings: strict + staticRuntime.swift,
@@ -303,7 +324,7 @@ let package = Package(
         .testTarget(
             name: "authrefreshdTests",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "DemoIssuer", "OAuthClient",
+                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "DemoIssuer", "MovingIn", "OAuthClient",
                 "RedirectListener", "RefreshCore",
                 "SignIn", "Systemd", "TestSupport", "Varlink", "authctl", "authrefreshd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -315,7 +336,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AuthRefreshInterface", "DemoIssuer", "TestSupport", "VarlinkClient", "authctl", "authrefreshd",
+                "AuthRefreshInterface", "DemoIssuer", "TestSupport", "VarlinkClient", "authctl",
+                "authimport", "authrefreshd",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
@@ -348,7 +370,8 @@ let package = Package(
         .testTarget(
             name: "authctlTests",
             dependencies: [
-                "authctl", "AuthRefreshInterface", "QRCode", "StrictJSON", "Terminal", "TestSupport", "VarlinkClient",
+                "authctl", "authimport", "AuthRefreshInterface", "QRCode", "StrictJSON", "Terminal", "TestSupport",
+                "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Transcripts"],
@@ -390,6 +413,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "TextEncodingsTests", dependencies: ["TextEncodings"], swiftSettings: strict),
+        .testTarget(
+            name: "MovingInTests",
+            dependencies: ["AuthRefreshInterface", "MovingIn", "RefreshCore", "TestSupport"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
         .testTarget(name: "StrictJSONTests", dependencies: ["StrictJSON", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "VarlinkClientTests", dependencies: ["StrictJSON", "VarlinkClient"], swiftSettings: strict),

@@ -2,7 +2,7 @@
 # What an installation consists of, and where below /usr each file belongs: the one list, for `install`, `package` and the tarball.
 # shellcheck disable=SC2034,SC2154  # used by who sources this; source_dir, program, say and fail come from common.bash
 
-binaries=(authrefreshd authctl authagent)
+binaries=(authrefreshd authctl authagent authimport)
 # Further names of authctl. The first is one that no other project has; Ubuntu's authd comes with another authctl. By the others git, and
 # docker and its kin, look for their credential helpers.
 links=(authrefreshctl git-credential-authctl docker-credential-authctl)

@@ -1,5 +1,6 @@
 import AuthRefreshInterface
 import Foundation
+import MovingIn
 import OAuthClient
 import RedirectListener
 import RefreshCore
@@ -60,6 +61,10 @@ struct LimitsPageTests {
             "waitingBytesMax": text(JournalLogHandler.waitingBytesMax),
             "drainLimit": text(JournalLogHandler.drainLimit),
             "inputBytesMax": text(ToolLimits.inputBytesMax),
+            "sourceBytesMax": text(MovingInLimit.sourceBytesMax),
+            "movedAccountsMax": text(MovingInLimit.movedAccountsMax),
+            "jsonNestingMax": text(MovingInLimit.jsonNestingMax),
+            "jsonValuesMax": text(MovingInLimit.jsonValuesMax),
             "depthMax": text(ServiceAddress.depthMax),
             "urlsMax": text(CallerLimits.urlsMax),
             "derivedAccountsMax": text(CallerLimits.derivedAccountsMax),

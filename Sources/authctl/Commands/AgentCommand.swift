@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Glibc
 
 /// `authctl agent`.
 struct AgentCommand: ParsableCommand {
@@ -29,13 +28,6 @@ struct AgentCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         // Another program, because this one is static and libsystemd is not to be had so.
-        let own = Surroundings.real.program
-        let program = String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/authagent"
-        let words = [program] + (connection.socket.map { ["--socket", $0] } ?? [])
-        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-        unsafe execv(program, &arguments)
-        let number = errno
-        unsafe arguments.forEach { unsafe free($0) }
-        throw .cannotStartAgent(path: program, errno: number)
+        try ProgramBeside.become("authagent", connection.socket.map { ["--socket", $0] } ?? [])
     }
 }

@@ -34,7 +34,10 @@ struct AuthctlCommand: ParsableCommand {
                     StatusCommand.self, TokenCommand.self, RefreshCommand.self, WatchCommand.self, HistoryCommand.self,
                 ]
             ),
-            CommandGroup(name: "Accounts", subcommands: [AccountCommand.self, ProviderCommand.self]),
+            CommandGroup(
+                name: "Accounts",
+                subcommands: [AccountCommand.self, ImportCommand.self, ProviderCommand.self]
+            ),
             CommandGroup(
                 name: "Sign-in",
                 subcommands: [

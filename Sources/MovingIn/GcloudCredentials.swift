@@ -1,0 +1,34 @@
+internal import AuthRefreshInterface
+
+/// The account in gcloud's `application_default_credentials.json`, which Google's libraries use, too.
+package enum GcloudCredentials {
+    private static let expected = "what 'gcloud auth application-default login' writes (\"type\": \"authorized_user\")"
+
+    /// Where gcloud has the file.
+    package static func path(home: String, environment: [String: String]) -> String {
+        let folder = environment["CLOUDSDK_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
+        return (folder ?? home + "/.config/gcloud") + "/application_default_credentials.json"
+    }
+
+    /// - Throws: `wrongFormat`, also for the key of a service account; `tooLarge`.
+    package static func account(in bytes: [UInt8], origin: String) throws(MovingInError) -> MovableAccount {
+        let fields = try JSONFields(bytes, origin: origin, expected: expected)
+        guard fields.text("type") == "authorized_user", let client = fields.text("client_id"),
+            let token = fields.secret("refresh_token")
+        else { throw .wrongFormat(origin: origin, expected: expected) }
+        var settings = AccountSettings(name: "gcloud", provider: "google", clientId: client)
+        if let person = fields.text("account") { settings.username = person }
+        var notes = ["The file does not say the scopes. If you sign in anew, name them with --scope."]
+        if let project = fields.text("quota_project_id") {
+            notes.append("The quota project '\(project)' is not a setting of the account.")
+        }
+        return MovableAccount(
+            source: .gcloud,
+            settings: settings,
+            clientSecret: fields.secret("client_secret"),
+            refreshToken: token,
+            origin: origin,
+            notes: notes
+        )
+    }
+}

@@ -1,0 +1,68 @@
+internal import RefreshCore
+internal import StrictJSON
+
+/// The members of one JSON object by name; of a name that is repeated, the last counts, as in the programs that wrote it.
+struct JSONFields {
+    private let members: [String: JSONValue]
+
+    /// - Throws: `tooLarge`, or `wrongFormat` if the bytes are no JSON object.
+    init(_ bytes: [UInt8], origin: String, expected: String) throws(MovingInError) {
+        guard bytes.count <= MovingInLimit.sourceBytesMax else {
+            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
+        }
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(
+                bytes,
+                nestingMax: MovingInLimit.jsonNestingMax,
+                valuesMax: MovingInLimit.jsonValuesMax
+            )
+        } catch {
+            throw .wrongFormat(origin: origin, expected: expected)
+        }
+        guard let members = document.root.members else { throw .wrongFormat(origin: origin, expected: expected) }
+        self.members = Dictionary(members.map { ($0.key, $0.value) }) { $1 }
+    }
+
+    /// The members of an object within a document; nil for anything else.
+    init?(_ value: JSONValue) {
+        guard let members = value.members else { return nil }
+        self.members = Dictionary(members.map { ($0.key, $0.value) }) { $1 }
+    }
+
+    /// The objects within the object of this name, in the order of their own names.
+    func objects(_ name: String) -> [JSONFields] {
+        guard let fields = members[name].flatMap(JSONFields.init) else { return [] }
+        return fields.members.sorted { $0.key < $1.key }.compactMap { JSONFields($0.value) }
+    }
+
+    /// The objects of an array.
+    func elements(_ name: String) -> [JSONFields] {
+        members[name]?.elements?.compactMap(JSONFields.init) ?? []
+    }
+
+    /// The object of this name.
+    func object(_ name: String) -> JSONFields? {
+        members[name].flatMap(JSONFields.init)
+    }
+
+    /// Whether the value is `true`.
+    func isTrue(_ name: String) -> Bool {
+        members[name]?.bool == true
+    }
+
+    /// A text that is not empty.
+    func text(_ name: String) -> String? {
+        guard let text = members[name]?.string, !text.isEmpty else { return nil }
+        return text
+    }
+
+    func secret(_ name: String) -> Secret? {
+        text(name).map { Secret($0) }
+    }
+
+    /// The texts of an array; nil if it is none.
+    func texts(_ name: String) -> [String]? {
+        members[name]?.elements?.compactMap(\.string)
+    }
+}

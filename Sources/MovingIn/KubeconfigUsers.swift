@@ -1,0 +1,115 @@
+internal import AuthRefreshInterface
+internal import RefreshCore
+internal import Yams
+
+/// The users of a kubeconfig file who sign in by OpenID Connect.
+package enum KubeconfigUsers {
+    private static let expected = "a kubeconfig file"
+
+    /// The kubeconfig files, in kubectl's order.
+    package static func paths(home: String, environment: [String: String]) -> [String] {
+        let named = (environment["KUBECONFIG"] ?? "").split(separator: ":").map(String.init)
+        return named.isEmpty ? [home + "/.kube/config"] : named
+    }
+
+    /// The users of kubectl's own `oidc` provider, with their grants.
+    ///
+    /// - Throws: `wrongFormat`, `tooLarge`, `tooManyAccounts`.
+    package static func accounts(in bytes: [UInt8], origin: String) throws(MovingInError) -> [MovableAccount] {
+        try users(in: bytes, origin).compactMap { name, user in
+            guard let provider = user["auth-provider"]?.mapping, provider["name"]?.string == "oidc",
+                let values = provider["config"]?.mapping
+            else { return nil }
+            return account(name, values, origin)
+        }
+    }
+
+    /// The users of kubelogin (int128/kubelogin), without the grants, which are in its cache.
+    ///
+    /// - Throws: as `accounts`.
+    package static func kubelogin(in bytes: [UInt8], origin: String) throws(MovingInError) -> [MovableAccount] {
+        try users(in: bytes, origin).compactMap { name, user in
+            guard let arguments = user["exec"]?.mapping?["args"]?.sequence?.compactMap(\.string),
+                arguments.contains("get-token")
+            else { return nil }
+            return account(name, arguments, origin)
+        }
+    }
+
+    private static func users(in bytes: [UInt8], _ origin: String) throws(MovingInError) -> [(String, Node.Mapping)] {
+        guard bytes.count <= MovingInLimit.sourceBytesMax else {
+            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
+        }
+        // An alias costs nothing here: only named places are looked at, each once. libyaml stops at 1,000 levels.
+        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0),
+            let root = try? Yams.compose(yaml: text), let file = root.mapping
+        else { throw .wrongFormat(origin: origin, expected: expected) }
+        let entries = file["users"]?.sequence.map(Array.init) ?? []
+        guard entries.count <= MovingInLimit.movedAccountsMax else {
+            throw .tooManyAccounts(origin: origin, accountsMax: MovingInLimit.movedAccountsMax)
+        }
+        return entries.compactMap { entry in
+            guard let name = entry.mapping?["name"]?.string, let user = entry.mapping?["user"]?.mapping else {
+                return nil
+            }
+            return (name, user)
+        }
+    }
+
+    private static func account(_ name: String, _ values: Node.Mapping, _ origin: String) -> MovableAccount? {
+        let text = { (key: String) in values[key]?.string.flatMap { $0.isEmpty ? nil : $0 } }
+        guard let issuer = text("idp-issuer-url"), let client = text("client-id") else { return nil }
+        let settings = AccountSettings(
+            name: SuggestedName.from(name, fallback: "kubernetes"),
+            issuer: issuer,
+            clientId: client
+        ) {
+            $0.scopes = text("extra-scopes").map { ["openid"] + $0.split(separator: ",").map(String.init) }
+        }
+        var notes: [String] = []
+        if text("idp-certificate-authority") != nil || text("idp-certificate-authority-data") != nil {
+            notes.append("The issuer's certificate authority is not taken along: set 'ca_file' in authrefreshd.yaml.")
+        }
+        if text("refresh-token") == nil { notes.append("kubectl holds no refresh token. Sign in anew.") }
+        return MovableAccount(
+            source: .kubeconfig,
+            settings: settings,
+            clientSecret: text("client-secret").map { Secret($0) },
+            refreshToken: text("refresh-token").map { Secret($0) },
+            origin: origin,
+            notes: notes
+        )
+    }
+
+    private static func account(_ name: String, _ arguments: [String], _ origin: String) -> MovableAccount? {
+        let texts = { (option: String) in values(of: "--oidc-" + option, in: arguments) }
+        guard let issuer = texts("issuer-url").last, let client = texts("client-id").last else { return nil }
+        let settings = AccountSettings(
+            name: SuggestedName.from(name, fallback: "kubernetes"),
+            issuer: issuer,
+            clientId: client
+        ) {
+            let scopes = texts("extra-scope").flatMap { $0.split(separator: ",").map(String.init) }
+            $0.scopes = scopes.isEmpty ? nil : ["openid"] + scopes
+        }
+        return MovableAccount(
+            source: .kubelogin,
+            settings: settings,
+            clientSecret: texts("client-secret").last.map { Secret($0) },
+            origin: origin
+        )
+    }
+
+    /// The values of an option, written as one word or as two.
+    private static func values(of option: String, in arguments: [String]) -> [String] {
+        var values: [String] = []
+        for (place, argument) in arguments.enumerated() {
+            if argument.hasPrefix(option + "=") {
+                values.append(String(argument.dropFirst(option.count + 1)))
+            } else if argument == option, place + 1 < arguments.count {
+                values.append(arguments[place + 1])
+            }
+        }
+        return values.filter { !$0.isEmpty }
+    }
+}

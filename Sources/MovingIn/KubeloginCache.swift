@@ -1,0 +1,38 @@
+internal import AuthRefreshInterface
+internal import RefreshCore
+internal import TextEncodings
+
+/// A file of kubelogin's token cache (int128/kubelogin). Its name is a digest; the ID token in it says whose it is.
+package enum KubeloginCache {
+    private static let expected = "a file of kubelogin's token cache"
+
+    /// Where kubelogin has its cache, unless `--token-cache-dir` says otherwise.
+    package static func folder(home: String) -> String { home + "/.kube/cache/oidc-login" }
+
+    /// - Parameter users: who may own it, from `KubeconfigUsers.kubelogin`.
+    /// - Returns: nil if it is none of theirs.
+    /// - Throws: `wrongFormat`, `tooLarge`.
+    package static func account(
+        in bytes: [UInt8],
+        origin: String,
+        users: [MovableAccount]
+    ) throws(MovingInError) -> MovableAccount? {
+        let fields = try JSONFields(bytes, origin: origin, expected: expected)
+        let parts = (fields.text("id_token") ?? "").split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let payload = Base64URL.decode(parts[1].utf8) else {
+            throw .wrongFormat(origin: origin, expected: expected)
+        }
+        let claims = try JSONFields(payload, origin: origin, expected: expected)
+        let audiences = claims.texts("aud") ?? claims.text("aud").map { [$0] } ?? []
+        let issuer = claims.text("iss")
+        guard
+            var account = users.first(where: { user in
+                user.settings.issuer == issuer && audiences.contains { $0 == user.settings.clientId }
+            })
+        else { return nil }
+        account.origin = origin
+        account.refreshToken = fields.secret("refresh_token")
+        if account.refreshToken == nil { account.notes.append("kubelogin holds no refresh token. Sign in anew.") }
+        return account
+    }
+}

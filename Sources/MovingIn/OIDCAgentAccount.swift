@@ -1,0 +1,48 @@
+internal import AuthRefreshInterface
+
+/// An account of oidc-agent, as `oidc-gen -p NAME` prints it.
+package enum OIDCAgentAccount {
+    private static let expected = "the account configuration that 'oidc-gen -p' prints"
+
+    /// - Throws: `wrongFormat`, `tooLarge`.
+    package static func account(in bytes: [UInt8], origin: String) throws(MovingInError) -> MovableAccount {
+        let fields = try JSONFields(bytes, origin: origin, expected: expected)
+        guard let issuer = fields.text("issuer_url"), let client = fields.text("client_id") else {
+            throw .wrongFormat(origin: origin, expected: expected)
+        }
+        let name = SuggestedName.from(fields.text("name") ?? "", fallback: "oidc-agent")
+        let settings = AccountSettings(name: name, issuer: issuer, clientId: client) {
+            $0.scopes = fields.text("scope").map { $0.split(separator: " ").map(String.init) }
+            $0.redirectUri = fields.texts("redirect_uris")?.first(where: isLoopback)
+        }
+        var notes: [String] = []
+        if let audience = fields.text("audience") {
+            notes.append(
+                "The audience is not a setting of the account. Ask for it: authctl token \(name) --audience \(audience)"
+            )
+        }
+        if fields.text("refresh_token") == nil { notes.append("oidc-agent holds no refresh token. Sign in anew.") }
+        return MovableAccount(
+            source: .oidcAgent,
+            settings: settings,
+            clientSecret: fields.secret("client_secret"),
+            refreshToken: fields.secret("refresh_token"),
+            origin: origin,
+            notes: notes
+        )
+    }
+
+    private static func isLoopback(_ uri: String) -> Bool {
+        ["http://localhost", "http://127.0.0.1"].contains { prefix in
+            uri.hasPrefix(prefix) && [nil, ":", "/"].contains(uri.dropFirst(prefix.count).first)
+        }
+    }
+
+    /// The accounts among the files of oidc-agent's folder. The others are its own settings and the client configurations of accounts
+    /// that were not finished.
+    package static func names(among files: [String]) -> [String] {
+        files.filter { file in
+            !file.hasPrefix(".") && ![".config", ".clientconfig", ".conf", ".log"].contains { file.hasSuffix($0) }
+        }.sorted()
+    }
+}

@@ -1,0 +1,109 @@
+internal import ArgumentParser
+internal import Glibc
+
+/// `authctl import`.
+struct ImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Take over accounts from other programs, with their grants.",
+        discussion: """
+            Finds the accounts that other programs keep. --dry-run shows them in a table and changes nothing.
+
+            For each account that you take over: the other program must have stopped, because a server that detects \
+            reuse revokes a grant that two programs use. The account's settings and refresh token are copied, and the \
+            first refresh shows that they work. If the server refuses the grant, the account is removed again. \
+            At the end you read how to retire the account in the other program.
+
+            On a terminal you are asked before each account, unless you name accounts or use --all. Without a \
+            terminal nothing is taken over unless you do.
+
+            Of pizauth only the settings can be taken over: it keeps its tokens in memory. An account that exists is \
+            never replaced; --as chooses another name.
+
+            Exit status: 75 if the other program runs still, or the server does not answer now.
+
+            Examples:
+
+              authctl import --dry-run
+              authctl import --from oidc-agent work
+              authctl import --from mutt_oauth2 --file ~/.mutt/token --all
+            """
+    )
+
+    /// The programs, as `MovingIn.SourceProgram` has them; this program, which is linked statically, has no part in reading their files.
+    enum Program: String, CaseIterable, ExpressibleByArgument {
+        case oidcAgent = "oidc-agent"
+        case muttOAuth2 = "mutt_oauth2"
+        case pizauth
+        case gcloud
+        case azureCLI = "az"
+        case rclone
+        case kubelogin
+        case kubeconfig
+    }
+
+    @Argument(help: "The accounts to take over, by their names in the table.")
+    var name: [String] = []
+
+    @Flag(help: "Show what could be taken over, and change nothing.")
+    var dryRun = false
+
+    @Flag(help: "Take over every account that is found, without asking.")
+    var all = false
+
+    @Option(help: ArgumentHelp("Look only at this program's accounts.", valueName: "program"))
+    var from: Program?
+
+    @Option(
+        help: ArgumentHelp("Read this file instead of the program's usual one; needs --from.", valueName: "file"),
+        completion: .file()
+    )
+    var file: String?
+
+    @Option(name: .customLong("as"), help: ArgumentHelp("The name that the account gets here.", valueName: "name"))
+    var newName: String?
+
+    @Option(
+        help: ArgumentHelp("A file with the password that oidc-gen needs, instead of asking you.", valueName: "file"),
+        completion: .file()
+    )
+    var passwordFile: String?
+
+    @OptionGroup var output: OutputOptions
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws(AuthctlError) {
+        guard file == nil || from != nil else {
+            throw .usage(message: "'--file' needs '--from'", hint: "authctl import --from PROGRAM --file FILE")
+        }
+        guard !all || name.isEmpty else {
+            throw .usage(message: "'--all' takes no names", hint: "see 'authctl import --help'")
+        }
+        let options = [
+            ("--socket", try SocketPath.resolve(option: connection.socket)), ("--from", from?.rawValue),
+            ("--file", file), ("--as", newName), ("--password-file", passwordFile),
+        ]
+        var words = options.flatMap { option, value in value.map { [option, $0] } ?? [] }
+        if output.json { words.append("--json") }
+        if dryRun { words.append("--dry-run") }
+        if all { words.append("--all") }
+        try ProgramBeside.become("authimport", words + ["--"] + name)
+    }
+}
+
+/// A program that is installed beside this one.
+enum ProgramBeside {
+    /// Becomes it, by execve(2).
+    ///
+    /// - Throws: `cannotStartAgent`; there is no other return.
+    static func become(_ name: String, _ arguments: [String]) throws(AuthctlError) {
+        let own = Surroundings.real.program
+        let program = String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/" + name
+        var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
+        unsafe execv(program, &words)
+        let number = errno
+        unsafe words.forEach { unsafe free($0) }
+        throw .cannotStartAgent(path: program, errno: number)
+    }
+}

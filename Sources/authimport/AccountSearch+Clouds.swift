@@ -1,0 +1,52 @@
+internal import AuthRefreshInterface
+internal import MovingIn
+
+/// Azure CLI and kubelogin, whose accounts are spread over several files.
+extension AccountSearch {
+    /// The kubeconfig files; with `--file`, that one only.
+    var kubeconfigs: [String] {
+        request.file.map { [$0] } ?? KubeconfigUsers.paths(home: home, environment: environment)
+    }
+
+    mutating func searchAzure() throws(MovingInError) {
+        let folder = AzureTokenCache.folder(home: home, environment: environment)
+        // On a desktop with a keyring the cache is encrypted, and called `.bin`.
+        let plain = folder + "/msal_token_cache.json"
+        let encrypted = folder + "/msal_token_cache.bin"
+        let isOpen = try SourceFile.read(plain) != nil
+        let isLocked = try SourceFile.read(encrypted) != nil
+        let path = isLocked && !isOpen ? encrypted : plain
+        try searchFile(path) { bytes, origin throws(MovingInError) in
+            let profile = try SourceFile.read(folder + "/azureProfile.json")
+            return try AzureTokenCache.accounts(in: bytes, profile: profile, origin: origin)
+        }
+    }
+
+    /// The users of kubelogin: with the grant of its cache, if there is one, else their settings.
+    mutating func searchKubelogin() throws(MovingInError) {
+        for path in kubeconfigs {
+            guard let bytes = try contents(of: path) else { continue }
+            let users = try KubeconfigUsers.kubelogin(in: bytes, origin: path)
+            let folder = KubeloginCache.folder(home: home)
+            var owners: Set<String> = []
+            for file in SourceFile.names(in: folder).map({ folder + "/" + $0 }) {
+                let read = { () throws(MovingInError) -> MovableAccount? in
+                    guard let bytes = try SourceFile.read(file) else { return nil }
+                    return try KubeloginCache.account(in: bytes, origin: file, users: users)
+                }
+                guard let account = try read(), owners.insert(account.settings.name).inserted else { continue }
+                accounts.append(
+                    FoundAccount(account) { () throws(MovingInError) in
+                        guard let again = try read() else {
+                            throw .wrongFormat(origin: file, expected: "the account's tokens, as before")
+                        }
+                        return again
+                    }
+                )
+            }
+            for user in users where !owners.contains(user.settings.name) {
+                accounts.append(FoundAccount(user) { () throws(MovingInError) in user })
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+internal import AuthRefreshInterface
+internal import MovingIn
+
+/// Looks for the accounts of other programs where those keep them.
+struct AccountSearch {
+    let request: ImportRequest
+    /// The user's folder, and the one for settings.
+    let home = environmentValue("HOME") ?? "/"
+    let configuration: String
+    /// The variables by which programs are told where their files are.
+    let environment: [String: String]
+
+    /// What was found, in the order of the programs.
+    var accounts: [FoundAccount] = []
+    /// What cannot be read; the rest is there all the same.
+    private(set) var problems: [MovingInError] = []
+
+    init(_ request: ImportRequest) {
+        self.request = request
+        configuration = environmentValue("XDG_CONFIG_HOME") ?? home + "/.config"
+        let names = ["AZURE_CONFIG_DIR", "CLOUDSDK_CONFIG", "KUBECONFIG", "RCLONE_CONFIG", "XDG_CONFIG_HOME"]
+        environment = names.reduce(into: [:]) { $0[$1] = environmentValue($1) }
+        for program in SourceProgram.allCases where request.program ?? program == program {
+            do throws(MovingInError) {
+                try search(program)
+            } catch {
+                problems.append(error)
+            }
+        }
+        if accounts.count > MovingInLimit.movedAccountsMax {
+            problems.append(.tooManyAccounts(origin: "the table", accountsMax: MovingInLimit.movedAccountsMax))
+            accounts.removeSubrange(MovingInLimit.movedAccountsMax...)
+        }
+    }
+
+    private mutating func search(_ program: SourceProgram) throws(MovingInError) {
+        switch program {
+        case .oidcAgent: searchOIDCAgent()
+        case .muttOAuth2: try searchMutt()
+        case .pizauth:
+            try searchFile(configuration + "/pizauth.conf") { bytes, origin throws(MovingInError) in
+                try PizauthConfiguration.accounts(in: bytes, origin: origin)
+            }
+        case .gcloud:
+            try searchFile(GcloudCredentials.path(home: home, environment: environment)) {
+                bytes,
+                origin throws(MovingInError) in
+                [try GcloudCredentials.account(in: bytes, origin: origin)]
+            }
+        case .azureCLI: try searchAzure()
+        case .rclone:
+            try searchFile(RcloneConfiguration.path(home: home, environment: environment)) {
+                bytes,
+                origin throws(MovingInError) in
+                try RcloneConfiguration.accounts(in: bytes, origin: origin)
+            }
+        case .kubelogin: try searchKubelogin()
+        case .kubeconfig:
+            for path in kubeconfigs {
+                try searchFile(path) { bytes, origin throws(MovingInError) in
+                    try KubeconfigUsers.accounts(in: bytes, origin: origin)
+                }
+            }
+        }
+    }
+
+    /// A file that holds accounts in the open: all of them are read.
+    ///
+    /// - Parameter path: where the program has it, unless `--file` names another.
+    mutating func searchFile(
+        _ path: String,
+        read: @escaping ([UInt8], String) throws(MovingInError) -> [MovableAccount]
+    ) throws(MovingInError) {
+        let path = request.file ?? path
+        guard let bytes = try contents(of: path) else { return }
+        for (place, account) in try read(bytes, path).enumerated() {
+            accounts.append(
+                FoundAccount(account) { () throws(MovingInError) in
+                    let again = try read(try SourceFile.read(path) ?? [], path)
+                    guard place < again.count, again[place].settings.name == account.settings.name else {
+                        throw .wrongFormat(origin: path, expected: "the account '\(account.settings.name)', as before")
+                    }
+                    return again[place]
+                }
+            )
+        }
+    }
+
+    /// - Throws: `unreadable` if there is no file where `--file` says.
+    func contents(of path: String) throws(MovingInError) -> [UInt8]? {
+        let bytes = try SourceFile.read(path)
+        guard bytes != nil || request.file == nil else { throw .unreadable(origin: path, errno: 2) }
+        return bytes
+    }
+}
+
+/// oidc-agent and mutt_oauth2.py, whose files are encrypted as a rule.
+extension AccountSearch {
+    private mutating func searchOIDCAgent() {
+        if let file = request.file { return accounts.append(oidcAgentAccount(file)) }
+        let own = environmentValue("OIDC_CONFIG_DIR").map { [$0] }
+        let folders = own ?? [home + "/.config/oidc-agent", home + "/.oidc-agent"]
+        // oidc-agent takes the first of the folders that exists.
+        guard let names = folders.lazy.map(SourceFile.names).first(where: { !$0.isEmpty }) else { return }
+        accounts += OIDCAgentAccount.names(among: names).map(oidcAgentAccount)
+    }
+
+    /// - Parameter name: an account's name, or the path of a file as `oidc-gen -p` takes it.
+    private func oidcAgentAccount(_ name: String) -> FoundAccount {
+        let password = request.passwordFile.map { ["--pw-file=\($0)"] } ?? []
+        let command = SourceCommand(words: ["oidc-gen"] + password + ["-p", name])
+        let sourceName = name.split(separator: "/").last.map(String.init) ?? name
+        return FoundAccount(locked: .oidcAgent, sourceName: sourceName, origin: "oidc-gen -p \(name)") {
+            () throws(MovingInError) in
+            try OIDCAgentAccount.account(in: try command.output(), origin: "oidc-gen -p \(name)")
+        }
+    }
+
+    private mutating func searchMutt() throws(MovingInError) {
+        for place in try muttPlaces() {
+            guard let bytes = try contents(of: place.tokenFile) else { continue }
+            let script = try SourceFile.read(place.script)
+            let copy = try script.map { bytes throws(MovingInError) in
+                try MuttOAuth2Script(bytes, origin: place.script)
+            }
+            guard bytes.first != UInt8(ascii: "{") else {
+                let read = { () throws(MovingInError) in
+                    let bytes = try SourceFile.read(place.tokenFile) ?? []
+                    return try MuttOAuth2Token.account(in: bytes, script: copy, origin: place.tokenFile)
+                }
+                accounts.append(FoundAccount(try read(), open: read))
+                continue
+            }
+            accounts.append(encryptedToken(place, copy))
+        }
+    }
+
+    private func encryptedToken(_ place: MuttOAuth2Token.Place, _ script: MuttOAuth2Script?) -> FoundAccount {
+        let name = place.tokenFile.split(separator: "/").last.map(String.init) ?? "mail"
+        return FoundAccount(locked: .muttOAuth2, sourceName: name, origin: place.tokenFile) {
+            () throws(MovingInError) in
+            guard let words = script?.decryption, !words.isEmpty else {
+                throw .encrypted(
+                    origin: place.tokenFile,
+                    hint: "put a copy of your mutt_oauth2.py beside it: its DECRYPTION_PIPE decrypts the file"
+                )
+            }
+            let decrypted = try SourceCommand(words: words, inputFile: place.tokenFile).output()
+            return try MuttOAuth2Token.account(in: decrypted, script: script, origin: place.tokenFile)
+        }
+    }
+
+    private func muttPlaces() throws(MovingInError) -> [MuttOAuth2Token.Place] {
+        if let file = request.file {
+            let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
+            return [.init(script: folder + "mutt_oauth2.py", tokenFile: file)]
+        }
+        let files =
+            [".muttrc", ".mutt/muttrc", ".neomuttrc", ".mbsyncrc", ".msmtprc"].map { home + "/" + $0 }
+            + ["mutt/muttrc", "neomutt/neomuttrc", "neomutt/muttrc", "isyncrc", "msmtp/config"]
+            .map { configuration + "/" + $0 }
+        var places: [MuttOAuth2Token.Place] = []
+        for file in files {
+            guard let settings = try SourceFile.read(file) else { continue }
+            places += MuttOAuth2Token.places(in: settings, home: home).filter { !places.contains($0) }
+        }
+        return places
+    }
+}

@@ -1,0 +1,31 @@
+internal import FoundationEssentials
+
+/// What `--json` prints; the page "JSON of authctl" describes it.
+struct ImportDocument: Encodable {
+    struct Account: Encodable {
+        var account: String
+        var exitStatus: Int32?
+        var issuer: String?
+        var message: String?
+        var notes: [String]
+        var origin: String?
+        var outcome: String?
+        var program: String
+        var provider: String?
+        var retire: [String]?
+        var takes: String?
+    }
+
+    let accounts: [Account]
+
+    /// Indented JSON, with its newline.
+    var text: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
+        do {
+            return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+        } catch {
+            preconditionFailure("texts and numbers can always be said in JSON")
+        }
+    }
+}

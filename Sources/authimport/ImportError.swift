@@ -1,0 +1,154 @@
+internal import AuthRefreshInterface
+internal import MovingIn
+internal import StrictJSON
+internal import Terminal
+internal import VarlinkClient
+
+/// Why an account, or none at all, could be taken over.
+enum ImportError: Error {
+    /// Started by hand with wrong arguments: `authctl import` is the command.
+    case usage
+    /// No account that was found has this name.
+    case noSuchAccount(name: String)
+    /// Accounts of several programs have this name.
+    case ambiguous(name: String, programs: [SourceProgram])
+    /// `--as` names one account, and there are several, or none.
+    case oneAccountOnly(count: Int)
+    case reading(MovingInError)
+    /// Processes that use the account run.
+    case stillRunning(program: String, processes: [ProcessTable.Entry], stop: String)
+    /// The source lacks what an account needs.
+    case incomplete(lacks: String, hint: String)
+    case exists(name: String, source: SourceProgram)
+    case noDaemon(path: String)
+    case notPermitted(path: String)
+    /// The daemon's answer cannot be understood, or does not come.
+    case noAnswer
+    /// The daemon answers with an error about the settings or about itself.
+    case refused(DaemonRefusal)
+    /// The server refuses the grant; the account was removed again.
+    case grantRefused(name: String, DaemonRefusal)
+    /// The server refuses the grant, and the account could not be removed.
+    case notRemoved(name: String)
+    case cannotWriteOutput
+    case cancelled
+}
+
+extension ImportError {
+    /// As DESIGN §10 has it.
+    var status: Int32 {
+        switch self {
+        case .usage, .exists, .ambiguous, .oneAccountOnly: 64
+        case .noSuchAccount: 4
+        case .reading(let error): error.status
+        case .stillRunning: 75
+        case .incomplete: 65
+        case .noDaemon: 69
+        case .notPermitted: 77
+        case .noAnswer: 75
+        case .refused(let refusal): refusal.status
+        case .grantRefused(_, let refusal): refusal.status
+        case .notRemoved: 75
+        case .cannotWriteOutput: 65
+        case .cancelled: 130
+        }
+    }
+
+    /// Lower case, no full stop.
+    var message: String {
+        switch self {
+        case .usage: "authimport is started by 'authctl import'"
+        case .noSuchAccount(let name): "no account named '\(name)' was found in another program"
+        case .ambiguous(let name, let programs):
+            "'\(name)' is an account of \(programs.map(\.rawValue).joined(separator: " and of "))"
+        case .oneAccountOnly(let count): "'--as' names one account, and \(count) are to be taken over"
+        case .reading(let error): error.message
+        case .stillRunning(let program, let processes, _):
+            "\(program) is running (\(processes.map(\.description).joined(separator: ", ")))"
+        case .incomplete(let lacks, _): "\(lacks) is missing"
+        case .exists(let name, _): "an account named '\(name)' exists already"
+        case .noDaemon(let path): "authrefreshd does not answer at '\(path)'"
+        case .notPermitted(let path): "permission denied for the socket '\(path)'"
+        case .noAnswer: "authrefreshd gave no answer that can be understood"
+        case .refused(let refusal): refusal.message
+        case .grantRefused(let name, let refusal):
+            "the grant of '\(name)' does not work: \(refusal.message); the account was removed again"
+        case .notRemoved(let name): "the grant of '\(name)' does not work, and the account could not be removed"
+        case .cannotWriteOutput: "cannot write to standard output"
+        case .cancelled: "cancelled"
+        }
+    }
+
+    /// What to do about it.
+    var hint: String? {
+        switch self {
+        case .usage: "authctl import --help"
+        case .noSuchAccount: "authctl import --dry-run shows the accounts"
+        case .ambiguous(let name, let programs):
+            programs.first.map { "authctl import --from \($0.rawValue) \(name)" }
+        case .oneAccountOnly: "authctl import NAME --as NEWNAME"
+        case .reading(let error): error.hint
+        case .stillRunning(_, _, let stop):
+            "\(stop); a server that detects reuse revokes a grant that two programs use"
+        case .incomplete(_, let hint): hint
+        case .exists(let name, let source): "authctl import --from \(source.rawValue) \(name) --as NEWNAME"
+        case .noDaemon: "authctl doctor"
+        case .notPermitted: "authctl doctor"
+        case .noAnswer: "authctl status shows whether the account is there"
+        case .refused(let refusal): refusal.hint
+        case .grantRefused: "it may have been used or revoked elsewhere; sign in to a new account: authctl login --help"
+        case .notRemoved(let name): "authctl account remove \(name)"
+        case .cannotWriteOutput, .cancelled: nil
+        }
+    }
+
+    /// The lines for people, each with its newline.
+    var text: String {
+        let hints = hint.map { "authctl: hint: \(PlainText.line($0))\n" } ?? ""
+        return "authctl: error: \(PlainText.line(message))\n" + hints
+    }
+
+    /// The same as one line for programs.
+    var json: String {
+        JSONText.object([
+            ("error", JSONText.quote("authctl.Import")),
+            ("exitStatus", String(status)),
+            ("hints", "[" + (hint.map { JSONText.quote(PlainText.line($0)) } ?? "") + "]"),
+            ("message", JSONText.quote(PlainText.line(message))),
+        ]) + "\n"
+    }
+}
+
+extension MovingInError {
+    fileprivate var status: Int32 {
+        switch self {
+        case .wrongFormat, .encrypted, .tooLarge, .tooManyAccounts, .unreadable: 65
+        case .programMissing: 78
+        case .programFailed, .programTimedOut: 75
+        }
+    }
+
+    /// Lower case, no full stop.
+    var message: String {
+        switch self {
+        case .wrongFormat(let origin, let expected): "'\(origin)' cannot be read: expected \(expected)"
+        case .encrypted(let origin, _): "'\(origin)' is encrypted"
+        case .tooLarge(let origin, let most): "'\(origin)' has more than \(most) bytes"
+        case .tooManyAccounts(let origin, let most): "'\(origin)' has more than \(most) accounts"
+        case .unreadable(let origin, let number): "cannot read '\(origin)': \(systemText(number))"
+        case .programMissing(_, let program): "'\(program)' is not installed"
+        case .programFailed(let origin, let program, let status):
+            "'\(origin)' cannot be read: '\(program)' failed with status \(status)"
+        case .programTimedOut(let origin, let program, let seconds):
+            "'\(origin)' cannot be read: '\(program)' did not end within \(seconds) s"
+        }
+    }
+
+    fileprivate var hint: String? {
+        switch self {
+        case .encrypted(_, let hint): hint
+        case .programFailed(let origin, _, _): "try it yourself: \(origin)"
+        case .wrongFormat, .tooLarge, .tooManyAccounts, .unreadable, .programMissing, .programTimedOut: nil
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import Glibc
+internal import MovingIn
+
+/// A file of another program.
+enum SourceFile {
+    /// Nil if there is none.
+    ///
+    /// - Throws: `unreadable`, `tooLarge`.
+    static func read(_ path: String) throws(MovingInError) -> [UInt8]? {
+        // A named pipe without a writer would hold the open back for ever.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw .unreadable(origin: path, errno: errno)
+        }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 14)
+        while bytes.count <= MovingInLimit.sourceBytesMax {
+            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .unreadable(origin: path, errno: errno) }
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+        }
+        throw .tooLarge(origin: path, bytesMax: MovingInLimit.sourceBytesMax)
+    }
+
+    /// The names in a folder, in order; none if there is no such folder.
+    static func names(in folder: String) -> [String] {
+        guard let handle = unsafe opendir(folder) else { return [] }
+        defer { unsafe closedir(handle) }
+        var names: [String] = []
+        while let item = unsafe readdir(handle), names.count <= MovingInLimit.movedAccountsMax {
+            let name = unsafe withUnsafeBytes(of: item.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+}
+
+/// The environment's values; nil for one that is empty.
+func environmentValue(_ name: String) -> String? {
+    guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
+    return unsafe String(cString: value)
+}

@@ -1,0 +1,90 @@
+internal import MovingIn
+
+/// How each program lets go of an account.
+extension SourceProgram {
+    /// As people call it.
+    var title: String {
+        switch self {
+        case .oidcAgent: "oidc-agent"
+        case .muttOAuth2: "mutt_oauth2.py"
+        case .pizauth: "pizauth"
+        case .gcloud: "gcloud"
+        case .azureCLI: "Azure CLI"
+        case .rclone: "rclone"
+        case .kubelogin: "kubelogin"
+        case .kubeconfig: "kubectl"
+        }
+    }
+
+    /// The programs that spend its refresh tokens, as the process table names them.
+    var processes: [String] {
+        switch self {
+        case .oidcAgent: ["oidc-agent"]
+        case .muttOAuth2: ["mutt_oauth2.py", "mutt", "neomutt", "mbsync"]
+        // Only settings are taken.
+        case .pizauth: []
+        case .gcloud: ["gcloud", "gcloud.py", "gsutil.py", "bq.py"]
+        case .azureCLI: ["az", "azure.cli"]
+        case .rclone: ["rclone"]
+        case .kubelogin: ["kubelogin", "kubectl-oidc_login", "kubectl", "k9s", "helm"]
+        case .kubeconfig: ["kubectl", "k9s", "helm"]
+        }
+    }
+
+    /// What stops it.
+    func stop(_ sourceName: String) -> String {
+        switch self {
+        case .oidcAgent: "oidc-add --remove \(sourceName), or stop the agent: oidc-agent -k"
+        case .muttOAuth2: "quit mutt, and stop the timer or the loop that runs mbsync"
+        case .pizauth: "pizauth shutdown"
+        case .gcloud, .azureCLI: "wait until \(title) has ended"
+        case .rclone: "stop rclone, and unmount what it has mounted"
+        case .kubelogin, .kubeconfig: "quit kubectl, k9s and helm"
+        }
+    }
+
+    /// The commands that retire an account there, or what else is to be done. None of them revokes the grant that was taken over.
+    func retire(_ account: MovableAccount, sourceName: String, name: String) -> [String] {
+        let origin = account.origin
+        return switch self {
+        // `oidc-gen --delete` and `gcloud … revoke` revoke the grant, too.
+        case .oidcAgent:
+            ["delete the file of '\(sourceName)' in oidc-agent's folder ('oidc-gen --delete' would revoke the grant)"]
+        case .muttOAuth2: ["in the mail program's settings: authctl token \(name)", "rm '\(origin)'"]
+        case .pizauth: ["delete the block of '\(sourceName)' from '\(origin)'", "pizauth reload"]
+        case .gcloud: ["rm '\(origin)' ('gcloud auth application-default revoke' would revoke the grant)"]
+        case .azureCLI: ["az account clear"]
+        case .rclone: ["rclone config delete \(sourceName) ('rclone config disconnect' would revoke the grant)"]
+        case .kubelogin: ["rm '\(origin)'", "authctl kubeconfig \(name) prints the entry for kubectl"]
+        case .kubeconfig: ["kubectl config delete-user \(sourceName)", "authctl kubeconfig \(name)"]
+        }
+    }
+
+    /// Refuses an account that another program may still use.
+    ///
+    /// - Throws: `stillRunning`.
+    func checkStopped(_ sourceName: String) throws(ImportError) {
+        let running = ProcessTable.running(processes)
+        guard !running.isEmpty else { return }
+        // An agent that runs for other accounts is in nobody's way.
+        if self == .oidcAgent, !isLoaded(sourceName) { return }
+        throw .stillRunning(program: title, processes: running, stop: stop(sourceName))
+    }
+
+    /// Whether the agent has the account, as far as it can be asked.
+    private func isLoaded(_ sourceName: String) -> Bool {
+        guard environmentValue("OIDC_SOCK") != nil,
+            let answer = try? SourceCommand(words: ["oidc-add", "--loaded"]).output()
+        else { return true }
+        return String(decoding: answer, as: UTF8.self).split(whereSeparator: \.isNewline)
+            .contains { $0.trimmingSpaces == sourceName }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingSpaces: Substring {
+        var text = drop { $0.isWhitespace }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return text
+    }
+}

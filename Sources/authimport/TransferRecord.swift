@@ -1,0 +1,70 @@
+internal import MovingIn
+internal import Terminal
+
+/// What became of one account, for people and for programs.
+struct TransferRecord {
+    let name: String
+    let source: SourceProgram
+    /// `taken`, `settings`, `unproved` or `refused`.
+    let outcome: String
+    let message: String
+    let notes: [String]
+    /// How the source is retired; empty if nothing was taken over.
+    let retire: [String]
+    let status: Int32
+
+    init(_ found: FoundAccount, name: String, _ outcome: Transfer.Outcome) {
+        self.name = name
+        source = found.source
+        let moved: MovableAccount
+        switch outcome {
+        case .taken(let account):
+            (moved, self.outcome, status) = (account, "taken", 0)
+            message = "taken over from \(found.source.title), and refreshed once"
+        case .settingsOnly(let account):
+            (moved, self.outcome, status) = (account, "settings", 0)
+            message = "settings taken over from \(found.source.title); sign in: authctl login \(name)"
+        case .unproved(let account, let refusal):
+            (moved, self.outcome, status) = (account, "unproved", 75)
+            let reason = refusal?.message ?? "the daemon gave no answer in time"
+            message = "taken over from \(found.source.title), but not refreshed yet: \(reason); the daemon tries again"
+        }
+        notes = moved.notes
+        retire = found.source.retire(moved, sourceName: found.sourceName, name: name)
+    }
+
+    init(_ found: FoundAccount, name: String, _ error: ImportError) {
+        self.name = name
+        source = found.source
+        outcome = "refused"
+        message = error.message
+        (notes, retire) = ([], [])
+        status = error.status
+    }
+
+    /// Lines for people, each with its newline.
+    var text: String {
+        var lines = ["\(name): \(message)"]
+        lines += notes.map { "  note: \($0)" }
+        lines += retire.map { "  to retire it there: \($0)" }
+        return lines.map { PlainText.line($0) + "\n" }.joined()
+    }
+
+    /// The same for programs.
+    var document: ImportDocument.Account {
+        ImportDocument.Account(
+            account: name,
+            exitStatus: status,
+            message: message,
+            notes: notes,
+            outcome: outcome,
+            program: source.rawValue,
+            retire: retire
+        )
+    }
+
+    /// Ranks outcomes as authctl does: what a person must do comes before what time heals.
+    static func urgency(_ status: Int32) -> Int {
+        [0, 75, 5, 4, 78, 3, 77, 65, 64, 69, 130].firstIndex(of: status) ?? 0
+    }
+}

@@ -1,0 +1,18 @@
+internal import Glibc
+internal import StandardDescriptors
+
+StandardDescriptors.fillGaps()
+_ = signal(SIGPIPE, SIG_IGN)
+// Refresh tokens pass through this process's memory; a crash must not leave them on disk.
+var none = rlimit(rlim_cur: 0, rlim_max: 0)
+unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+
+do throws(ImportError) {
+    let request = try ImportRequest(Array(CommandLine.arguments.dropFirst()))
+    var session = ImportSession(request)
+    exit(try session.run())
+} catch {
+    let isJSON = CommandLine.arguments.contains("--json")
+    Messages.write(isJSON ? error.json : error.text)
+    exit(error.status)
+}

@@ -1,0 +1,126 @@
+import AuthRefreshInterface
+import Foundation
+import MovingIn
+import RefreshCore
+import Testing
+
+struct MuttOAuth2TokenTests {
+    /// As the script writes it.
+    private static let token = """
+        {"registration": "microsoft", "authflow": "devicecode", "email": "jane@example.org", "access_token": "at",
+        "access_token_expiration": "2026-11-25T12:00:00", "refresh_token": "rt-1"}
+        """
+
+    /// The part of Debian's copy (mutt 2.2.12) that is edited by each user, edited.
+    private static let script = """
+        ENCRYPTION_PIPE = ['gpg', '--encrypt', '--recipient', 'YOUR_GPG_IDENTITY']
+        DECRYPTION_PIPE = ['gpg', '--decrypt']
+
+        registrations = {
+            'google': {
+                'token_endpoint': 'https://accounts.google.com/o/oauth2/token',
+                'scope': 'https://mail.google.com/',
+                'client_id': 'g-1',
+                'client_secret': 'g-secret',
+            },
+            'microsoft': {
+                'token_endpoint': 'https://login.microsoftonline.com/common/oauth2/v2.0/token',
+                'tenant': '8d3c0f6e-0000-4000-8000-000000000000',
+                'scope': ('offline_access https://outlook.office.com/IMAP.AccessAsUser.All '
+                          'https://outlook.office.com/SMTP.Send'),
+                'client_id': 'm-1',
+                'client_secret': '',
+            },
+            'own': {
+                'token_endpoint': 'http://127.0.0.1:8080/token',
+                'client_id': 'o-1',
+            },
+        }
+
+        ap = argparse.ArgumentParser(epilog='x')
+        """
+
+    private func read(_ token: String = token, script: String? = script) throws -> MovableAccount {
+        let copy = try script.map { try MuttOAuth2Script(Array($0.utf8), origin: "script") }
+        return try MuttOAuth2Token.account(in: Array(token.utf8), script: copy, origin: "token")
+    }
+
+    @Test func `the grant comes from the token file, and the client from the script`() throws {
+        let account = try read()
+        #expect(
+            account.settings
+                == AccountSettings(name: "jane@example.org", provider: "microsoft", clientId: "m-1") {
+                    $0.variables = ["tenant": "8d3c0f6e-0000-4000-8000-000000000000"]
+                    $0.scopes = [
+                        "offline_access", "https://outlook.office.com/IMAP.AccessAsUser.All",
+                        "https://outlook.office.com/SMTP.Send",
+                    ]
+                    $0.username = "jane@example.org"
+                }
+        )
+        #expect(account.refreshToken == Secret("rt-1"))
+        #expect(account.clientSecret == nil)
+        #expect(account.notes.isEmpty)
+        let google = try read(Self.token.replacing("microsoft", with: "google"))
+        #expect(google.settings.provider == "google" && google.clientSecret == Secret("g-secret"))
+    }
+
+    @Test func `a server of the user's own is named by its origin, and that is called a guess`() throws {
+        let account = try read(Self.token.replacing("microsoft", with: "own"))
+        #expect(account.settings.issuer == "http://127.0.0.1:8080")
+        #expect(account.settings.provider == nil)
+        #expect(account.notes.count == 1 && account.notes[0].contains("is a guess"))
+    }
+
+    @Test func `without the script the client is not known, and the reason is said`() throws {
+        let account = try read(script: nil)
+        #expect(account.settings.provider == "microsoft" && account.settings.clientId == nil)
+        #expect(account.notes.count == 1 && account.notes[0].hasPrefix("The client's id is not known."))
+    }
+
+    @Test(arguments: [[0x85, 0x01], Array("-----BEGIN PGP MESSAGE-----\n".utf8)])
+    func `an encrypted file is called encrypted`(_ bytes: [UInt8]) {
+        #expect(throws: MovingInError.self) {
+            try MuttOAuth2Token.account(in: bytes, script: nil, origin: "token")
+        }
+        #expect(MuttOAuth2Token.isEncrypted(bytes))
+    }
+
+    @Test(arguments: ["", "{}", #"{"registration": "google"}"#, "null"])
+    func `anything else is called what it is not`(_ text: String) {
+        #expect(
+            throws: MovingInError.wrongFormat(origin: "token", expected: "the token file of mutt_oauth2.py, decrypted")
+        ) { try read(text) }
+    }
+
+    @Test func `token files are found in the settings of mail programs`() {
+        let settings = """
+            # set imap_oauth_refresh_command="~/old/mutt_oauth2.py ~/old/token"
+            set imap_oauth_refresh_command = "python3 ~/bin/mutt_oauth2.py --verbose ~/.mutt/token"
+            PassCmd "$HOME/bin/mutt_oauth2.py /srv/token"
+            set smtp_oauth_refresh_command="~/bin/mutt_oauth2.py ~/.mutt/token"
+            """
+        #expect(
+            MuttOAuth2Token.places(in: Array(settings.utf8), home: "/home/jane") == [
+                .init(script: "/home/jane/bin/mutt_oauth2.py", tokenFile: "/home/jane/.mutt/token"),
+                .init(script: "/home/jane/bin/mutt_oauth2.py", tokenFile: "/srv/token"),
+            ]
+        )
+    }
+
+    @Test(
+        .enabled(
+            if: FileManager.default.fileExists(atPath: "/usr/share/doc/mutt/examples/mutt_oauth2.py"),
+            "the package 'mutt' is not installed"
+        )
+    )
+    func `Debian's copy of the script is understood`() throws {
+        let path = "/usr/share/doc/mutt/examples/mutt_oauth2.py"
+        let bytes = try #require(FileManager.default.contents(atPath: path))
+        let script = try MuttOAuth2Script(Array(bytes), origin: path)
+        #expect(script.decryption == ["gpg", "--decrypt"])
+        #expect(script.registrations.keys.sorted() == ["google", "microsoft"])
+        #expect(script.registrations["microsoft"]?["scope"]?.hasSuffix("SMTP.Send") == true)
+        #expect(script.registrations["google"]?["client_id"]?.isEmpty == true)
+    }
+}

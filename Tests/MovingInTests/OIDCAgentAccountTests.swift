@@ -1,0 +1,90 @@
+import AuthRefreshInterface
+import MovingIn
+import RefreshCore
+import Testing
+
+struct OIDCAgentAccountTests {
+    /// As oidc-gen 4.2.6 prints an account, with tabs and empty texts.
+    private static let printed = """
+        {
+        \t"name":\t"work",
+        \t"client_name":\t"oidc-agent:work-host",
+        \t"issuer_url":\t"https://iam.example.org/",
+        \t"device_authorization_endpoint":\t"",
+        \t"daeSetByUser":\t0,
+        \t"client_id":\t"c-1",
+        \t"client_secret":\t"s-1",
+        \t"refresh_token":\t"rt-1",
+        \t"cert_path":\t"/etc/ssl/certs/ca-certificates.crt",
+        \t"scope":\t"openid offline_access",
+        \t"audience":\t"grid",
+        \t"redirect_uris":\t["edu.kit.data.oidc-agent:/redirect", "http://localhost:4242"],
+        \t"username":\t"",
+        \t"password":\t""
+        }
+        """
+
+    private func read(_ text: String) throws(MovingInError) -> MovableAccount {
+        try OIDCAgentAccount.account(in: Array(text.utf8), origin: "oidc-gen -p work")
+    }
+
+    @Test func `an account's settings and secrets are those that oidc-gen prints`() throws {
+        let account = try read(Self.printed)
+        #expect(
+            account.settings
+                == AccountSettings(name: "work", issuer: "https://iam.example.org/", clientId: "c-1") {
+                    $0.scopes = ["openid", "offline_access"]
+                    $0.redirectUri = "http://localhost:4242"
+                }
+        )
+        #expect(account.refreshToken == Secret("rt-1"))
+        #expect(account.clientSecret == Secret("s-1"))
+        #expect(account.notes.count == 1 && account.notes[0].contains("--audience grid"))
+    }
+
+    @Test func `a public client has no secret, and an account without a refresh token says so`() throws {
+        let account = try read(#"{"issuer_url": "https://a.example", "client_id": "c", "client_secret": ""}"#)
+        #expect(account.clientSecret == nil)
+        #expect(account.refreshToken == nil)
+        #expect(account.settings.name == "oidc-agent")
+        #expect(account.notes == ["oidc-agent holds no refresh token. Sign in anew."])
+    }
+
+    @Test(arguments: ["", "{", "[]", "{}", #"{"issuer_url": "https://a.example"}"#, "\"text\""])
+    func `anything else is called what it is not`(_ text: String) {
+        #expect(
+            throws: MovingInError.wrongFormat(
+                origin: "oidc-gen -p work",
+                expected: "the account configuration that 'oidc-gen -p' prints"
+            )
+        ) { try read(text) }
+    }
+
+    @Test func `a file of a megabyte is read, and one byte more is refused`() throws {
+        let base = #"{"issuer_url": "https://a.example", "client_id": "c"}"#
+        let spaces = String(repeating: " ", count: MovingInLimit.sourceBytesMax - base.utf8.count)
+        #expect(try read(base + spaces).settings.clientId == "c")
+        #expect(throws: MovingInError.tooLarge(origin: "oidc-gen -p work", bytesMax: MovingInLimit.sourceBytesMax)) {
+            try read(base + spaces + " ")
+        }
+    }
+
+    @Test func `a document that is nested too deep, or has too many values, is refused`() throws {
+        let read = { (value: String) throws in
+            try self.read(#"{"issuer_url": "https://a.example", "client_id": "c", "x": \#(value)}"#)
+        }
+        let depth = MovingInLimit.jsonNestingMax
+        #expect(try read("[[0]]").settings.clientId == "c")
+        for value in [
+            String(repeating: "[", count: depth) + String(repeating: "]", count: depth),
+            "[0" + String(repeating: ",0", count: MovingInLimit.jsonValuesMax) + "]",
+        ] {
+            #expect(throws: MovingInError.self) { try read(value) }
+        }
+    }
+
+    @Test func `accounts are told apart from oidc-agent's own files`() {
+        let files = ["work", "issuer.config", ".hidden", "home", "old.clientconfig", "pubclients.config"]
+        #expect(OIDCAgentAccount.names(among: files) == ["home", "work"])
+    }
+}

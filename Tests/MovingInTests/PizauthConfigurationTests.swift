@@ -1,0 +1,76 @@
+import AuthRefreshInterface
+import MovingIn
+import RefreshCore
+import Testing
+
+struct PizauthConfigurationTests {
+    /// From pizauth's manual page, with one account of another server.
+    private static let file = """
+        // What pizauth does itself.
+        auth_notify_cmd = "notify-send 'pizauth; $PIZAUTH_ACCOUNT'";
+        refresh_retry = 40s;
+        account "office smtp" {
+            auth_uri = "https://login.microsoftonline.com/common/oauth2/v2.0/authorize";
+            token_uri = "https://login.microsoftonline.com/common/oauth2/v2.0/token";
+            client_id = "c-1"; /* registered by us */
+            client_secret = "s\\"1";
+            scopes = [
+              "https://outlook.office365.com/SMTP.Send",
+              "offline_access"
+            ];
+            auth_uri_fields = { "login_hint": "jane@example.org", "prompt": "login" };
+        }
+        account "own" {
+            token_uri = "https://as.example.org:8443/t?x";
+            client_id = "c-2";
+            redirect_uri = "http://localhost:8080/";
+            refresh_at_least = 90m;
+        }
+        """
+
+    private func read(_ text: String) throws(MovingInError) -> [MovableAccount] {
+        try PizauthConfiguration.accounts(in: Array(text.utf8), origin: "pizauth.conf")
+    }
+
+    @Test func `each block is an account without a grant`() throws {
+        let accounts = try read(Self.file)
+        #expect(accounts.map(\.settings.name) == ["office-smtp", "own"])
+        #expect(accounts.allSatisfy { $0.refreshToken == nil && $0.notes[0].contains("authctl login") })
+        #expect(
+            accounts[0].settings
+                == AccountSettings(name: "office-smtp", provider: "microsoft", clientId: "c-1") {
+                    $0.scopes = ["https://outlook.office365.com/SMTP.Send", "offline_access"]
+                    $0.authorizationParameters = ["prompt": "login"]
+                    $0.username = "jane@example.org"
+                }
+        )
+        #expect(accounts[0].clientSecret == Secret("s\"1"))
+        #expect(accounts[1].settings.issuer == "https://as.example.org:8443")
+        #expect(accounts[1].settings.redirectUri == "http://localhost:8080/")
+    }
+
+    @Test func `a file without accounts has none`() throws {
+        #expect(try read("refresh_retry = 40s;\n").isEmpty)
+        #expect(try read("").isEmpty)
+    }
+
+    @Test(arguments: [
+        "account", "account \"a\"", "account \"a\" {", "account \"a\" { client_id }",
+        "account \"a\" { client_id = \"c\" }", "account \"a\" { scopes = [\"s\"; }",
+        "account \"a\" { scopes = [\"s\" \"t\"]; }", "account \"a\" { f = {\"k\" \"v\"}; }", "\"text\"",
+        "{\"json\": true}", "x = \"no end", "/* no end", "\u{0}",
+    ])
+    func `broken files are refused as a whole`(_ text: String) {
+        #expect(throws: MovingInError.wrongFormat(origin: "pizauth.conf", expected: "pizauth's configuration file")) {
+            try read(text)
+        }
+    }
+
+    @Test func `256 accounts are read, and one more is refused`() throws {
+        let blocks = { (count: Int) in String(repeating: "account \"a\" { client_id = \"c\"; }\n", count: count) }
+        #expect(try read(blocks(MovingInLimit.movedAccountsMax)).count == 256)
+        #expect(throws: MovingInError.tooManyAccounts(origin: "pizauth.conf", accountsMax: 256)) {
+            try read(blocks(257))
+        }
+    }
+}

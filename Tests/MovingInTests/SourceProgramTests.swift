@@ -1,0 +1,8 @@
+import MovingIn
+import Testing
+
+@Suite struct SourceProgramTests {
+    @Test func `every program has a name of its own`() {
+        #expect(Set(SourceProgram.allCases.map(\.rawValue)).count == 8)
+    }
+}
