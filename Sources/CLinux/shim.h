@@ -1,6 +1,7 @@
 #pragma once
 
-// What the Glibc module leaves out.
+// What the Glibc module leaves out. These headers bring sigset_t with them: the compiler then takes it for a part of this module or of Glibc,
+// depending on which files it reads together. So who uses it in a target that imports this module imports both.
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>

@@ -12,7 +12,8 @@ enum Samples {
         .registeredClientHasOwnID, .registeredClientHasNoGrant, .serviceAccountNeedsNoGrant, .twoSecretsFromInput,
         .initialTokenNeedsRegister, .setUpOtherwise(account: "work"), .notForSignIn(account: "work"),
         .noTokenFile(account: "work"), .relativeLink, .nobodyToAsk, .notAWebAddress, .noFileToImport,
-        .oneAccountBesideTokenFile, .tokenWithoutAccount, .noAuthorizationHeader, .mailboxUnknown(format: "work"),
+        .oneAccountBesideTokenFile, .tokenWithoutAccount, .fileOfNoProgram, .allAndNames, .noAuthorizationHeader,
+        .mailboxUnknown(format: "work"),
         .userNotPrintable, .notBound(account: "work"), .outputIsText, .noDockerCredentials,
         .passwordForNoAccount(server: "work"), .passwordForAccount("work", server: "work"), .unusableWord("work"),
         .unknownProvider(name: "x", nearest: nil, known: []), .noScopes(purpose: "mail", provider: "x", known: ""),
@@ -51,6 +52,8 @@ enum Samples {
         case .noFileToImport: "noFileToImport"
         case .oneAccountBesideTokenFile: "oneAccountBesideTokenFile"
         case .tokenWithoutAccount: "tokenWithoutAccount"
+        case .fileOfNoProgram: "fileOfNoProgram"
+        case .allAndNames: "allAndNames"
         case .noAuthorizationHeader: "noAuthorizationHeader"
         case .mailboxUnknown: "mailboxUnknown"
         case .userNotPrintable: "userNotPrintable"
@@ -63,7 +66,7 @@ enum Samples {
         }
     }
 
-    static let wrongUsesCount = 39
+    static let wrongUsesCount = 41
 
     static let documents: [UnusableDocument] =
         [

@@ -71,7 +71,6 @@ struct AccountQuestions {
     /// - Throws: `usage` with all of it.
     func demand() throws(AuthctlError) {
         guard !missing.isEmpty, !Question.canBeAsked else { return }
-        let verb = missing.count == 1 ? "is" : "are"
         throw .usage(.missing(names: missing))
     }
 

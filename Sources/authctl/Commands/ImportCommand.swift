@@ -75,10 +75,10 @@ struct ImportCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         guard file == nil || from != nil else {
-            throw .usage(message: "'--file' needs '--from'", hint: "authctl import --from PROGRAM --file FILE")
+            throw .usage(.fileOfNoProgram)
         }
         guard !all || name.isEmpty else {
-            throw .usage(message: "'--all' takes no names", hint: "see 'authctl import --help'")
+            throw .usage(.allAndNames)
         }
         let options = [
             ("--socket", try SocketPath.resolve(option: connection.socket)), ("--from", from?.rawValue),

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// Asks on the terminal, and shows what is typed.

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// A program that runs beside this one, with the same terminal.

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CLinux
 internal import Glibc
 internal import Synchronization
 

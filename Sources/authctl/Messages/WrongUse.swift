@@ -39,6 +39,9 @@ enum WrongUse: Hashable, Sendable {
     case noFileToImport
     case oneAccountBesideTokenFile
     case tokenWithoutAccount
+    /// For `authctl import`, which takes accounts over from other programs.
+    case fileOfNoProgram
+    case allAndNames
 
     // What a token is printed as.
     case noAuthorizationHeader
@@ -89,6 +92,8 @@ extension WrongUse {
         case .noFileToImport: "no file to import is named"
         case .oneAccountBesideTokenFile: "'--refresh-token-file' takes one account beside it and no other file"
         case .tokenWithoutAccount: "a refresh token does not say which account it belongs to"
+        case .fileOfNoProgram: "'--file' needs '--from', the program that wrote the file"
+        case .allAndNames: "'--all' cannot be combined with the names of accounts"
         case .noAuthorizationHeader: "this token type cannot be used in an Authorization header"
         case .mailboxUnknown(let format): "'--format \(format)' needs to know whose mailbox it is"
         case .userNotPrintable: "'--user' is empty or contains control characters"
@@ -141,6 +146,7 @@ extension WrongUse {
         case .noFileToImport: "see 'authctl account import --help'"
         case .oneAccountBesideTokenFile, .tokenWithoutAccount:
             "authctl account import ACCOUNT --refresh-token-file FILE"
+        case .fileOfNoProgram, .allAndNames: "see 'authctl import --help'"
         case .noAuthorizationHeader: "use --format raw or --format json"
         case .mailboxUnknown: "add --user you@example.org, or name the account after the mailbox"
         case .userNotPrintable: "--user you@example.org"
