@@ -243,8 +243,8 @@ let package = Package(
         .executableTarget(
             name: "authimport",
             dependencies: [
-                "AuthRefreshInterface", "MovingIn", "RefreshCore", "StandardDescriptors", "StrictJSON", "Terminal",
-                "VarlinkClient",
+                "AuthRefreshInterface", "CSwiftRuntime", "MovingIn", "RefreshCore", "StandardDescriptors", "StrictJSON",
+                "Terminal", "VarlinkClient",
             ],
             swiftSettings: strict + staticRuntime.swift,
             linkerSettings: staticRuntime.linker

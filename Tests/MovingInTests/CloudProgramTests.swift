@@ -1,0 +1,193 @@
+import AuthRefreshInterface
+import MovingIn
+import RefreshCore
+import TestSupport
+import Testing
+
+/// What command-line programs of clouds and clusters keep. The texts of rclone 1.60, kubectl 1.32 and the MSAL library 1.31, which Azure CLI
+/// is built on, are the programs' own; those of gcloud and kubelogin follow their published formats. All secrets are invented.
+struct CloudProgramTests {
+    private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    // MARK: gcloud
+
+    private static let gcloud = """
+        {"account": "", "client_id": "764-abc.apps.googleusercontent.com", "client_secret": "d-fl", "quota_project_id": "p",
+         "refresh_token": "1//gcloud", "type": "authorized_user", "universe_domain": "googleapis.com"}
+        """
+
+    @Test func `gcloud's file is an account of Google's`() throws {
+        let account = try GcloudCredentials.account(in: bytes(Self.gcloud), origin: "adc.json")
+        #expect(account.settings.provider == "google")
+        #expect(account.settings.clientId == "764-abc.apps.googleusercontent.com")
+        #expect(account.clientSecret?.reveal() == "d-fl")
+        #expect(account.refreshToken?.reveal() == "1//gcloud")
+    }
+
+    @Test func `gcloud's folder may be elsewhere`() {
+        let moved = GcloudCredentials.path(home: "/home/ada", environment: ["CLOUDSDK_CONFIG": "/srv/gcloud"])
+        #expect(moved == "/srv/gcloud/application_default_credentials.json")
+        let usual = GcloudCredentials.path(home: "/home/ada", environment: [:])
+        #expect(usual == "/home/ada/.config/gcloud/application_default_credentials.json")
+    }
+
+    // MARK: Azure CLI
+
+    private static let azure = """
+        {"Account": {"aaaa.1111-login.microsoftonline.com-organizations": {
+            "home_account_id": "aaaa.1111", "environment": "login.microsoftonline.com", "realm": "organizations",
+            "local_account_id": "o", "username": "joe@example.org", "authority_type": "MSSTS"}},
+         "RefreshToken": {"aaaa.1111-login.microsoftonline.com-refreshtoken-04b0--x": {
+            "credential_type": "RefreshToken", "secret": "RT-azure", "home_account_id": "aaaa.1111",
+            "environment": "login.microsoftonline.com", "client_id": "04b07795-8ddb-461a-bbee-02f9e1bf7b46",
+            "target": "https://management.core.windows.net//.default offline_access openid profile", "family_id": "1"}}}
+        """
+
+    @Test func `Azure CLI's cache is an account of each person, in the person's tenant`() throws {
+        let accounts = try AzureTokenCache.accounts(
+            in: bytes(Self.azure),
+            profile: nil,
+            origin: "msal_token_cache.json"
+        )
+        #expect(accounts.count == 1)
+        #expect(accounts.first?.settings.name == "joe@example.org")
+        #expect(accounts.first?.settings.provider == "microsoft")
+        #expect(accounts.first?.settings.clientId == "04b07795-8ddb-461a-bbee-02f9e1bf7b46")
+        #expect(accounts.first?.settings.variables?["tenant"] == "1111")
+        #expect(accounts.first?.refreshToken?.reveal() == "RT-azure")
+        #expect(accounts.first?.clientSecret == nil)
+    }
+
+    @Test func `an encrypted cache is said to be encrypted`() {
+        let error = #expect(throws: MovingInError.self) {
+            try AzureTokenCache.accounts(in: [1, 2, 3], profile: nil, origin: "msal_token_cache.bin")
+        }
+        guard case .encrypted = error else { return #expect(Bool(false), "\(String(describing: error))") }
+    }
+
+    // MARK: rclone
+
+    private static let rclone = """
+        [drv]
+        type = drive
+        client_id = 77-x.apps.googleusercontent.com
+        client_secret = GOCSPX-own
+        token = {"access_token":"at","token_type":"Bearer","refresh_token":"1//rclone","expiry":"2026-11-25T12:00:00Z"}
+
+        [od]
+        type = onedrive
+        token = {"access_token":"at","token_type":"Bearer","refresh_token":"M.R3","expiry":"2026-11-25T12:00:00Z"}
+        drive_id = x
+        drive_type = personal
+
+        [files]
+        type = local
+
+        """
+
+    @Test func `a remote with a client of its own moves with its grant, any other without`() throws {
+        let accounts = try RcloneConfiguration.accounts(in: bytes(Self.rclone), origin: "rclone.conf")
+        #expect(accounts.map(\.settings.name) == ["drv", "od"])
+        #expect(accounts.map(\.settings.provider) == ["google", "microsoft"])
+        #expect(accounts.map { $0.refreshToken?.reveal() } == ["1//rclone", nil])
+        #expect(accounts.map { $0.clientSecret?.reveal() } == ["GOCSPX-own", nil])
+        #expect(accounts[1].notes.first?.contains("built-in client") == true)
+    }
+
+    @Test func `an encrypted rclone.conf is said to be encrypted`() {
+        let error = #expect(throws: MovingInError.self) {
+            try RcloneConfiguration.accounts(
+                in: bytes("# Encrypted\n\nRCLONE_ENCRYPT_V0:\nAAAA\n"),
+                origin: "rclone.conf"
+            )
+        }
+        guard case .encrypted = error else { return #expect(Bool(false), "\(String(describing: error))") }
+    }
+
+    // MARK: kubectl and kubelogin
+
+    private static let kubeconfig = """
+        apiVersion: v1
+        clusters: null
+        kind: Config
+        preferences: {}
+        users:
+        - name: joe
+          user:
+            auth-provider:
+              config:
+                client-id: kube
+                client-secret: ks
+                extra-scopes: groups
+                id-token: x.y.z
+                idp-issuer-url: https://idp.example.org
+                refresh-token: kr
+              name: oidc
+        - name: kl
+          user:
+            exec:
+              apiVersion: client.authentication.k8s.io/v1
+              args:
+              - oidc-login
+              - get-token
+              - --oidc-issuer-url=https://idp2.example.org
+              - --oidc-client-id=kl
+              command: kubectl
+              env: null
+              provideClusterInfo: false
+        - name: certificate
+          user: {}
+
+        """
+
+    @Test func `kubectl's own sign-ins are the users of the auth-provider oidc`() throws {
+        let accounts = try KubeconfigUsers.accounts(in: bytes(Self.kubeconfig), origin: "config")
+        #expect(accounts.map(\.settings.name) == ["joe"])
+        #expect(accounts.first?.settings.issuer == "https://idp.example.org")
+        #expect(accounts.first?.settings.clientId == "kube")
+        #expect(accounts.first?.settings.scopes == ["openid", "groups"])
+        #expect(accounts.first?.clientSecret?.reveal() == "ks")
+        #expect(accounts.first?.refreshToken?.reveal() == "kr")
+    }
+
+    @Test func `kubelogin's users are known by their command, and their tokens by issuer and client`() throws {
+        let users = try KubeconfigUsers.kubelogin(in: bytes(Self.kubeconfig), origin: "config")
+        #expect(users.map(\.settings.issuer) == ["https://idp2.example.org"])
+        #expect(users.map(\.settings.clientId) == ["kl"])
+        // {"iss":"https://idp2.example.org","aud":"kl"}
+        let payload = "eyJpc3MiOiJodHRwczovL2lkcDIuZXhhbXBsZS5vcmciLCJhdWQiOiJrbCJ9"
+        let cache = bytes(#"{"id_token":"e30.\#(payload).x","refresh_token":"kl-rt"}"#)
+        let account = try KubeloginCache.account(in: cache, origin: "cache", users: users)
+        #expect(account?.refreshToken?.reveal() == "kl-rt")
+        #expect(account?.settings.clientId == "kl")
+        #expect(try KubeloginCache.account(in: cache, origin: "cache", users: []) == nil)
+    }
+
+    @Test func `KUBECONFIG may name several files`() {
+        #expect(KubeconfigUsers.paths(home: "/home/ada", environment: ["KUBECONFIG": "/a:/b"]) == ["/a", "/b"])
+        #expect(KubeconfigUsers.paths(home: "/home/ada", environment: [:]) == ["/home/ada/.kube/config"])
+    }
+
+    // MARK: Anything else
+
+    private static let hostile = [
+        "", "\u{0}\u{0}", "{", "[[[[", "null", "<html>", String(repeating: "[", count: 100_000), "users: &a [*a, *a]",
+        #"{"type":7,"refresh_token":[]}"#, "[remote\ntoken", "[r]\ntoken = {",
+    ]
+
+    @Test(arguments: hostile)
+    func `a file that no such program writes brings no account and no crash`(text: String) {
+        let readers: [([UInt8]) throws -> [MovableAccount]] = [
+            { [try GcloudCredentials.account(in: $0, origin: "f")] },
+            { try AzureTokenCache.accounts(in: $0, profile: $0, origin: "f") },
+            { try RcloneConfiguration.accounts(in: $0, origin: "f") },
+            { try KubeconfigUsers.accounts(in: $0, origin: "f") },
+            { try KubeconfigUsers.kubelogin(in: $0, origin: "f") },
+            { try KubeloginCache.account(in: $0, origin: "f", users: []).map { [$0] } ?? [] },
+        ]
+        for read in readers {
+            let accounts = try? read(bytes(text))
+            #expect(accounts?.isEmpty ?? true)
+        }
+    }
+}
