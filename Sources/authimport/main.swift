@@ -1,3 +1,5 @@
+// For the linker: the YAML package needs Foundation, and a static one is complete only where a static target imports it.
+internal import Foundation
 internal import Glibc
 internal import StandardDescriptors
 
