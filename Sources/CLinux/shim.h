@@ -1,7 +1,7 @@
 #pragma once
 
-// What the Glibc module leaves out. These headers bring sigset_t with them: the compiler then takes it for a part of this module or of Glibc,
-// depending on which files it reads together. So who uses it in a target that imports this module imports both.
+// What the Glibc module leaves out. Import it after Glibc: both have sigset_t and SOCK_STREAM, and they belong to the module that is loaded
+// first. Other files that the compiler reads together would else miss them in Glibc.
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>

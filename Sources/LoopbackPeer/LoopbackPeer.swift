@@ -1,5 +1,6 @@
-internal import CLinux
 internal import Glibc
+
+internal import CLinux
 
 /// The program at the other end of a TCP connection within this machine.
 ///

@@ -1,6 +1,7 @@
-internal import CLinux
 internal import Glibc
 internal import Synchronization
+
+internal import CLinux
 
 /// A thread that waits for sockets, and does in between what other threads ask of it; the server's actor runs on it.
 ///

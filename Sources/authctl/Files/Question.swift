@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 
 /// Asks on the terminal, and shows what is typed.

@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 
 /// A program that runs beside this one, with the same terminal.

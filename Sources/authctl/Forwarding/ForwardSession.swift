@@ -1,5 +1,6 @@
-internal import CLinux
 internal import Glibc
+
+internal import CLinux
 
 /// One run of `authctl forward`: the socket, and `ssh`, which ends everything when it ends.
 struct ForwardSession {

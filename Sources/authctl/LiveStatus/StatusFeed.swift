@@ -1,5 +1,4 @@
 internal import AuthRefreshInterface
-internal import CLinux
 internal import Glibc
 internal import Synchronization
 

@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 
 /// A page that is opened for the person: the browser's process, and the way by which the address gets there.
