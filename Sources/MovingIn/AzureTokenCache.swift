@@ -32,7 +32,19 @@ package enum AzureTokenCache {
         // A profile that cannot be read costs the tenant only, which the cache has a substitute for. It begins with a byte order mark.
         let text = profile.map { $0.starts(with: [0xEF, 0xBB, 0xBF]) ? Array($0.dropFirst(3)) : $0 }
         let known = text.flatMap { try? JSONFields($0, origin: origin, expected: expected) }
-        return tokens.compactMap { account($0, people, known?.elements("subscriptions") ?? [], origin) }
+        return newest(tokens).compactMap { account($0, people, known?.elements("subscriptions") ?? [], origin) }
+    }
+
+    /// MSAL keeps a token for each set of scopes that a person signed in for, and uses the last one.
+    private static func newest(_ tokens: [JSONFields]) -> [JSONFields] {
+        func isSame(_ one: JSONFields, _ other: JSONFields) -> Bool {
+            ["home_account_id", "environment", "client_id"].allSatisfy { one.text($0) == other.text($0) }
+        }
+        func age(_ token: JSONFields) -> Int { Int(token.text("last_modification_time") ?? "") ?? 0 }
+        let all = Array(tokens.enumerated())
+        return all.filter { place, token in
+            !all.contains { isSame($1, token) && (age($1), $0) > (age(token), place) }
+        }.map(\.element)
     }
 
     private static func account(
@@ -63,7 +75,14 @@ package enum AzureTokenCache {
         let asked = token.text("target").map { $0.split(separator: " ").map(String.init) } ?? []
         settings.scopes = ["openid", "profile", "offline_access"] + (asked.isEmpty ? [management] : asked)
         settings.username = user
-        return MovableAccount(source: .azureCLI, settings: settings, refreshToken: secret, origin: origin, notes: notes)
+        return MovableAccount(
+            source: .azureCLI,
+            sourceName: user,
+            settings: settings,
+            refreshToken: secret,
+            origin: origin,
+            notes: notes
+        )
     }
 
     /// What Azure CLI asks for, of the resource manager.

@@ -7,7 +7,8 @@ package enum KnownEndpoint {
     /// - Returns: a sentence for the user if the issuer is a guess; nil if the server is known.
     package static func place(_ endpoint: String, in settings: inout AccountSettings) -> String? {
         guard let (origin, host, path) = parts(of: endpoint) else {
-            return "The address of the server, '\(endpoint)', cannot be understood."
+            // It is not shown: it may have a password in it.
+            return "The address of the server cannot be understood."
         }
         switch host {
         case "accounts.google.com", "oauth2.googleapis.com", "www.googleapis.com":

@@ -40,8 +40,7 @@ package enum KubeconfigUsers {
         guard bytes.count <= MovingInLimit.sourceBytesMax else {
             throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
         }
-        // An alias costs nothing here: only named places are looked at, each once. libyaml stops at 1,000 levels.
-        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0),
+        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0), !hasAlias(bytes),
             let root = try? Yams.compose(yaml: text), let file = root.mapping
         else { throw .wrongFormat(origin: origin, expected: expected) }
         let entries = file["users"]?.sequence.map(Array.init) ?? []
@@ -53,6 +52,14 @@ package enum KubeconfigUsers {
                 return nil
             }
             return (name, user)
+        }
+    }
+
+    /// kubectl writes no aliases, and a few lines of them can stand for more than fits into memory.
+    private static func hasAlias(_ bytes: [UInt8]) -> Bool {
+        let before = Set(" \t\r\n[{,:?-".utf8)
+        return bytes.indices.contains { place in
+            bytes[place] == UInt8(ascii: "*") && (place == 0 || before.contains(bytes[place - 1]))
         }
     }
 
@@ -73,6 +80,7 @@ package enum KubeconfigUsers {
         if text("refresh-token") == nil { notes.append("kubectl holds no refresh token. Sign in anew.") }
         return MovableAccount(
             source: .kubeconfig,
+            sourceName: name,
             settings: settings,
             clientSecret: text("client-secret").map { Secret($0) },
             refreshToken: text("refresh-token").map { Secret($0) },
@@ -94,6 +102,7 @@ package enum KubeconfigUsers {
         }
         return MovableAccount(
             source: .kubelogin,
+            sourceName: name,
             settings: settings,
             clientSecret: texts("client-secret").last.map { Secret($0) },
             origin: origin

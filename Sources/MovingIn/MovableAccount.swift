@@ -5,6 +5,8 @@ package import RefreshCore
 package struct MovableAccount: Sendable {
     /// The program that keeps it.
     package var source: SourceProgram
+    /// As that program calls it.
+    package var sourceName: String
     /// What `AddAccount` takes; `name` is the suggestion for the account's name.
     package var settings: AccountSettings
     /// Nil: a client without one.
@@ -16,8 +18,10 @@ package struct MovableAccount: Sendable {
     /// What could not be taken along, each a plain sentence.
     package var notes: [String]
 
+    /// - Parameter sourceName: nil: the name in the settings.
     package init(
         source: SourceProgram,
+        sourceName: String? = nil,
         settings: AccountSettings,
         clientSecret: Secret? = nil,
         refreshToken: Secret? = nil,
@@ -25,6 +29,7 @@ package struct MovableAccount: Sendable {
         notes: [String] = []
     ) {
         self.source = source
+        self.sourceName = sourceName ?? settings.name
         self.settings = settings
         self.clientSecret = clientSecret
         self.refreshToken = refreshToken

@@ -30,7 +30,7 @@ package enum RcloneConfiguration {
         if lines.first?.hasPrefix("RCLONE_ENCRYPT_V") == true {
             throw .encrypted(origin: origin, hint: "remove the password in 'rclone config', and set it again later")
         }
-        let remotes = try remotes(lines, origin).filter { $0.values["token"] != nil }
+        let remotes = try remotes(lines, origin).filter { $0.values["token"]?.hasPrefix("{") == true }
         guard remotes.count <= MovingInLimit.movedAccountsMax else {
             throw .tooManyAccounts(origin: origin, accountsMax: MovingInLimit.movedAccountsMax)
         }
@@ -76,6 +76,7 @@ package enum RcloneConfiguration {
         )
         var account = MovableAccount(
             source: .rclone,
+            sourceName: remote.name,
             settings: AccountSettings(name: SuggestedName.from(remote.name, fallback: "rclone")),
             origin: origin
         )

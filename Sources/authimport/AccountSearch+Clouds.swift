@@ -22,6 +22,16 @@ extension AccountSearch {
         }
     }
 
+    /// Of a user that several files name, the first counts, as in kubectl.
+    mutating func searchKubeconfigs() throws(MovingInError) {
+        for path in kubeconfigs {
+            let known = Set(accounts.filter { $0.source == .kubeconfig }.map(\.sourceName))
+            try searchFile(path) { bytes, origin throws(MovingInError) in
+                try KubeconfigUsers.accounts(in: bytes, origin: origin).filter { !known.contains($0.sourceName) }
+            }
+        }
+    }
+
     /// The users of kubelogin: with the grant of its cache, if there is one, else their settings.
     mutating func searchKubelogin() throws(MovingInError) {
         for path in kubeconfigs {
@@ -29,7 +39,7 @@ extension AccountSearch {
             let users = try KubeconfigUsers.kubelogin(in: bytes, origin: path)
             let folder = KubeloginCache.folder(home: home)
             var owners: Set<String> = []
-            for file in SourceFile.names(in: folder).map({ folder + "/" + $0 }) {
+            for file in SourceFile.digests(in: folder) {
                 let read = { () throws(MovingInError) -> MovableAccount? in
                     guard let bytes = try SourceFile.read(file) else { return nil }
                     return try KubeloginCache.account(in: bytes, origin: file, users: users)

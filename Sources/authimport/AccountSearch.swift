@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import Glibc
 internal import MovingIn
 
 /// Looks for the accounts of other programs where those keep them.
@@ -55,12 +56,7 @@ struct AccountSearch {
                 try RcloneConfiguration.accounts(in: bytes, origin: origin)
             }
         case .kubelogin: try searchKubelogin()
-        case .kubeconfig:
-            for path in kubeconfigs {
-                try searchFile(path) { bytes, origin throws(MovingInError) in
-                    try KubeconfigUsers.accounts(in: bytes, origin: origin)
-                }
-            }
+        case .kubeconfig: try searchKubeconfigs()
         }
     }
 
@@ -97,7 +93,10 @@ struct AccountSearch {
 /// oidc-agent and mutt_oauth2.py, whose files are encrypted as a rule.
 extension AccountSearch {
     private mutating func searchOIDCAgent() {
-        if let file = request.file { return accounts.append(oidcAgentAccount(file)) }
+        // `oidc-gen -p` takes a word without a slash for an account's name.
+        if let file = request.file {
+            return accounts.append(oidcAgentAccount(file.contains("/") ? file : "./" + file))
+        }
         let own = environmentValue("OIDC_CONFIG_DIR").map { [$0] }
         let folders = own ?? [home + "/.config/oidc-agent", home + "/.oidc-agent"]
         // oidc-agent takes the first of the folders that exists.
@@ -119,7 +118,7 @@ extension AccountSearch {
     private mutating func searchMutt() throws(MovingInError) {
         for place in try muttPlaces() {
             guard let bytes = try contents(of: place.tokenFile) else { continue }
-            let script = try SourceFile.read(place.script)
+            let script = try SourceFile.readScript(place.script)
             let copy = try script.map { bytes throws(MovingInError) in
                 try MuttOAuth2Script(bytes, origin: place.script)
             }
@@ -152,8 +151,7 @@ extension AccountSearch {
 
     private func muttPlaces() throws(MovingInError) -> [MuttOAuth2Token.Place] {
         if let file = request.file {
-            let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
-            return [.init(script: folder + "mutt_oauth2.py", tokenFile: file)]
+            return [.init(script: Self.folder(of: file) + "mutt_oauth2.py", tokenFile: file)]
         }
         let files =
             [".muttrc", ".mutt/muttrc", ".neomuttrc", ".mbsyncrc", ".msmtprc"].map { home + "/" + $0 }
@@ -162,8 +160,26 @@ extension AccountSearch {
         var places: [MuttOAuth2Token.Place] = []
         for file in files {
             guard let settings = try SourceFile.read(file) else { continue }
-            places += MuttOAuth2Token.places(in: settings, home: home).filter { !places.contains($0) }
+            places += MuttOAuth2Token.places(in: settings, home: home).compactMap(located).filter {
+                !places.contains($0)
+            }
         }
         return places
+    }
+
+    /// The script as a shell finds it, else beside the token file; never in the folder that this was started in.
+    private func located(_ place: MuttOAuth2Token.Place) -> MuttOAuth2Token.Place? {
+        guard place.tokenFile.hasPrefix("/") else { return nil }
+        if place.script.contains("/") { return place.script.hasPrefix("/") ? place : nil }
+        let folders = (environmentValue("PATH") ?? "").split(separator: ":").filter { $0.hasPrefix("/") }.map {
+            $0 + "/"
+        }
+        let beside = Self.folder(of: place.tokenFile) + place.script
+        let script = folders.map { $0 + place.script }.first { unsafe access($0, R_OK) == 0 }
+        return .init(script: script ?? beside, tokenFile: place.tokenFile)
+    }
+
+    private static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
 }

@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import FoundationEssentials
+internal import RefreshCore
 internal import StrictJSON
 
 /// An error that the daemon answers with, as far as an import can meet it.
@@ -7,8 +8,11 @@ struct DaemonRefusal {
     let name: String
     let parameters: JSONText
 
-    /// Whether the account and its grant may be kept: time, or a setting of this machine, heals it.
-    var isTransient: Bool { name == TemporarilyUnavailableError.name }
+    /// Whether the server says that the grant is over. Anything else is mended with the account as it is.
+    var endsGrant: Bool {
+        let reason = decode(InteractionRequiredError.self)?.reason
+        return [InteractionReason.grantEnded, .outcomeUnknown].contains { $0.rawValue == reason }
+    }
 
     var accountExists: Bool { name == AccountExistsError.name }
 
@@ -36,6 +40,7 @@ struct DaemonRefusal {
 
     var hint: String? {
         decode(InvalidSettingsError.self)?.hint ?? decode(MisconfiguredError.self)?.hint
+            ?? decode(InteractionRequiredError.self)?.hint
     }
 
     private func decode<Parameters: InterfaceError>(_ type: Parameters.Type) -> Parameters? {

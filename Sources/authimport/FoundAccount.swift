@@ -21,7 +21,7 @@ struct FoundAccount {
     /// An account that lies in the open.
     init(_ account: MovableAccount, open: @escaping () throws(MovingInError) -> MovableAccount) {
         source = account.source
-        sourceName = account.settings.name
+        sourceName = account.sourceName
         name = account.settings.name
         origin = account.origin
         self.account = account

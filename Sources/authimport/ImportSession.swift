@@ -1,5 +1,6 @@
 internal import Glibc
 internal import MovingIn
+internal import Terminal
 
 /// One run of `authctl import`.
 struct ImportSession {
@@ -34,7 +35,8 @@ struct ImportSession {
         }
         if chosen.isEmpty { Messages.note("no account was found in another program", isJSON: request.isJSON) }
         if request.isJSON { try Messages.answer(ImportDocument(accounts: records.map(\.document)).text) }
-        return records.map(\.status).max { TransferRecord.urgency($0) < TransferRecord.urgency($1) } ?? 0
+        let unread = chosen.isEmpty ? search.problems.first.map { [ImportError.reading($0).status] } ?? [] : []
+        return (records.map(\.status) + unread).max { TransferRecord.urgency($0) < TransferRecord.urgency($1) } ?? 0
     }
 
     private func choose(among accounts: [FoundAccount]) throws(ImportError) -> [FoundAccount] {
@@ -53,7 +55,7 @@ struct ImportSession {
     }
 
     private func confirm(_ found: FoundAccount) throws(ImportError) -> Bool {
-        let server = AccountTable.server(of: found)
+        let server = PlainText.line(AccountTable.server(of: found))
         Messages.write("take over '\(found.name)' from \(found.source.title) (\(server))? [y/N] ")
         guard let answer = readLine() else { throw .cancelled }
         return ["y", "yes"].contains(answer.lowercased())

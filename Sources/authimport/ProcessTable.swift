@@ -4,6 +4,8 @@ internal import Glibc
 enum ProcessTable {
     struct Entry: CustomStringConvertible {
         let pid: Int32
+        /// The process that has started it; 0 if it has ended meanwhile.
+        let parent: Int32
         let program: String
 
         var description: String { "\(program), process \(pid)" }
@@ -26,10 +28,19 @@ enum ProcessTable {
             }
             guard let pid = Int32(name), pid != getpid(), isOwn(pid) else { continue }
             if let program = names(of: pid).first(where: programs.contains) {
-                entries.append(Entry(pid: pid, program: program))
+                entries.append(Entry(pid: pid, parent: parent(of: pid), program: program))
             }
         }
         return entries.sorted { $0.pid < $1.pid }
+    }
+
+    /// The second field behind the name in parentheses, which may have any character (proc(5)).
+    private static func parent(of pid: Int32) -> Int32 {
+        let fields = read("/proc/\(pid)/stat").split(separator: UInt8(ascii: ")")).last?.split(
+            separator: UInt8(ascii: " ")
+        )
+        guard let fields, fields.count > 1 else { return 0 }
+        return Int32(String(decoding: fields[1], as: UTF8.self)) ?? 0
     }
 
     private static func isOwn(_ pid: Int32) -> Bool {

@@ -20,13 +20,20 @@ struct SourceCommand {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .unreadable(origin: origin, errno: errno) }
         defer { close(ends[0]) }
+        var terminal = termios()
+        let isTerminal = unsafe tcgetattr(STDIN_FILENO, &terminal) == 0
         var child: pid_t = 0
         let failure = spawn(&child, output: ends[1])
         close(ends[1])
         guard failure != ENOENT else { throw .programMissing(origin: origin, program: words[0]) }
         guard failure == 0 else { throw .unreadable(origin: origin, errno: failure) }
         let bytes = readAll(ends[0])
-        if bytes == nil { kill(child, SIGKILL) }
+        // One with more to say would wait for its reader for ever.
+        if (bytes?.count ?? .max) > MovingInLimit.sourceBytesMax {
+            kill(child, SIGKILL)
+            // It may have been asking for a password.
+            if isTerminal { unsafe tcsetattr(STDIN_FILENO, TCSANOW, &terminal) }
+        }
         var status: Int32 = 0
         while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
         guard let bytes else {

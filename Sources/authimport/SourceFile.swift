@@ -7,6 +7,17 @@ enum SourceFile {
     ///
     /// - Throws: `unreadable`, `tooLarge`.
     static func read(_ path: String) throws(MovingInError) -> [UInt8]? {
+        try read(path) { _ in true }
+    }
+
+    /// A script, whose commands are run and whose servers get the grant: only one that this user or root can change.
+    ///
+    /// - Throws: `unreadable`, `tooLarge`.
+    static func readScript(_ path: String) throws(MovingInError) -> [UInt8]? {
+        try read(path) { ($0.st_uid == getuid() || $0.st_uid == 0) && $0.st_mode & S_IWOTH == 0 }
+    }
+
+    private static func read(_ path: String, if isWanted: (stat) -> Bool) throws(MovingInError) -> [UInt8]? {
         // A named pipe without a writer would hold the open back for ever.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -14,6 +25,9 @@ enum SourceFile {
             throw .unreadable(origin: path, errno: errno)
         }
         defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw .unreadable(origin: path, errno: errno) }
+        guard isWanted(status) else { throw .unreadable(origin: path, errno: EPERM) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 14)
         while bytes.count <= MovingInLimit.sourceBytesMax {
@@ -24,6 +38,18 @@ enum SourceFile {
             bytes += chunk[..<count]
         }
         throw .tooLarge(origin: path, bytesMax: MovingInLimit.sourceBytesMax)
+    }
+
+    /// The files of a folder that are called by a SHA-256 digest, the last one written first. The locks beside them are left out.
+    static func digests(in folder: String) -> [String] {
+        let names = names(in: folder).filter { $0.utf8.count == 64 && $0.allSatisfy(\.isHexDigit) }
+        return names.map { folder + "/" + $0 }.map { ($0, written($0)) }.sorted { $0.1 > $1.1 }.map(\.0)
+    }
+
+    /// s since 1970; 0 if there is no such file.
+    private static func written(_ path: String) -> Int {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? status.st_mtim.tv_sec : 0
     }
 
     /// The names in a folder, in order; none if there is no such folder.

@@ -50,14 +50,26 @@ extension SourceProgram {
         // `oidc-gen --delete` and `gcloud … revoke` revoke the grant, too.
         case .oidcAgent:
             ["delete the file of '\(sourceName)' in oidc-agent's folder ('oidc-gen --delete' would revoke the grant)"]
-        case .muttOAuth2: ["in the mail program's settings: authctl token \(name)", "rm '\(origin)'"]
+        case .muttOAuth2: ["in the mail program's settings: authctl token \(name)", "rm \(quoted(origin))"]
         case .pizauth: ["delete the block of '\(sourceName)' from '\(origin)'", "pizauth reload"]
-        case .gcloud: ["rm '\(origin)' ('gcloud auth application-default revoke' would revoke the grant)"]
-        case .azureCLI: ["az account clear"]
-        case .rclone: ["rclone config delete \(sourceName) ('rclone config disconnect' would revoke the grant)"]
-        case .kubelogin: ["rm '\(origin)'", "authctl kubeconfig \(name) prints the entry for kubectl"]
-        case .kubeconfig: ["kubectl config delete-user \(sourceName)", "authctl kubeconfig \(name)"]
+        case .gcloud: ["rm \(quoted(origin)) ('gcloud auth application-default revoke' would revoke the grant)"]
+        case .azureCLI: ["az logout --username \(quoted(sourceName))"]
+        case .rclone: ["rclone config delete \(quoted(sourceName)) ('rclone config disconnect' would revoke the grant)"]
+        // Without a grant there is no file of the cache: the origin is then the kubeconfig.
+        case .kubelogin:
+            (account.refreshToken == nil ? [] : ["rm \(quoted(origin))"])
+                + ["authctl kubeconfig \(name) prints the entry for kubectl"]
+        case .kubeconfig:
+            [
+                "kubectl config --kubeconfig=\(quoted(origin)) delete-user \(quoted(sourceName))",
+                "authctl kubeconfig \(name) prints the entry for kubectl",
+            ]
         }
+    }
+
+    /// One word for a shell.
+    private func quoted(_ word: String) -> String {
+        "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }
 
     /// Refuses an account that another program may still use.
@@ -66,8 +78,9 @@ extension SourceProgram {
     func checkStopped(_ sourceName: String) throws(ImportError) {
         let running = ProcessTable.running(processes)
         guard !running.isEmpty else { return }
-        // An agent that runs for other accounts is in nobody's way.
-        if self == .oidcAgent, !isLoaded(sourceName) { return }
+        // An agent that runs for other accounts is in nobody's way. Only one can be asked.
+        let agents = running.filter { process in !running.contains { $0.pid == process.parent } }
+        if self == .oidcAgent, agents.count == 1, !isLoaded(sourceName) { return }
         throw .stillRunning(program: title, processes: running, stop: stop(sourceName))
     }
 

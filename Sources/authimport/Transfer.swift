@@ -18,9 +18,8 @@ struct Transfer {
         case unproved(MovableAccount, DaemonRefusal?)
     }
 
-    /// - Throws: any case; no account is left behind, but for `notRemoved` and `noAnswer`.
+    /// - Throws: any case; no account is left behind, but for `notRemoved`.
     func run() throws(ImportError) -> Outcome {
-        // First, because the refresh token that is read afterwards is then the last one.
         if found.hasGrant { try found.source.checkStopped(found.sourceName) }
         var account: MovableAccount
         do throws(MovingInError) {
@@ -31,6 +30,7 @@ struct Transfer {
         account.settings.name = name
         try check(account)
         account.settings.issuer = try daemon.publishedIssuer(account.settings)
+        if account.refreshToken != nil { try readLast(&account) }
         // Its client is registered with the redirect URI that it has had until now, not with one for a new account.
         if account.settings.provider == nil {
             account.settings.redirectUri = account.settings.redirectUri ?? "http://127.0.0.1/"
@@ -44,6 +44,19 @@ struct Transfer {
         return try prove(account)
     }
 
+    /// Looks once more for the program: a password was typed and a server was asked since, and a timer may have started it. What it has left
+    /// is its last refresh token.
+    private func readLast(_ account: inout MovableAccount) throws(ImportError) {
+        try found.source.checkStopped(found.sourceName)
+        // An encrypted one would need its password again; its program was stopped before it was read.
+        guard found.account != nil else { return }
+        do throws(MovingInError) {
+            account.refreshToken = try found.open().refreshToken
+        } catch {
+            throw .reading(error)
+        }
+    }
+
     private func check(_ account: MovableAccount) throws(ImportError) {
         let hint = account.notes.last ?? "see 'authctl account add --help'"
         guard account.settings.clientId != nil else { throw .incomplete(lacks: "the client's id", hint: hint) }
@@ -52,17 +65,17 @@ struct Transfer {
         }
     }
 
-    /// Waits for the first refresh. A grant that the server refuses goes again, and so does an account that cannot work as it is.
+    /// Waits for the first refresh. A grant that the server calls over goes again. Whatever else happens, the daemon keeps the grant and may
+    /// have spent it already.
     private func prove(_ account: MovableAccount) throws(ImportError) -> Outcome {
         do throws(ImportError) {
             try daemon.prove(name)
             return .taken(account)
         } catch {
             switch error {
-            case .noAnswer: return .unproved(account, nil)
+            case .noAnswer, .noDaemon, .notPermitted: return .unproved(account, nil)
             case .refused(let refusal):
-                let isFinal = [InteractionRequiredError.name, MisconfiguredError.name, SignedOutError.name]
-                guard isFinal.contains(refusal.name) else { return .unproved(account, refusal) }
+                guard refusal.endsGrant else { return .unproved(account, refusal) }
                 do throws(ImportError) {
                     try daemon.remove(name)
                 } catch {
@@ -70,7 +83,7 @@ struct Transfer {
                 }
                 throw .grantRefused(name: name, refusal)
             case .usage, .noSuchAccount, .ambiguous, .oneAccountOnly, .reading, .stillRunning, .incomplete, .exists,
-                .noDaemon, .notPermitted, .grantRefused, .notRemoved, .cannotWriteOutput, .cancelled:
+                .grantRefused, .notRemoved, .cannotWriteOutput, .cancelled:
                 throw error
             }
         }

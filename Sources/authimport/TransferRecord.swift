@@ -25,9 +25,10 @@ struct TransferRecord {
             (moved, self.outcome, status) = (account, "settings", 0)
             message = "settings taken over from \(found.source.title); sign in: authctl login \(name)"
         case .unproved(let account, let refusal):
-            (moved, self.outcome, status) = (account, "unproved", 75)
-            let reason = refusal?.message ?? "the daemon gave no answer in time"
-            message = "taken over from \(found.source.title), but not refreshed yet: \(reason); the daemon tries again"
+            (moved, self.outcome, status) = (account, "unproved", refusal?.status ?? 75)
+            let reason = refusal?.message ?? "the daemon gave no answer"
+            let next = refusal?.hint ?? "the daemon tries again"
+            message = "taken over from \(found.source.title), but not refreshed yet: \(reason); \(next)"
         }
         notes = moved.notes
         retire = found.source.retire(moved, sourceName: found.sourceName, name: name)

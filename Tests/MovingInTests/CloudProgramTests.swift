@@ -58,6 +58,16 @@ struct CloudProgramTests {
         #expect(accounts.first?.clientSecret == nil)
     }
 
+    @Test func `of several tokens of one person for one client the last one counts`() throws {
+        let entry = { (secret: String, written: Int) in
+            #"{"secret": "\#(secret)", "home_account_id": "a.t", "environment": "login.microsoftonline.com", "#
+                + #""client_id": "c", "last_modification_time": "\#(written)"}"#
+        }
+        let cache = #"{"RefreshToken": {"1": \#(entry("last", 9)), "2": \#(entry("spent", 8))}}"#
+        let accounts = try AzureTokenCache.accounts(in: bytes(cache), profile: nil, origin: "f")
+        #expect(accounts.map { $0.refreshToken?.reveal() } == ["last"])
+    }
+
     @Test func `an encrypted cache is said to be encrypted`() {
         let error = #expect(throws: MovingInError.self) {
             try AzureTokenCache.accounts(in: [1, 2, 3], profile: nil, origin: "msal_token_cache.bin")
@@ -82,6 +92,10 @@ struct CloudProgramTests {
 
         [files]
         type = local
+
+        [link box]
+        type = linkbox
+        token = not-json
 
         """
 
@@ -161,6 +175,20 @@ struct CloudProgramTests {
         #expect(account?.refreshToken?.reveal() == "kl-rt")
         #expect(account?.settings.clientId == "kl")
         #expect(try KubeloginCache.account(in: cache, origin: "cache", users: []) == nil)
+    }
+
+    @Test func `a kubeconfig with aliases, which can stand for more than fits into memory, is refused`() {
+        let text = "a: &a [x, x]\nb: &b [*a, *a]\nusers:\n- name: joe\n  user: *b\n"
+        #expect(throws: MovingInError.wrongFormat(origin: "f", expected: "a kubeconfig file")) {
+            try KubeconfigUsers.accounts(in: bytes(text), origin: "f")
+        }
+    }
+
+    @Test func `a user keeps the name that kubectl knows beside the account's`() throws {
+        let text = Self.kubeconfig.replacing("name: joe", with: "name: oidc:joe doe")
+        let account = try KubeconfigUsers.accounts(in: bytes(text), origin: "config").first
+        #expect(account?.sourceName == "oidc:joe doe")
+        #expect(account?.settings.name == "oidc-joe-doe")
     }
 
     @Test func `KUBECONFIG may name several files`() {
