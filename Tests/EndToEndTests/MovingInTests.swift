@@ -79,6 +79,21 @@ import Testing
         }
     }
 
+    @Test func `a refusal that is not about the grant costs nothing: the account stays with it`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try OtherProgram.keep("work", issuer: url, refreshToken: grant.refreshToken, in: stage)
+            try await issuer.script(.answer(.oauthError("invalid_client")), times: nil)
+            let kept = try await OtherProgram.importing(stage, "work")
+            #expect(kept.end == .exited(78), "\(kept)")
+            #expect(kept.output.contains("but not refreshed yet"), "\(kept)")
+            #expect(try await stage.statuses().map(\.account) == ["work"])
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
     @Test func `a server that is down costs nothing: the account stays and the daemon goes on trying`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
