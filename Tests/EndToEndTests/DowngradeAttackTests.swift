@@ -84,7 +84,7 @@ struct DowngradeAttackTests {
             #expect(try await stage.acquire("work").tokenType == "Bearer")
             let proved = try await stage.authctl("token", "work", "--dpop", "GET", "https://api.example/")
             #expect(proved.end == .exited(64) && proved.output.isEmpty, "\(proved)")
-            #expect(proved.errors.contains("is bound to no key"), "\(proved.errors)")
+            #expect(proved.errors.contains("is not bound to a key"), "\(proved.errors)")
         }
     }
 }

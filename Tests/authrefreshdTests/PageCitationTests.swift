@@ -16,7 +16,7 @@ struct PageCitationTests {
         }
     }
 
-    @Test func `every test that a page names after "Shown by" exists`() throws {
+    @Test func `every test that a page names as its proof exists`() throws {
         let tests = try PageSources.tests().union(PageSources.tortures())
         var count = 0
         for page in try pages() {
