@@ -244,7 +244,7 @@ let package = Package(
             name: "authimport",
             dependencies: [
                 "AuthRefreshInterface", "CSwiftRuntime", "MovingIn", "RefreshCore", "StandardDescriptors", "StrictJSON",
-                "Terminal", "VarlinkClient",
+                "Terminal", "TextEncodings", "VarlinkClient",
             ],
             swiftSettings: strict + staticRuntime.swift,
             linkerSettings: staticRuntime.linker
@@ -370,7 +370,8 @@ let package = Package(
         .testTarget(
             name: "authctlTests",
             dependencies: [
-                "authctl", "authimport", "AuthRefreshInterface", "QRCode", "StrictJSON", "Terminal", "TestSupport",
+                "authctl", "authimport", "AuthRefreshInterface", "MovingIn", "QRCode", "StrictJSON", "Terminal",
+                "TestSupport",
                 "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

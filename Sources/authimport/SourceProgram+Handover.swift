@@ -1,4 +1,5 @@
 internal import MovingIn
+internal import TextEncodings
 
 /// How each program lets go of an account.
 extension SourceProgram {
@@ -50,26 +51,23 @@ extension SourceProgram {
         // `oidc-gen --delete` and `gcloud … revoke` revoke the grant, too.
         case .oidcAgent:
             ["delete the file of '\(sourceName)' in oidc-agent's folder ('oidc-gen --delete' would revoke the grant)"]
-        case .muttOAuth2: ["in the mail program's settings: authctl token \(name)", "rm \(quoted(origin))"]
+        case .muttOAuth2: ["in the mail program's settings: authctl token \(name)", "rm \(ShellWord.quoted(origin))"]
         case .pizauth: ["delete the block of '\(sourceName)' from '\(origin)'", "pizauth reload"]
-        case .gcloud: ["rm \(quoted(origin)) ('gcloud auth application-default revoke' would revoke the grant)"]
-        case .azureCLI: ["az logout --username \(quoted(sourceName))"]
-        case .rclone: ["rclone config delete \(quoted(sourceName)) ('rclone config disconnect' would revoke the grant)"]
+        case .gcloud:
+            ["rm \(ShellWord.quoted(origin)) ('gcloud auth application-default revoke' would revoke the grant)"]
+        case .azureCLI: ["az logout --username \(ShellWord.quoted(sourceName))"]
+        case .rclone:
+            ["rclone config delete \(ShellWord.quoted(sourceName)) ('rclone config disconnect' would revoke the grant)"]
         // Without a grant there is no file of the cache: the origin is then the kubeconfig.
         case .kubelogin:
-            (account.refreshToken == nil ? [] : ["rm \(quoted(origin))"])
+            (account.refreshToken == nil ? [] : ["rm \(ShellWord.quoted(origin))"])
                 + ["authctl kubeconfig \(name) prints the entry for kubectl"]
         case .kubeconfig:
             [
-                "kubectl config --kubeconfig=\(quoted(origin)) delete-user \(quoted(sourceName))",
+                "kubectl config --kubeconfig=\(ShellWord.quoted(origin)) delete-user \(ShellWord.quoted(sourceName))",
                 "authctl kubeconfig \(name) prints the entry for kubectl",
             ]
         }
-    }
-
-    /// One word for a shell.
-    private func quoted(_ word: String) -> String {
-        "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }
 
     /// Refuses an account that another program may still use.

@@ -11,7 +11,8 @@ struct ImportCommand: ParsableCommand {
 
             For each account that you take over: the other program must have stopped, because a server that detects \
             reuse revokes a grant that two programs use. The account's settings and refresh token are copied, and the \
-            first refresh shows that they work. If the server refuses the grant, the account is removed again. \
+            first refresh shows that they work. If the server says that the grant is over, the account is removed again. \
+            After any other failure it stays, and you read what to do. \
             At the end you read how to retire the account in the other program.
 
             On a terminal you are asked before each account, unless you name accounts or use --all. Without a \
@@ -20,7 +21,7 @@ struct ImportCommand: ParsableCommand {
             Of pizauth only the settings can be taken over: it keeps its tokens in memory. An account that exists is \
             never replaced; --as chooses another name.
 
-            Exit status: 75 if the other program runs still, or the server does not answer now.
+            Exit status: 75 if the other program is still running, or the server does not answer now.
 
             Examples:
 

@@ -267,6 +267,6 @@ struct PrintedIDToken {
             ("AUTHREFRESH_ID_TOKEN", token.token),
             ("AUTHREFRESH_EXPIRES_AT", String(token.expiresAtUSec / 1_000_000)),
         ]
-        return variables.map { "export \($0.0)=\(AcquiredToken.quotedForShell($0.1))\n" }.joined()
+        return variables.map { "export \($0.0)=\(ShellWord.quoted($0.1))\n" }.joined()
     }
 }

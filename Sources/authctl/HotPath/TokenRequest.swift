@@ -296,22 +296,8 @@ struct AcquiredToken {
             ("AUTHREFRESH_EXPIRES_AT", String(expiresAtUSec / 1_000_000)),
         ]
         return variables.reduce(into: "") { text, variable in
-            text += "export \(variable.0)=\(Self.quotedForShell(variable.1))\n"
+            text += "export \(variable.0)=\(ShellWord.quoted(variable.1))\n"
         }
-    }
-
-    /// Quotes and backslashes stand outside the single quotes, each behind a backslash: within them a backslash is one character
-    /// to POSIX shells and begins an escape in fish.
-    static func quotedForShell(_ text: String) -> String {
-        var quoted = "'"
-        for character in text.unicodeScalars {
-            switch character {
-            case "'": quoted += #"'\''"#
-            case "\\": quoted += #"'\\'"#
-            default: quoted.unicodeScalars.append(character)
-            }
-        }
-        return quoted + "'"
     }
 
     /// RFC 5801 §4: in the user's name "," and "=" would end it.

@@ -1,0 +1,10 @@
+import MovingIn
+import Testing
+
+@testable import authctl
+
+@Suite struct ImportCommandTests {
+    @Test func `--from offers the programs that accounts can be taken over from`() {
+        #expect(ImportCommand.Program.allCases.map(\.rawValue) == SourceProgram.allCases.map(\.rawValue))
+    }
+}
