@@ -1,12 +1,12 @@
 /// When an access token was issued, how long it lives, and when it should be refreshed.
 package struct AccessTokenTimes: Hashable, Sendable {
-    /// When the request that brought it was sent: the server cannot have issued it earlier.
+    /// When the request for the token was sent. The server cannot have issued the token earlier.
     package var issuedAt: Moment
-    /// From `issuedAt` to its end (`expires_in`, RFC 6749 §5.1).
+    /// From `issuedAt` until the token expires (`expires_in`, RFC 6749 §5.1).
     package var lifetime: Duration
-    /// From `issuedAt` to the time at which a refresh is due.
+    /// From `issuedAt` until a refresh is due.
     package var refreshAfter: Duration
-    /// What `lifetime` rests on.
+    /// Where `lifetime` comes from.
     package var basis: LifetimeBasis
 
     package init(issuedAt: Moment, lifetime: Duration, refreshAfter: Duration, basis: LifetimeBasis = .stated) {
@@ -16,9 +16,9 @@ package struct AccessTokenTimes: Hashable, Sendable {
         self.basis = basis
     }
 
-    /// The end on the wall clock as it stands at `now`, for people and other programs.
+    /// When the token expires, by the wall clock as it reads at `now`. For people and other programs.
     ///
-    /// The same instant at every call, unless the wall clock was stepped since the token was issued.
+    /// Every call returns the same instant, unless the wall clock was stepped since the token was issued.
     package func expiresAt(at now: Moment) -> Timestamp {
         let planned = issuedAt.wall + lifetime
         let actual = now.wall + (lifetime - now.elapsed(since: issuedAt))
@@ -26,25 +26,27 @@ package struct AccessTokenTimes: Hashable, Sendable {
         return isStepped ? actual : planned
     }
 
-    /// What is left of it at `now`; zero once it has ended.
+    /// How much of the lifetime is left at `now`; zero if the token has expired.
     package func remaining(at now: Moment) -> Duration {
         max(lifetime - now.elapsed(since: issuedAt), .zero)
     }
 
-    /// Whether it is good enough at `now` for a caller that needs `minimumValidity`.
+    /// Whether the token is valid for long enough at `now` for a caller that needs `minimumValidity`.
     ///
-    /// A caller that names nothing gets a token that outlives the request it is for: half a minute, or a tenth of a life that is
-    /// shorter than five minutes. One that wants more than the server ever gives gets a token in the first tenth of its life: asking
-    /// the server at every call would not make it live longer.
+    /// Without a `minimumValidity`, the token must outlive the caller's request: 30 s must be left, or a tenth of a
+    /// lifetime shorter than five minutes. If the caller wants more than the server ever gives, a token in the first
+    /// tenth of its lifetime suffices. Asking the server at every call would not make it live longer.
     package func suffices(for minimumValidity: Duration?, at now: Moment) -> Bool {
         let remaining = remaining(at: now)
         let wanted = minimumValidity ?? min(.seconds(30), lifetime.scaled(by: 0.1))
         return remaining > .zero && remaining >= min(wanted, lifetime.scaled(by: 0.9))
     }
 
-    /// Whether it is `other`, issued before, with what is left of its life, or one that ends with it: no other can be had earlier.
+    /// Whether this token expires when the earlier token `other` does, so that no later expiry can be had now.
     ///
-    /// Servers count in whole seconds, and their answers travel. What has lost less than a tenth tells a new token from an old one no more.
+    /// That is so if it is `other` itself, with the rest of its lifetime, or if it ends with it. Servers count in whole
+    /// seconds, and answers take time. If less than a tenth of the lifetime has passed, a new token cannot be told from
+    /// the old one.
     func endsWith(_ other: AccessTokenTimes, at now: Moment) -> Bool {
         let (own, others) = (
             lifetime - now.elapsed(since: issuedAt), other.lifetime - now.elapsed(since: other.issuedAt)
@@ -53,29 +55,30 @@ package struct AccessTokenTimes: Hashable, Sendable {
             && max(own - others, others - own) <= .seconds(3)
     }
 
-    /// Whether a resource server's complaint is taken to be about it.
+    /// Whether a resource server's complaint counts as one about this token.
     ///
-    /// A token that was asked for less than a second ago is the answer to the complaint: several programs are refused with the same token
-    /// at the same time, and the first report has it replaced for all of them. Replacing it again would never end at a server that
-    /// revokes the access token before.
+    /// A token requested less than a second ago does not count. Several programs are often refused with the same old
+    /// token at the same time. The first report replaces that token for all of them. Without this limit, replacing
+    /// would never end at a server that revokes the previous access token.
     package func mayBeRejected(at now: Moment) -> Bool {
         now.elapsed(since: issuedAt) >= RefreshRule.shortestInterval
     }
 
     /// Whether a refresh is due by either clock.
     ///
-    /// The clocks disagree after a step of the wall clock, or when a virtual machine was paused: which of them is right cannot
-    /// be known, and an early refresh costs less than a dead token. A token from the future is one of a stepped clock.
+    /// The clocks disagree after the wall clock was stepped, or after a virtual machine was paused. We cannot know
+    /// which one is right, and an early refresh costs less than an expired token. A token issued in the future means
+    /// that the clock was stepped.
     package func isDue(at now: Moment) -> Bool {
         timeToRefresh(at: now) == .zero
     }
 
-    /// How long it is until a refresh is due; zero if it is.
+    /// How long until a refresh is due; zero if it is due.
     func timeToRefresh(at now: Moment) -> Duration {
         rest(of: refreshAfter, at: now)
     }
 
-    /// How long it is until a refresh is late (`RefreshRule.reserve`), by either clock; zero if it is.
+    /// How long until a refresh is late (`RefreshRule.reserve`), by either clock; zero if it is late.
     func timeToReserve(at now: Moment) -> Duration {
         rest(of: lifetime - RefreshRule.reserve(lifetime: lifetime), at: now)
     }
@@ -87,27 +90,29 @@ package struct AccessTokenTimes: Hashable, Sendable {
     }
 }
 
-/// What the lifetime of an access token rests on; the raw values are those of the wire and of the store.
+/// How we know the lifetime of an access token. The raw values are used on the wire and in the store.
 package enum LifetimeBasis: String, Hashable, Sendable, CaseIterable {
-    /// The server said it.
+    /// The server stated it.
     case stated
-    /// The server said nothing (RFC 6749 §5.1 leaves that open): its profile's lifetime, or an hour.
+    /// The server did not state it (optional in RFC 6749 §5.1). The profile's lifetime applies, or an hour.
     case notStated
-    /// The server said something that is no length of time: its profile's lifetime, or an hour.
+    /// The server sent something that is not a duration. The profile's lifetime applies, or an hour.
     case unreadable
-    /// It has no end: the server said so in its way, or gave a token that nothing can replace without an end.
+    /// The token does not expire: the server said so in its own way, or it stated no lifetime for a token that cannot
+    /// be refreshed.
     case unlimited
 }
 
-/// What is known about the end of a refresh token.
+/// What is known about when a refresh token expires.
 package struct RefreshTokenTimes: Hashable, Sendable {
-    /// When the server said so.
+    /// When the server stated the lifetime.
     package var issuedAt: Moment
-    /// From `issuedAt` to the end.
+    /// From `issuedAt` until the token expires.
     package var lifetime: Duration
-    /// Whether using the token moves its end: true for an idle time-out, false for an absolute end, nil until a refresh has shown it.
+    /// Whether using the token extends its lifetime: true for an idle time-out, false for an absolute end, nil until a
+    /// refresh has shown which.
     package var isExtendedByUse: Bool?
-    /// Whether the coming end has been announced.
+    /// Whether people have been told that the token expires soon.
     package var isEndAnnounced: Bool
 
     package init(issuedAt: Moment, lifetime: Duration, isExtendedByUse: Bool? = nil, isEndAnnounced: Bool = false) {
@@ -123,39 +128,40 @@ package struct RefreshTokenTimes: Hashable, Sendable {
         max(lifetime - now.longestElapsed(since: issuedAt), .zero)
     }
 
-    /// How long until the token should be used, so that it does not die of idleness; nil if using it does not help.
+    /// How long until the token should be used so that it does not expire from idleness; nil if using it does not help.
     ///
-    /// Half of its life leaves the other half for an outage, a holiday or a laptop in a bag.
+    /// Using it at half of its lifetime leaves the other half for an outage, a holiday or a laptop in a bag.
     func timeToKeepAlive(at now: Moment) -> Duration? {
         guard isExtendedByUse != false else { return nil }
         let idle = max(lifetime.scaled(by: 0.5), RefreshRule.shortestInterval)
         return max(idle - now.longestElapsed(since: issuedAt), .zero)
     }
 
-    /// How long until people should be told that the end is near; nil while it is not known to be final.
+    /// How long until people should be told that the token expires soon; nil while a use may still extend its lifetime.
     ///
-    /// A week is enough for anyone who is not away; a short-lived token is announced for its last quarter.
+    /// A week's notice is enough for anyone who is not away. A short-lived token is announced for its last quarter.
     func timeToAnnouncement(at now: Moment) -> Duration? {
         guard isExtendedByUse == false else { return nil }
         let notice = min(.seconds(7 * 86_400), lifetime.scaled(by: 0.25))
         return max(lifetime - notice - now.longestElapsed(since: issuedAt), .zero)
     }
 
-    /// Whether the end is final and near at `now`.
+    /// Whether the token expires soon at `now` and no use will extend its lifetime.
     package func isExpiring(at now: Moment) -> Bool {
         timeToAnnouncement(at: now) == .zero
     }
 
-    /// The times after the server has named a lifetime of `lifetime` in the answer to a request sent at `now`.
+    /// The times after the server stated `lifetime` in the answer to a request sent at `now`.
     func renewed(lifetime newLifetime: Duration, at now: Moment) -> RefreshTokenTimes {
         let age = now.elapsed(since: issuedAt)
         let movedBy = newLifetime - (lifetime - age)
-        // A use moves an idle time-out by the token's age, an absolute end not at all. Servers count in whole seconds and answers
-        // travel: below four seconds the two cannot be told apart.
+        // A use extends an idle time-out by the token's age, and does not extend an absolute end. Servers count in
+        // whole seconds and answers take time, so below four seconds we cannot tell the two apart.
         let tolerance = max(.seconds(4), age.scaled(by: 0.5))
         let isExtended = age > .seconds(4) ? movedBy > tolerance : isExtendedByUse
         if isExtended == false, movedBy > .zero - tolerance {
-            // The same end as before: the life it is a part of stays the whole one, or the announcement would recede with it.
+            // The end has not moved. Keep the whole lifetime: with the rest alone, the time of the announcement would
+            // move away.
             var times = self
             times.isExtendedByUse = false
             return times
@@ -167,9 +173,10 @@ package struct RefreshTokenTimes: Hashable, Sendable {
         )
     }
 
-    /// The times after a use at `now` in whose answer the server named no lifetime and no new token.
+    /// The times after a use at `now`, if the server stated no lifetime and sent no new token.
     ///
-    /// An end that was named once, when the token was issued, is the token's own; only if a use has moved it before, it moves again.
+    /// If the server stated the lifetime only once, when it issued the token, the end is absolute. It moves only if an
+    /// earlier use has moved it.
     func used(at now: Moment) -> RefreshTokenTimes {
         var times = self
         if isExtendedByUse == true {

@@ -1,23 +1,23 @@
 /// One client registration and one resource owner at one issuer, under a local name.
 package struct Account: Equatable, Sendable {
-    /// 0 until the store has given it a number.
+    /// The account's number in the store; 0 until the store has assigned one.
     package var id: AccountID
     package var name: AccountName
     package var issuer: Issuer
-    /// The provider profile that endpoints and quirks come from; nil if the issuer's metadata says it all.
+    /// The provider profile that supplies endpoints and quirks; nil if the issuer's metadata is enough.
     package var provider: String?
-    /// What the account says for the profile's variables: its tenant, its realm.
+    /// The account's values for the profile's variables, such as its tenant or realm.
     package var providerVariables: [String: String]
-    /// What the account says instead of the profile, by the profile's keys and as its file would.
+    /// Settings that replace the profile's, with the keys and the syntax of a profile file.
     package var providerSettings: [String: String]
     package var registration: ClientRegistration
     package var policy: RefreshPolicy
-    /// How Basic credentials have to be written for this server, once found out.
+    /// How this server wants Basic credentials encoded; nil until that is known.
     package var basicCredentialEncoding: BasicCredentialEncoding?
-    /// Nil: every process of this user.
+    /// Which programs may get secrets; nil allows every process of this user.
     package var allowedCallers: AllowedCallers?
     package var delivery: Delivery
-    /// What is known about the grant that the account holds, or held last.
+    /// What is known about the grant that the account holds, or the last one that it held.
     package var grantFacts: GrantFacts
 
     package init(
@@ -51,11 +51,11 @@ package struct Account: Equatable, Sendable {
 
 /// The local name of an account: 1 to 64 letters, digits and `._@+-`, not starting with `-` or `.`.
 ///
-/// It stands in command lines, journal fields and file names, so it needs no quoting in any of them.
+/// It needs no quoting on a command line, in a journal field or in a file name.
 package struct AccountName: Hashable, Comparable, Sendable, CustomStringConvertible {
     package let text: String
 
-    /// Nil if `text` breaks the rule above.
+    /// Returns nil if `text` breaks the rule above.
     package init?(_ text: String) {
         let isAllowed = { (byte: UInt8) in
             switch byte {
@@ -77,17 +77,18 @@ package struct AccountName: Hashable, Comparable, Sendable, CustomStringConverti
     }
 }
 
-/// Who may have an account's secrets: the programs on two lists, after the user was asked or without. A caller is on them if it matches
-/// either; where both are empty, every process of this user is.
+/// The programs that may get an account's secrets: those on two lists, with or without asking the user first.
+///
+/// A caller is allowed if it matches either list. If both lists are empty, every process of this user is allowed.
 package struct AllowedCallers: Hashable, Sendable {
-    /// Names of systemd units: `mbsync.service`.
+    /// Names of systemd units, such as `mbsync.service`.
     package let units: [String]
     /// Absolute paths of executables.
     package let executables: [String]
     /// Whether the user is asked before a program gets a secret.
     package let asksFirst: Bool
 
-    /// Nil if this would be everybody, unasked.
+    /// Returns nil if the lists are empty and the user is not asked, because that allows everybody.
     package init?(units: [String], executables: [String], asksFirst: Bool = false) {
         guard !units.isEmpty || !executables.isEmpty || asksFirst else { return nil }
         self.units = units
@@ -95,7 +96,7 @@ package struct AllowedCallers: Hashable, Sendable {
         self.asksFirst = asksFirst
     }
 
-    /// Whether no program is left out.
+    /// Whether every program is allowed.
     package var isEverybody: Bool { units.isEmpty && executables.isEmpty }
 }
 
@@ -105,11 +106,12 @@ extension AllowedCallers: CustomStringConvertible {
     }
 }
 
-/// A program as it was seen when it called: what a list of allowed callers is held against after it has ended.
+/// A program as it was when it called. After it has ended, the daemon checks a list of allowed callers against this.
 package struct SeenProgram: Hashable, Sendable {
-    /// The systemd unit that it ran in; nil if it ran in none.
+    /// The systemd unit that the program ran in; nil if it ran in none.
     package let unit: String?
-    /// The path of its executable, free of symbolic links; nil if the daemon could not see it, or found another file there.
+    /// The path of its executable, without symbolic links; nil if the daemon could not read it, or found another file
+    /// there.
     package let executable: String?
 
     package init(unit: String?, executable: String?) {
@@ -125,19 +127,20 @@ extension SeenProgram: CustomStringConvertible {
     }
 }
 
-/// What is known about the grant beside its tokens. None of it is secret.
+/// What is known about the grant besides its tokens. None of it is secret.
 package struct GrantFacts: Hashable, Sendable {
-    /// Whose grant it is: `sub` of the ID token (OpenID Connect Core §2), at the account's issuer. Nil if that is not known: the server
-    /// told nobody's, or the grant was imported.
+    /// The person whose grant it is: `sub` of the ID token (OpenID Connect Core §2) at the account's issuer.
+    ///
+    /// Nil if that is unknown, because the server did not say or the grant was imported.
     package var subject: String?
-    /// What people call them. Nil if the server told no name.
+    /// The person's names; nil if the server sent none.
     package var person: PersonNames?
-    /// Whether a refresh token came only after the server was asked for the person's consent (OpenID Connect Core §11): later sign-ins
-    /// ask for it, too.
+    /// Whether the server sends a refresh token only if it is asked for the person's consent (OpenID Connect Core §11).
+    /// If so, later sign-ins ask for consent, too.
     package var needsConsent: Bool
-    /// What the provider said that programs need beside a token, by the provider's names: `instance_url`, `realmId`.
+    /// What the provider sent that programs need besides a token, by the provider's names: `instance_url`, `realmId`.
     package var keptFields: [String: String]
-    /// What the grant covers; nil until an answer has told.
+    /// What the grant covers; nil until an answer has said so.
     package var scope: GrantedScope?
 
     package init(
@@ -155,16 +158,18 @@ package struct GrantFacts: Hashable, Sendable {
     }
 }
 
-/// What people call the person who signed in: to be shown, and never to be recognized by. Names change, and are given to others later
-/// (OpenID Connect Core §5.7).
+/// The names of the person who signed in. They are for display only.
+///
+/// Never identify a person by them: names change, and providers give them to other people later (OpenID Connect Core
+/// §5.7).
 package struct PersonNames: Hashable, Sendable {
     /// `preferred_username`, RFC 7662's `username`, or a provider's own.
     package var username: String?
     /// `email`.
     package var email: String?
-    /// `name`: in full.
+    /// `name`: the full name.
     package var fullName: String?
-    /// Where they are at home: Entra's `tid`.
+    /// The person's organization, such as Entra's `tid`.
     package var tenant: String?
 
     package init(username: String? = nil, email: String? = nil, fullName: String? = nil, tenant: String? = nil) {
@@ -174,11 +179,11 @@ package struct PersonNames: Hashable, Sendable {
         self.tenant = tenant
     }
 
-    /// The name that says best who it is; nil if there is none.
+    /// The name that identifies the person best; nil if there is none.
     package var best: String? { email ?? username ?? fullName }
 }
 
-/// The number of an account in the store; stays the same when the account is renamed, and is never given twice.
+/// The number of an account in the store. It stays the same when the account is renamed, and is never reused.
 package struct AccountID: Hashable, Comparable, Sendable, CustomStringConvertible {
     package let rawValue: Int64
 
@@ -204,8 +209,8 @@ package struct IssuerID: Hashable, Sendable {
 
 /// How often an account's refresh token has changed.
 ///
-/// An answer belongs to the generation that was spent for it. Telling answers apart by generation, not by phase, is what keeps a
-/// rotated refresh token that arrives late (RFC 9700 §4.14.2).
+/// An answer belongs to the generation whose token was sent. We match answers by generation, not by phase. That way we
+/// keep a rotated refresh token that arrives late (RFC 9700 §4.14.2).
 package struct Generation: Hashable, Comparable, Sendable, CustomStringConvertible {
     package let rawValue: Int64
 

@@ -1,5 +1,7 @@
 /// What the token endpoint's answers mean.
 enum AnswerRule {
+    /// Decides what follows from an answer with tokens.
+    ///
     /// - Parameter target: what was asked for; nil for the account's default access token.
     static func tokensIssued(
         _ step: inout RefreshStep,
@@ -9,22 +11,23 @@ enum AnswerRule {
     ) -> [Effect] {
         var lease: Lease?
         if case .refreshing(let held) = step.state.phase, held.generation == generation { lease = held }
-        // Matched by generation, in whatever phase: an answer that comes after its lease has run out carries the only refresh
-        // token that the server still takes.
+        // Match by generation, in any phase. An answer that arrives after its lease has expired carries the only
+        // refresh token that the server still accepts.
         guard generation == step.state.generation || lease != nil else {
             return [.publish(.staleAnswerDropped(generation))]
         }
 
         var issuance = issuance
-        // Nothing was spent, so nothing was rotated.
+        // A service account spends no refresh token, so nothing was rotated.
         if step.policy.isServiceAccount { issuance.isRotated = false }
         let sentAt = lease?.startedAt.asSeen(at: step.now) ?? step.now
         if issuance.isRotated {
-            // The server's grace period started while the request was out: counted from its start, it is not overrun.
+            // The server's grace period began while the request was under way. Counting from the start of the request
+            // never exceeds it.
             step.state.previous = PreviousRefreshToken(generation: generation, replacedAt: sentAt)
             step.state.generation = max(step.state.generation, generation).next
         } else {
-            // RFC 6749 §6: a missing refresh_token means that the one which was spent stays valid.
+            // RFC 6749 §6: if refresh_token is missing, the refresh token that was sent stays valid.
             step.state.generation = generation
             step.state.previous = nil
         }
@@ -33,7 +36,7 @@ enum AnswerRule {
         var times = step.accessTokenTimes(of: issuance, sentAt: sentAt)
         let flaw = AccessTokenFlaw(issuance, times)
         if target == nil, flaw == nil {
-            // Asked earlier, the server would give the same again.
+            // An earlier request would bring the same token again.
             if issuance.refreshIn == nil, let held = step.state.accessToken, times.endsWith(held, at: step.now) {
                 times.refreshAfter = times.lifetime
             }
@@ -54,8 +57,10 @@ enum AnswerRule {
         return [.persist(.storeTarget(target, times)), .publish(.targetRefreshed(target))]
     }
 
-    /// The effects of an answer whose access token is not used: the one that is held stays, and another is asked for as after a failure.
-    /// Without a pause, a server that goes on answering so would be asked in a loop.
+    /// The effects of an answer whose access token is not used. The account keeps the token that it holds, and asks
+    /// again after a pause, as after a failure.
+    ///
+    /// Without the pause, a server that keeps answering this way would be asked in a loop.
     private static func grantKept(
         _ step: inout RefreshStep,
         without flaw: AccessTokenFlaw,
@@ -68,7 +73,9 @@ enum AnswerRule {
         return [.persist(.storeGrant)] + FailureRule.backOff(&step, flaw.wait, after: flaw.failure).dropFirst()
     }
 
-    /// - Parameter lifetime: what is left of it.
+    /// Takes the lifetime that the server stated for the access token in hand.
+    ///
+    /// - Parameter lifetime: how much of it is left.
     static func lifetimeLearned(
         _ step: inout RefreshStep,
         _ lifetime: Duration,
@@ -84,7 +91,7 @@ enum AnswerRule {
 
 /// Why the access token of a successful answer is not used.
 private enum AccessTokenFlaw {
-    /// It has ended already: some servers give the last moment of their old token.
+    /// It has expired already: some servers send the old token again in its last moment.
     case ended
     case unbound
 
@@ -107,7 +114,7 @@ private enum AccessTokenFlaw {
         }
     }
 
-    /// How long until the server is asked again.
+    /// How long to wait before asking the server again.
     var wait: BackOff.Kind {
         switch self {
         case .ended: .transient

@@ -2,42 +2,47 @@
 package struct ClientRegistration: Equatable, Sendable {
     /// `client_id` (RFC 6749 §2.2).
     package var clientID: String
-    /// How the client proves itself at the token endpoint; nil chooses by the secret and the server's metadata.
+    /// How the client authenticates at the token endpoint; nil chooses by the secret and the server's metadata.
     package var authentication: ClientAuthentication?
     /// The client secret; nil for a public client.
     package var clientSecret: Secret?
-    /// When the server stops taking the secret; nil if it does not, or nobody said.
+    /// When the client secret expires; nil if it does not expire, or if that is unknown.
     package var clientSecretExpiresAt: Timestamp?
-    /// The client's private key as its file has it, PEM or JWK, with its certificate if that is how the client proves itself; nil if
-    /// it has none.
+    /// The client's private key as in its file, PEM or JWK; nil if the client has none. If the client authenticates
+    /// with a certificate, it is here, too.
     package var clientKey: Secret?
-    /// The name under which the server knows that key (`kid`); nil if the key file says it, or nobody needs it.
+    /// The server's name for that key (`kid`); nil if the key file has it, or if it is not needed.
     package var clientKeyID: String?
-    /// Apple's identifier of the developer team: with it the client secret is made from the key for each request.
+    /// Apple's identifier of the developer team. If it is set, each request gets a client secret made from the key.
     package var teamID: String?
     /// The key that the account's tokens are bound to (RFC 9449); nil for bearer tokens.
     package var dpopKey: Secret?
-    /// Whether access tokens are used that the server has bound to no key although the account has one (RFC 9449 §5).
+    /// Whether an access token is used that the server did not bind to the account's key (RFC 9449 §5).
     package var acceptsBearer: Bool
-    /// `id_token_signed_response_alg` (RFC 7591): what the server signs the client's ID tokens by, as JOSE names it. Nil takes every
-    /// algorithm with a public key, and none with the client secret.
+    /// `id_token_signed_response_alg` (RFC 7591): the algorithm of the client's ID tokens, by its JOSE name.
+    ///
+    /// Nil accepts every algorithm with a public key, and none that uses the client secret.
     package var idTokenAlgorithm: String?
-    /// How the client obtains tokens for itself; nil for an account whose grant a person gives.
+    /// How the client gets tokens in its own name; nil if a person gives the grant.
     package var serviceGrant: ServiceGrant?
-    /// The scope that is asked for when the grant is given (RFC 6749 §3.3), in the order given. Never sent on the account's own refresh:
-    /// what was granted may be less, and is named there by `GrantedScope` only.
+    /// The scope that the account asks for when it gets the grant (RFC 6749 §3.3), in the given order.
+    ///
+    /// The account's own refresh never sends it, because the server may have granted less. If that refresh names a
+    /// scope, it is the one in `GrantedScope`.
     package var scopes: [String]
-    /// Parameters added to refresh requests, beyond those of RFC 6749 §6: `resource`, `audience`, a provider's own. See also `target`.
+    /// Extra parameters of refresh requests, beyond those of RFC 6749 §6: `resource`, `audience`, a provider's own. See
+    /// also `target`.
     package var refreshParameters: [String: String]
-    /// Parameters added to authorization requests: `access_type`, `audience`, a provider's own.
+    /// Extra parameters of authorization requests: `access_type`, `audience`, a provider's own.
     package var authorizationParameters: [String: String]
-    /// What is asked for in detail (RFC 9396 §2): a JSON array of objects. Nil asks for scopes alone.
+    /// The requested authorization details (RFC 9396 §2), a JSON array of objects; nil asks only for scopes.
     package var authorizationDetails: String?
-    /// Where browsers may be sent back to; what it does not say, the provider profile does.
+    /// The registered redirect URIs. The provider profile supplies what is missing here.
     package var redirect: RegisteredRedirect
-    /// The browser that people sign in with: a name, or an absolute path. Nil: the configuration's, or their own.
+    /// The browser for sign-ins: a name or an absolute path; nil uses the one in the configuration, or the person's
+    /// default.
     package var loginBrowser: String?
-    /// How the registration is changed and deleted; nil for a client that was registered by hand, or may not do that.
+    /// How to change and delete the registration; nil if the client was registered by hand, or may not do that.
     package var management: RegistrationManagement?
 
     package init(
@@ -82,15 +87,15 @@ package struct ClientRegistration: Equatable, Sendable {
 }
 
 extension ClientRegistration {
-    /// Which API the account's tokens are for: `resource` (RFC 8707) and `audience`, as `refreshParameters` name them.
+    /// The API that the account's tokens are for: `resource` (RFC 8707) and `audience` from `refreshParameters`.
     ///
-    /// They are sent wherever tokens are asked for, sign-ins included (RFC 8707 §2): a grant that was given for another resource may not
-    /// bring tokens for this one.
+    /// Every request for tokens sends them, sign-ins included (RFC 8707 §2). A grant for another resource may not give
+    /// tokens for this one.
     package var target: [String: String] {
         refreshParameters.filter { name, _ in name == "resource" || name == "audience" }
     }
 
-    /// The same as fields of a token request, in a fixed order.
+    /// `target` as fields of a token request, in a fixed order.
     package var targetFields: [(name: String, value: String)] {
         target.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
     }
@@ -109,7 +114,7 @@ package struct RegistrationManagement: Equatable, Sendable {
     }
 }
 
-/// How a client proves itself at the token endpoint; the raw values are the registered names (OpenID Connect Core §9).
+/// How a client authenticates at the token endpoint. The raw values are the registered names (OpenID Connect Core §9).
 package enum ClientAuthentication: String, Hashable, Sendable, CaseIterable {
     /// A public client: only `client_id` is sent.
     case none
@@ -121,12 +126,12 @@ package enum ClientAuthentication: String, Hashable, Sendable, CaseIterable {
     case clientSecretJWT = "client_secret_jwt"
     /// A token signed with the client's key (RFC 7523 §2.2).
     case privateKeyJWT = "private_key_jwt"
-    /// A certificate that the server's authorities signed (RFC 8705 §2.1).
+    /// A certificate issued by an authority that the server trusts (RFC 8705 §2.1).
     case tlsClientAuth = "tls_client_auth"
-    /// A certificate that the server was told of (RFC 8705 §2.2).
+    /// A certificate that is registered at the server (RFC 8705 §2.2).
     case selfSignedTLSClientAuth = "self_signed_tls_client_auth"
 
-    /// What the method is done with.
+    /// What a client needs for the method.
     package enum Means: Hashable, Sendable {
         case nothing
         case secret
@@ -144,26 +149,27 @@ package enum ClientAuthentication: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// How id and secret are written into the `Authorization` header.
+/// How the client ID and the secret are encoded in the `Authorization` header.
 ///
-/// RFC 6749 §2.3.1 wants them form-encoded first. Some servers (glewlwyd 2.7) take only the raw text, others
-/// (django-oauth-toolkit) only the encoded one. It is found out at the first refusal, and remembered with the account.
+/// RFC 6749 §2.3.1 wants them form-encoded first. Some servers (glewlwyd 2.7) accept only the raw text, others
+/// (django-oauth-toolkit) only the encoded one. The first refusal shows which, and the account stores it.
 package enum BasicCredentialEncoding: String, Hashable, Sendable, CaseIterable {
     case formEncoded = "form"
     case raw
 }
 
-/// Where the server was told that browsers are sent back to, when the client was registered (RFC 6749 §3.1.2.2).
+/// Where the server sends browsers back to, as registered with the client (RFC 6749 §3.1.2.2).
 package struct RegisteredRedirect: Hashable, Sendable {
-    /// The redirect URI as it is registered: a fixed port and path on loopback, or a page of the owner's own.
+    /// The registered redirect URI: a fixed port and path on loopback, or a page of the owner.
     package var uri: String?
-    /// The loopback port that is registered, 1...65535; nil if any will do (RFC 8252 §7.3).
+    /// The registered loopback port, 1...65535; nil if any port is allowed (RFC 8252 §7.3).
     package var port: Int?
-    /// The private-use scheme that is registered (RFC 8252 §7.1).
+    /// The registered private-use URI scheme (RFC 8252 §7.1).
     package var scheme: String?
     /// Whether each authorization response must name its issuer (RFC 9207), even if the server does not promise that.
     package var requiresIssuer: Bool
-    /// Where they are sent after a sign-out at the server (OpenID Connect RP-Initiated Logout §3); nil if nothing is registered.
+    /// Where the browser goes after a sign-out at the server (OpenID Connect RP-Initiated Logout §3); nil if nothing is
+    /// registered.
     package var postLogoutURI: String?
 
     package init(
@@ -186,7 +192,8 @@ package struct RegisteredRedirect: Hashable, Sendable {
             && text.first?.isLetter == true
     }
 
-    /// Whether `text` can be a scheme of one's own: RFC 8252 §7.1 wants a domain name in reverse, so at least one dot; `http` has none.
+    /// Whether `text` can be a private-use URI scheme. RFC 8252 §7.1 requires a reversed domain name, so at least one
+    /// dot; `http` has none.
     package static func isScheme(_ text: String) -> Bool {
         text.first?.isLetter == true && text.contains(".")
             && text.utf8.allSatisfy { byte in

@@ -1,10 +1,10 @@
-/// How programs come by an account's token, beside asking for it by the account's name.
+/// How programs get an account's token without naming the account.
 package struct Delivery: Hashable, Sendable {
-    /// The addresses for which tools take this account, as `Issuer` takes them.
+    /// The URLs for which tools use this account, in the form that `Issuer` accepts.
     package var urls: [String]
-    /// The user name that goes with the token there; nil: the provider profile's.
+    /// The user name that goes with the token at these URLs; nil uses the provider profile's.
     package var username: String?
-    /// Nil: the token is in no file.
+    /// The token file; nil if the token is not written to a file.
     package var file: TokenFile?
 
     package init(
@@ -18,19 +18,19 @@ package struct Delivery: Hashable, Sendable {
     }
 }
 
-/// A file that always holds an account's token, below the daemon's runtime directory.
+/// A file below the daemon's runtime directory that always holds the account's current token.
 package struct TokenFile: Hashable, Sendable {
-    /// The file's name, without a folder: the rule of account names holds for it.
+    /// The file's name, without a folder. The rule of account names applies to it.
     package var name: String
     package var kind: Kind
 
-    /// What the file holds. The raw values are those of the wire.
+    /// What the file contains. The raw values are used on the wire.
     package enum Kind: String, CaseIterable, Sendable {
         /// The access token alone.
         case access
         /// The ID token alone.
         case id
-        /// The access token with its end, as one JSON object.
+        /// The access token and its expiry, as a JSON object.
         case json
         /// An `Authorization` header line (RFC 9110 §11.6.2).
         case bearerHeader = "bearer-header"

@@ -1,10 +1,10 @@
 /// What can happen to an account.
 package enum Event: Hashable, Sendable {
-    /// The account's deadline has come.
+    /// The account's deadline has been reached.
     case deadlineReached
-    /// A caller waits for an access token that is not there.
+    /// A caller waits for an access token, and none is valid for long enough.
     case tokenNeeded
-    /// A caller waits for a token of this target, or one that is held is better replaced soon.
+    /// A caller needs a token of this target, or the token in hand should be replaced soon.
     case targetNeeded(TokenTarget)
     /// A person asked for a refresh now.
     case refreshRequested
@@ -12,52 +12,55 @@ package enum Event: Hashable, Sendable {
     case accessTokenRejected
     /// A resource server refused the token of this target.
     case targetRejected(TokenTarget)
-    /// The token endpoint answered with tokens to a request that spent this generation.
+    /// The request with this generation's refresh token brought tokens.
     case tokensIssued(Generation, Issuance)
-    /// The request that spent this generation brought no tokens.
+    /// The request with this generation's refresh token failed.
     case refreshFailed(Generation, RefreshFailure)
-    /// The token endpoint answered with tokens to a request for this target, which spent this generation.
+    /// The request for this target, sent with this generation's refresh token, brought tokens.
     case targetIssued(TokenTarget, Generation, Issuance)
-    /// The request for this target, which spent this generation, brought no tokens.
+    /// The request for this target, sent with this generation's refresh token, failed.
     case targetFailed(TokenTarget, Generation, RefreshFailure)
-    /// The request for more than the grant is known to have (claims), which spent this generation, brought no tokens: it says nothing
-    /// of the grant.
+    /// A request for claims that the grant may not have, sent with this generation's refresh token, failed. This says
+    /// nothing about the grant.
     case demandRefused(Generation, RefreshFailure)
-    /// The server was asked how long the access token that was issued at `issuedAt` lives on, and has said it.
+    /// The server was asked how long the access token issued at `issuedAt` stays valid, and answered.
     case lifetimeLearned(Duration, issuedAt: Moment)
-    /// The deadline has come while the request is still under way: its time limit stands still in a suspend, the lease does not.
+    /// The deadline was reached while the request is still under way. The request's time limit stands still during a
+    /// suspend; the lease's does not.
     case requestContinues
-    /// The daemon that held the lease is gone, and with it the answer.
+    /// The daemon that held the lease has ended, so its answer is lost.
     case requestAbandoned
-    /// A refresh token was brought in from outside; nil if its lifetime is unknown.
+    /// A refresh token was imported; nil if its lifetime is unknown.
     case grantImported(refreshTokenLifetime: Duration?)
-    /// A sign-in brought tokens: an access token, and a refresh token unless the server gives none; the code was sent at `sentAt`.
+    /// A sign-in brought an access token, and a refresh token unless the server issues none. The code was sent at
+    /// `sentAt`.
     case grantObtained(Issuance, hasRefreshToken: Bool, sentAt: Moment)
-    /// A sign-in of the person whose grant it is brought an access token and no refresh token; the code was sent at `sentAt`.
+    /// A sign-in by the same person brought an access token and no refresh token. The code was sent at `sentAt`.
     case accessTokenObtained(Issuance, sentAt: Moment)
-    /// A refresh token was brought in from outside, and the server has given tokens for it; it was sent at `sentAt`.
+    /// A refresh token was imported, and the server has already issued tokens for it. It was sent at `sentAt`.
     case grantProved(Issuance, sentAt: Moment)
-    /// The grant is on its way to another machine: it must not be used here.
+    /// The grant is moving to another machine and must not be used here.
     case parked
-    /// The grant stays here after all.
+    /// The grant does not move after all.
     case unparked
     /// The account's registration or policy was changed.
     case accountUpdated
-    /// A network came up, or the machine woke: what could not be reached may be reachable now.
+    /// A network came up, or the machine resumed. Servers that were unreachable may be reachable now.
     case connectivityRestored
-    /// The request that was to spend this generation was not sent: the account that its token is derived from had none at hand, and has
-    /// one now.
+    /// The request with this generation's token was not sent: the account that this token is derived from had no token.
+    /// It has one now.
     case leaseReturned(Generation)
-    /// The same, and that account needs a person.
+    /// The request with this generation's token was not sent: the account that this token is derived from needs a
+    /// person.
     case sourceLacking(Generation, RefreshFailure)
-    /// The account that this one's token is derived from has a token again, or needs a person now.
+    /// The account that this account's token is derived from has a token again, or now needs a person.
     case sourceChanged
     /// The user signed out.
     case signedOut
 }
 
 extension Event {
-    /// Whether it may lead to a token, and brings nothing that would be lost with the account's sign-out.
+    /// Whether the event can lead to a token and carries nothing that would be lost if the account signs out.
     var asksForTokens: Bool {
         switch self {
         case .deadlineReached, .tokenNeeded, .targetNeeded, .refreshRequested, .connectivityRestored, .sourceChanged:
@@ -71,21 +74,24 @@ extension Event {
     }
 }
 
-/// What one successful answer of the token endpoint says about its tokens, without the tokens (RFC 6749 §5.1).
+/// What one successful answer of the token endpoint says about its tokens, without the tokens themselves (RFC 6749
+/// §5.1).
 ///
-/// The machine decides by this; the tokens themselves go from the answer to the store without passing through it.
+/// The machine decides by this. The tokens go from the answer straight to the store.
 package struct Issuance: Hashable, Sendable {
-    /// `expires_in`, zero if the token has ended already; nil if the server gave none that makes sense.
+    /// `expires_in`; zero if the token has already expired; nil if the server sent no usable value.
     package var lifetime: Duration?
-    /// What `lifetime` rests on, or why there is none.
+    /// Where `lifetime` comes from, or why it is nil.
     package var lifetimeBasis: LifetimeBasis
-    /// `refresh_in`: when the server would like to be asked again; nil if it did not say.
+    /// `refresh_in`: when the server wants the next refresh; nil if it did not say.
     package var refreshIn: Duration?
-    /// Whether the answer carries a refresh token that differs from the one that was spent.
+    /// Whether the answer carries a refresh token that differs from the one sent.
     package var isRotated: Bool
-    /// Whether the access token is bound to no key, and the account takes none such (RFC 9449 §5): it is not used.
+    /// Whether the access token is not bound to a key although the account requires that (RFC 9449 §5). Such a token is
+    /// not used.
     package var isUnbound: Bool
-    /// How long the refresh token lives from now (`refresh_expires_in` and its kin, or the provider profile); nil if unknown or unlimited.
+    /// How long the refresh token stays valid from now (`refresh_expires_in` and similar fields, or the provider
+    /// profile); nil if unknown or unlimited.
     package var refreshTokenLifetime: Duration?
 
     package init(
@@ -105,59 +111,65 @@ package struct Issuance: Hashable, Sendable {
     }
 }
 
-/// What has to be done about a decision, in this order. Everything after `persist` waits until it is durable.
+/// What the caller has to do after a decision, in this order. Everything after `persist` waits until the commit is
+/// durable.
 package enum Effect: Hashable, Sendable {
-    /// Commit the state, and with it the tokens as told. The first effect of every event that changes the state.
+    /// Commit the state and this change of the tokens. It is the first effect of every event that changes the state.
     case persist(TokenChange)
-    /// Spend the refresh token of the lease's generation at the token endpoint; nil asks for the account's default access token.
+    /// Send the refresh token of the lease's generation to the token endpoint; a nil target asks for the account's
+    /// default access token.
     case send(Lease, for: TokenTarget? = nil)
     /// Tell subscribers and the journal.
     case publish(AccountChange)
 }
 
-/// What a commit does to the stored tokens. Refresh tokens of other generations than the state's current and previous one go.
+/// What a commit does to the stored tokens. It erases refresh tokens of all generations except the state's current and
+/// previous one.
 package enum TokenChange: Hashable, Sendable {
     case unchanged
-    /// Store the tokens that came with the event; a refresh token under the state's generation.
+    /// Store the tokens that came with the event; a refresh token is stored under the state's generation.
     case store
-    /// Store the refresh token that came with the event, as with `store`; the access token has ended, and what is held stays.
+    /// Store only the refresh token that came with the event. The new access token has expired already, so the stored
+    /// one stays.
     case storeGrant
-    /// Store the tokens that came with the event, and erase all others, those of targets included: they belong to the grant before.
+    /// Store the tokens that came with the event, and erase all others, including those of targets. They belong to the
+    /// previous grant.
     case replace
-    /// Store the access token that came with the event as this target's, valid for these times, and a refresh token as with `store`.
+    /// Store the access token that came with the event as this target's, with these times. A refresh token is stored as
+    /// with `store`.
     case storeTarget(TokenTarget, AccessTokenTimes)
     /// Erase the access token of this target.
     case eraseTarget(TokenTarget)
-    /// Erase all of them, those of targets included.
+    /// Erase all tokens, including those of targets.
     case erase
 }
 
-/// A change that others are told of.
+/// A change that subscribers and the journal are told of.
 package enum AccountChange: Hashable, Sendable {
     case grantImported
     case signedIn
-    /// A sign-in brought an access token; the refresh token from before is kept.
+    /// A sign-in brought an access token; the account keeps its refresh token.
     case accessTokenObtained
     case parked
     case unparked
     case tokenRefreshed
     case targetRefreshed(TokenTarget)
-    /// A request for a target brought no tokens; the account's state is not concerned.
+    /// A request for a target failed; the account's state does not change.
     case targetFailed(TokenTarget, RefreshFailure)
-    /// An attempt failed and will be repeated.
+    /// An attempt failed and will be repeated at `retryAt`.
     case refreshFailed(RefreshFailure, retryAt: Timestamp)
-    /// The server refuses how we ask: a person should look at the account's settings.
+    /// The server refuses the way we ask. A person should check the account's settings.
     case misconfigured(RefreshFailure, retryAt: Timestamp)
     case interactionRequired(InteractionRequired)
-    /// An attempt has failed, and the person who was called before is still needed.
+    /// An attempt failed, and the account still needs the person.
     case interactionStillRequired(InteractionRequired, RefreshFailure)
-    /// The refresh token's end is final and near.
+    /// The refresh token expires soon, and no use extends it.
     case refreshTokenExpiring(expiresAt: Timestamp)
-    /// The account soon signs out by itself, as its owner has asked for.
+    /// The account soon signs out by itself, as its owner configured.
     case signOutNear(at: Timestamp)
     case signedOut
-    /// The account has signed out as its owner has asked for, a time after the sign-in.
+    /// The account has signed out by itself, at the configured time after the sign-in.
     case signedOutByItself
-    /// An answer came for a generation that is not held any more.
+    /// An answer came for a generation that is no longer current.
     case staleAnswerDropped(Generation)
 }

@@ -1,4 +1,4 @@
-/// What follows when a refresh brought no tokens.
+/// Decides what follows when a refresh failed.
 enum FailureRule {
     static func refreshFailed(
         _ step: inout RefreshStep,
@@ -8,7 +8,7 @@ enum FailureRule {
         guard case .refreshing(let lease) = step.state.phase, lease.generation == generation else {
             return generation == step.state.generation ? [] : [.publish(.staleAnswerDropped(generation))]
         }
-        // A service account has no person's grant that could end: only its settings can be wrong.
+        // A service account has no grant of a person that could end. Only its settings can be wrong.
         guard !step.policy.isServiceAccount || !failure.failureClass.isAboutGrant else {
             return backOff(&step, .misconfigured, after: failure)
         }
@@ -21,7 +21,7 @@ enum FailureRule {
         case .misconfigured, .untrusted:
             return backOff(&step, .misconfigured, after: failure)
         case .rejected, .refusedByGateway:
-            // Before the first tokens, the way we ask may be what is wrong.
+            // Until the first tokens arrive, our request itself may be wrong.
             guard step.state.hasWorked else { return backOff(&step, .misconfigured, after: failure) }
             return refusedWithoutReason(&step, failure)
         case .grantEnded:
@@ -34,9 +34,11 @@ enum FailureRule {
         }
     }
 
-    /// A lease on the previous refresh token, while the server is known to take it still and the current one was refused unused.
+    /// A lease on the previous refresh token; nil unless the server is known to accept it still and has just refused
+    /// the current one.
     ///
-    /// Without a known grace period it is never sent: it would look like a replay, and end the grant (RFC 9700 §4.14.2).
+    /// Without a known grace period the previous token is never sent: the server would take it for a replay and end the
+    /// grant (RFC 9700 §4.14.2).
     private static func previousWithinGrace(refusing generation: Generation, _ step: RefreshStep) -> Lease? {
         guard generation == step.state.generation, let previous = step.state.previous,
             let grace = step.policy.rotationGrace,
@@ -53,21 +55,21 @@ enum FailureRule {
         return answerLost(&step, failure, sentAt: lease.startedAt)
     }
 
-    /// The server may have replaced the refresh token, and the answer with the new one did not arrive.
+    /// The server may have rotated the refresh token, but the answer with the new one did not arrive.
     ///
-    /// - Parameter sentAt: when the request left: the server's grace period, if it has one, began then or later.
+    /// - Parameter sentAt: when the request was sent; a grace period of the server began then or later.
     static func answerLost(
         _ step: inout RefreshStep,
         _ failure: RefreshFailure,
         sentAt: Moment
     ) -> [Effect] {
-        // Nothing was spent: it is as if the server had not been reached.
+        // A service account spends no refresh token, so this is like an unreachable server.
         if step.policy.isServiceAccount { return backOff(&step, .transient, after: failure) }
-        // However many failures came before: a server that forgives a second use of a spent token does so for seconds only.
+        // This applies however many failures came before: servers accept a spent token again for seconds only.
         let isFirst = !step.state.isOutcomeUnknown
         let attempt = isFirst ? 1 : nil
         step.state.isOutcomeUnknown = true
-        // A refusal counts as repeated only if nothing was left open in between.
+        // A refusal counts as repeated only if no answer was lost in between.
         step.state.refusals = 0
         step.state.refusal = nil
         if let grace = step.policy.rotationGrace, step.now.longestElapsed(since: sentAt) < grace {
@@ -77,11 +79,11 @@ enum FailureRule {
                 .transient,
                 after: failure,
                 attempt: attempt,
-                // Once: in an outage the waits grow as ever.
+                // This happens once. During an outage, the waits grow as usual.
                 within: isFirst ? rest.scaled(by: 0.5) : nil
             )
         }
-        // A server that names the time to come back has not done what it was asked for.
+        // A server that sends Retry-After has not processed the request.
         let mayBeSpent = step.state.isRotating != false && failure.retryAfter == nil
         return backOff(&step, mayBeSpent ? .doubtful : .transient, after: failure, attempt: attempt)
     }
@@ -92,8 +94,10 @@ enum FailureRule {
         return backOff(&step, .confirming, after: failure)
     }
 
-    /// A refusal without a reason: some servers end grants so, and every firewall on a bad day. It is believed when it has been the same
-    /// for long enough, and even then the account is tried on.
+    /// Handles a refusal without a reason.
+    ///
+    /// Some servers end grants this way, but firewalls also refuse this way. The daemon believes it only after the same
+    /// refusal for long enough. Even then, it tries the account again from time to time.
     static func refusedWithoutReason(_ step: inout RefreshStep, _ failure: RefreshFailure) -> [Effect] {
         let text = failure.refusalText
         if let refusal = step.state.refusal, refusal.text == text, !refusal.since.isFuture(at: step.now) {
@@ -109,9 +113,10 @@ enum FailureRule {
         return requireInteraction(&step, .rejectedWithoutReason, failure)
     }
 
-    /// The effects of a failure that changes nothing for the person who was called before the attempt; nil if nobody was, or if it does.
+    /// The effects of a failure that changes nothing for a person who is already needed; nil if nobody is needed, or if
+    /// the failure changes that.
     ///
-    /// Only what the server says of the grant can change it, and a lost answer, which may have held tokens.
+    /// Only a statement of the server about the grant can change it, or a lost answer, which may have held tokens.
     static func stillRequired(
         _ step: inout RefreshStep,
         by lease: Lease,
@@ -134,18 +139,20 @@ enum FailureRule {
         failure.retryAfter.map { BackOffRule.retryAfter($0, jitter: step.jitter) } ?? .zero
     }
 
-    /// Waits for the person, or for the next attempt where there is one.
+    /// Waits for the person, and for the next attempt if one is planned.
     private static func wait(_ step: inout RefreshStep, for interaction: InteractionRequired) {
         step.state.phase = .interactionRequired(interaction)
-        // Spread, so that the accounts of a server that blocked them all do not return together.
+        // Spread the attempts, so that the accounts of a server that blocked them all do not return together.
         step.state.deadline = interaction.timeToAttempt(at: step.now).map {
             step.now.wall + $0.scaled(by: 1 + 0.1 * step.jitter)
         }
     }
 
+    /// Plans the next attempt.
+    ///
     /// - Parameters:
-    ///   - attempt: how far the wait has grown, from 1; nil if as far as the failures in a row say.
-    ///   - limit: the longest wait that we choose; nil if there is no limit but the usual ones.
+    ///   - attempt: how far the wait has grown, from 1; nil uses the number of failures in a row.
+    ///   - limit: the longest wait that we choose; nil applies only the usual limits.
     static func backOff(
         _ step: inout RefreshStep,
         _ wish: BackOff.Kind,
@@ -176,7 +183,7 @@ enum FailureRule {
             let asked = BackOffRule.retryAfter(retryAfter, jitter: step.jitter)
             if asked >= delay { (kind, delay) = (.serverAsked, asked) }
         } else if kind == .transient, failure.isThrottled {
-            // RFC 6585 §4: a 429 need not name a time. Ours grows, and callers in a loop do not shorten it.
+            // RFC 6585 §4: a 429 need not state a time. Our wait grows, and callers in a loop do not shorten it.
             (kind, delay) = (.serverAsked, max(delay, BackOffRule.callerInterval))
         }
         let backOff = BackOff(failedAt: step.now, delay: delay, kind: kind, failure: failure)
@@ -212,15 +219,17 @@ enum FailureRule {
         guard case .backingOff(let backOff) = step.state.phase else { return [] }
         switch backOff.kind {
         case .transient, .misconfigured:
-            // A captive portal's certificate looks like a misconfiguration until the user has passed it.
+            // A captive portal's certificate looks like a misconfiguration until the user has signed in to the portal.
             return retrySoon(&step) ?? []
         case .serverAsked, .confirming, .doubtful:
             return []
         }
     }
 
-    /// Brings a back-off's end near: within two seconds, so that a woken machine does not ask for everything at once, but not
-    /// nearer to the failure than a caller may, so that a flapping network does not hammer. Nil if the end is near already.
+    /// Shortens a back-off to at most two seconds; nil if it ends sooner anyway.
+    ///
+    /// The remaining delay spreads the requests of a machine that resumes. A minimum distance from the failure, as for
+    /// callers, keeps a flapping network from causing a flood of requests.
     static func retrySoon(_ step: inout RefreshStep) -> [Effect]? {
         guard case .backingOff(var backOff) = step.state.phase else { return nil }
         let soon = step.now.elapsed(since: backOff.failedAt) + .seconds(2).scaled(by: step.jitter)

@@ -1,39 +1,43 @@
-/// What a grant covers, as far as the server's answers tell, and whether the account's own access token has all of it.
+/// The scope of a grant, as far as the server's answers show it, and whether the account's own access token has all of
+/// it.
 ///
-/// RFC 6749 §6: a refresh that names a narrower scope changes nothing but the access token that it brings, and one that names none brings
-/// the scope of the grant. At some servers the narrower scope becomes that of every later refresh which names none.
+/// RFC 6749 §6: a refresh that names a narrower scope affects only the access token that it brings. A refresh that
+/// names no scope brings the scope of the grant. At some servers, however, the narrower scope applies to every later
+/// refresh that names none.
 package struct GrantedScope: Hashable, Sendable {
-    /// The scope tokens that the server named for the grant: sorted, each once.
+    /// The scope tokens that the server granted: sorted, without duplicates.
     package private(set) var granted: [String]
-    /// Those of them that the account's own access token lacks.
+    /// The granted scope tokens that the account's own access token lacks.
     package private(set) var missing: [String]
-    /// What the sign-in asked for and the grant does not have: the person or the server declined it. Sorted.
+    /// What the sign-in asked for and did not get, because the person or the server declined it. Sorted.
     package private(set) var declined: [String]
-    /// What the account's own requests say of the scope.
+    /// What the account's own requests send as scope.
     package private(set) var request: Request
 
     package enum Request: String, Hashable, Sendable, CaseIterable {
-        /// Nothing: the server gives what the grant has (RFC 6749 §6).
+        /// No scope: the server gives the scope of the grant (RFC 6749 §6).
         case omitted
-        /// All of it: the server was seen to give less to a request that named nothing.
+        /// The whole granted scope, because the server gave less to a request without a scope.
         case named
-        /// Nothing again: the server refused a request that named it.
+        /// No scope again, because the server refused a request that named it.
         case refused
     }
 
-    /// Longest that is kept, in bytes of all tokens: it goes into requests. A dozen of Google's take less than 1 KiB.
+    /// The longest scope that is kept, in bytes of all scope tokens, because it is sent in requests. A dozen of
+    /// Google's scopes take less than 1 KiB.
     package static let longest = 4_096
 
-    /// What the answer to a sign-in, or to the first refresh of a grant, tells; nil if it cannot be kept or asked for.
+    /// The scope that the answer to a sign-in, or to the first refresh of a grant, states; nil if it cannot be stored
+    /// or sent.
     ///
-    /// - Parameter asked: what a sign-in asked for; empty if nothing is known to have been.
+    /// - Parameter asked: the scope that the sign-in asked for; empty if that is unknown.
     package init?(granted scopes: [String], asked: [String] = []) {
         guard Self.isUsable(scopes) else { return nil }
         let declined = asked.filter { Self.isDeclined($0, of: scopes) }
         self.init(granted: Set(scopes).sorted(), missing: [], declined: Set(declined).sorted(), request: .omitted)
     }
 
-    /// As it was stored.
+    /// Restores a scope from the store.
     package init(granted: [String], missing: [String], declined: [String] = [], request: Request) {
         self.granted = granted
         self.missing = missing
@@ -41,36 +45,40 @@ package struct GrantedScope: Hashable, Sendable {
         self.request = request
     }
 
-    /// What the account's own request has to name; nil if nothing.
+    /// The scope that the account's own request has to send; nil if none.
     package var toName: [String]? { request == .named ? granted : nil }
 
-    /// Takes note of the scope of an access token that the account's own request has brought; nil if the answer names none.
+    /// Records the scope of an access token from the account's own request; nil if the answer states none.
     package mutating func note(_ scopes: [String]?) {
-        // RFC 6749 §5.1: a server that names no scope has given what was asked for.
+        // RFC 6749 §5.1: a server that states no scope has granted the requested one.
         guard let scopes = scopes ?? toName, Self.isUsable(scopes) else { return }
         let (now, before) = (Set(scopes), Set(granted))
         guard now.isSubset(of: before) else {
-            // More, or the same by other names: nothing shows that there is less.
+            // The answer has more scope tokens, or has them under other names. Nothing shows that the token has less.
             granted = now.sorted()
             missing = []
             declined = declined.filter { Self.isDeclined($0, of: scopes) }
             return
         }
-        // It says whether there is a refresh token, not what the access token may (OpenID Connect Core §11); some answers leave it out.
+        // `offline_access` asks for a refresh token and says nothing about the access token (OpenID Connect Core §11).
+        // Some answers leave it out.
         missing = before.subtracting(now).subtracting([TokenTarget.offlineAccess]).sorted()
         if !missing.isEmpty, request == .omitted { request = .named }
     }
 
-    /// Takes note that the server has given no tokens to a request that named the scope.
+    /// Records that the server refused a request that named the scope.
     package mutating func noteRefusal() {
         request = .refused
     }
 
-    /// What says who signs in, or how long the grant lasts, and not what the token may: servers list it or leave it out as they like.
+    /// Scope tokens that say who signs in or how long the grant lasts, not what the token may do. Servers list or omit
+    /// them at will.
     private static let unlisted: Set = ["openid", "profile", "email", "address", "phone", TokenTarget.offlineAccess]
 
-    /// Whether `scope`, which was asked for, is not among what was granted by any name: `Mail.Read` stands for
-    /// `https://graph.microsoft.com/Mail.Read` in Entra's answers, in another case at times; and `.default` for all that a resource has.
+    /// Whether the requested `scope` was not granted under any name.
+    ///
+    /// Entra may answer `Mail.Read` for `https://graph.microsoft.com/Mail.Read`, at times in another case, and
+    /// `.default` stands for all scopes of a resource.
     private static func isDeclined(_ scope: String, of granted: [String]) -> Bool {
         let name = shortName(scope)
         return !unlisted.contains(scope) && name != ".default" && !granted.contains { shortName($0) == name }

@@ -1,9 +1,10 @@
 /// The identifier URL of an authorization server (RFC 8414 §2, `iss` of OpenID Connect Core), compared byte for byte.
 package struct Issuer: Hashable, Sendable, CustomStringConvertible {
-    /// The URL as the server publishes it, a trailing slash included.
+    /// The URL as the server publishes it, including a trailing slash.
     package let url: String
 
-    /// Takes `url` if it is an absolute `https` URL, or `http` on a loopback address, without query or fragment (RFC 8414 §2).
+    /// Accepts `url` if it is an absolute `https` URL, or `http` on a loopback address, without query or fragment (RFC
+    /// 8414 §2).
     ///
     /// - Throws: `IssuerError`, which says what is wrong with it.
     package init(url: String) throws(IssuerError) {
@@ -14,7 +15,7 @@ package struct Issuer: Hashable, Sendable, CustomStringConvertible {
         guard !authority.isEmpty else { throw .notAbsolute }
         guard !authority.contains("@") else { throw .hasUserInfo }
         guard !rest.contains("?"), !rest.contains("#") else { throw .hasQueryOrFragment }
-        // A URL is ASCII (RFC 3986 §2); in other text Swift compares characters, not bytes.
+        // A URL is ASCII (RFC 3986 §2). In other text, Swift compares characters and not bytes.
         guard url.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { throw .notAbsolute }
         switch scheme {
         case "https": break
@@ -27,7 +28,7 @@ package struct Issuer: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { url }
 
-    /// Whether the server is on this machine, and so needs no route and may be spoken to without TLS.
+    /// Whether the server is on this machine. It then needs no route, and plain HTTP is allowed.
     package var isLoopback: Bool {
         guard let separator = url.firstRange(ofText: "://") else { return false }
         return Issuer.isLoopback(authority: url[separator.upperBound...].prefix { $0 != "/" })
@@ -41,7 +42,7 @@ package struct Issuer: Hashable, Sendable, CustomStringConvertible {
         let host = authority.prefix { $0 != ":" }
         if host.lowercased() == "localhost" { return true }
         let octets = host.split(separator: ".", omittingEmptySubsequences: false)
-        // `UInt8` alone would take a sign, too.
+        // `UInt8` alone would accept a sign, too.
         return octets.count == 4 && octets[0] == "127"
             && octets.allSatisfy { $0.first?.isNumber == true && UInt8($0) != nil }
     }
@@ -50,14 +51,15 @@ package struct Issuer: Hashable, Sendable, CustomStringConvertible {
 /// What is wrong with a URL that was given as an issuer.
 package enum IssuerError: Error, Hashable, Sendable {
     case notAbsolute
-    /// Plain `http` is for loopback addresses only: a refresh token would cross the network unprotected.
+    /// Plain `http` is allowed only on loopback addresses. Elsewhere, the refresh token would cross the network
+    /// unprotected.
     case notHTTPS
     case hasQueryOrFragment
     case hasUserInfo
 }
 
 extension String {
-    /// The first place where `text` stands in this string; the standard library has it only through Foundation's or regex's types.
+    /// The first occurrence of `text`. The standard library has this only with Foundation's types or regexes.
     fileprivate func firstRange(ofText text: String) -> Range<String.Index>? {
         var start = startIndex
         while start < endIndex {

@@ -1,13 +1,17 @@
-/// How many requests one issuer is sent at a time and per second, so that a restart or a resume does not stampede, a server that wants
-/// fewer is heeded, and a few requests that hang do not hold up the rest.
+/// Limits how many requests one issuer gets at a time and per second.
 ///
-/// A token bucket for the rate, a counter for the concurrency; both are in memory only.
+/// After a restart or a resume, the accounts do not all ask at once. A server that wants fewer requests gets fewer. A
+/// few requests that hang do not delay the others.
+///
+/// It is a token bucket for the rate and a counter for the concurrency. Both exist only in memory.
 package struct IssuerGate: Hashable, Sendable {
     package struct Limits: Hashable, Sendable {
-        /// Requests in flight at once; 1 or more. Eight keep a server with 100 ms answers at 80 requests a second.
+        /// Requests in flight at once; 1 or more. With answers in 100 ms, eight allow 80 requests per second.
         package var concurrent: Int
-        /// Requests per second in the long run, and the size of a burst; from one in a thousand seconds to a million, which no
-        /// machine sends: configuration files can say `.inf`, of which there are no slots to count.
+        /// Requests per second in the long run, and the size of a burst.
+        ///
+        /// The range is 0.001 to 1,000,000; no machine sends more. The upper limit is needed because a configuration
+        /// file can say `.inf`, which has no number of slots.
         package private(set) var perSecond: Double
 
         package init(concurrent: Int = 8, perSecond: Double = 50) {
@@ -15,54 +19,58 @@ package struct IssuerGate: Hashable, Sendable {
             self.perSecond = min(max(perSecond, 0.001), 1_000_000)
         }
 
-        /// Requests in flight at once, those that hang included. With `patience` and a request's time limit of 30 s, seven lots can hang
-        /// before one of them ends.
+        /// Requests in flight at once, including those that hang. With `patience` and a request's time limit of 30 s,
+        /// seven times `concurrent` requests can hang before the first of them ends.
         var inFlight: Int { concurrent > Int.max / 8 ? .max : concurrent * 8 }
     }
 
-    /// A request in flight, as the gate knows it.
+    /// The gate's record of a request in flight.
     package struct Place: Hashable, Sendable {
         fileprivate let number: Int
     }
 
     /// What an answer says about the rate of requests.
     package enum Word: Hashable, Sendable {
-        /// The server answered what it was asked.
+        /// The server answered the request.
         case served
-        /// It wants fewer requests; nil if it did not say for how long.
+        /// The server wants fewer requests; nil if it did not say for how long.
         case throttled(retryAfter: Duration?)
     }
 
-    /// How long a request counts against `Limits.concurrent`. After that it is taken to hang, and the accounts behind it wait no longer:
-    /// an account whose token lives for twenty seconds is due ten seconds before its end.
+    /// How long a request counts against `Limits.concurrent`.
+    ///
+    /// After that the gate assumes that it hangs, and the accounts behind it wait no longer. Five seconds are short
+    /// enough for an account whose token lives 20 s, which is due 10 s before its expiry.
     package static let patience = Duration.seconds(5)
-    /// How long a throttled issuer is left alone at most. Its accounts have their own back-offs: this is for those that were not refused.
+    /// The longest pause for a throttled issuer. The refused accounts have their own back-offs; this pause is for the
+    /// accounts that were not refused.
     package static let longestPause = Duration.seconds(60)
 
-    /// May be changed at any time; requests in flight stay counted.
+    /// The limits. They may be changed at any time; requests in flight stay counted.
     package var limits: Limits
     private var places: [Place: Moment] = [:]
     private var lastPlace = 0
     private var allowance: Double
     private var refilledAt: Moment
     private var throttle: Throttle?
-    /// Accounts that were refused while others were served: what the server says to them is not about the issuer.
+    /// Accounts that were refused while others were served. The refusal is about these accounts, not about the issuer.
     private var throttledAlone: Set<AccountID> = []
 
-    /// What follows when a server wants fewer requests.
+    /// The state while a server wants fewer requests.
     ///
-    /// 1. One account is refused: one request may go at a time, for another account may be served.
-    /// 2. Another account is refused, too: nothing goes for as long as the server said, a minute at most; then one again.
+    /// 1. One account is refused: one request at a time may start, because other accounts may be served.
+    /// 2. Another account is refused, too: no request starts for as long as the server said, at most one minute. Then
+    ///    one request may start.
     /// 3. A request that began after the last refusal is served: the gate is open again.
     private struct Throttle: Hashable {
         var accounts: Set<AccountID>
-        /// The last refusal.
+        /// When the last refusal came.
         var at: Moment
         var pause: Duration
-        /// Refusals after the first one.
+        /// The number of refusals after the first one.
         var repeats: Int
 
-        /// Whether a request that began at `start` began after the last refusal, so that its answer is the newer word.
+        /// Whether a request that began at `start` began after the last refusal, so that its answer is newer.
         func isFollowed(by start: Moment) -> Bool {
             start == at || start.elapsed(since: at) > .zero
         }
@@ -82,9 +90,9 @@ package struct IssuerGate: Hashable, Sendable {
         return max(0, min(room(at: now), Int(allowance)))
     }
 
-    /// Counts one request that starts at `now`.
+    /// Counts a request that starts at `now`.
     ///
-    /// - Returns: its place, to leave by.
+    /// - Returns: the request's place, for `leave`.
     @discardableResult package mutating func enter(at now: Moment) -> Place {
         refill(at: now)
         allowance -= 1
@@ -94,12 +102,12 @@ package struct IssuerGate: Hashable, Sendable {
         return place
     }
 
-    /// Counts a request as ended; once is enough, twice changes nothing.
+    /// Counts a request as ended. A second call changes nothing.
     package mutating func leave(_ place: Place) {
         places[place] = nil
     }
 
-    /// Notes what the answer to a request of `account`, which began at `start`, says about the rate.
+    /// Records what the answer to a request of `account`, which began at `start`, says about the rate.
     package mutating func note(_ word: Word, to account: AccountID, askedAt start: Moment, at now: Moment) {
         switch word {
         case .served:
@@ -121,7 +129,7 @@ package struct IssuerGate: Hashable, Sendable {
         }
     }
 
-    /// How long until a request may start again; zero if one may, and nil if only the end of a request in flight can help.
+    /// How long until a request may start; zero if it may start now; nil if a request in flight has to end first.
     package func wait(at now: Moment) -> Duration? {
         guard places.count < limits.inFlight else { return nil }
         let missing = 1 - allowance - seconds(since: refilledAt, at: now) * limits.perSecond
@@ -137,13 +145,13 @@ package struct IssuerGate: Hashable, Sendable {
         return excess < 0 ? rate : max(rate, counted[excess])
     }
 
-    /// Whether the gate has recovered from all that went through it, and can be forgotten.
+    /// Whether no request is in flight and no limit is used up, so that the gate need not be kept.
     package func isFull(at now: Moment) -> Bool {
         places.isEmpty && throttle == nil
             && allowance + seconds(since: refilledAt, at: now) * limits.perSecond >= max(limits.perSecond, 1)
     }
 
-    /// How many requests may start, the rate apart.
+    /// How many requests may start, apart from the rate limit.
     private func room(at now: Moment) -> Int {
         let spare = limits.inFlight - places.count
         let counted = places.values.filter { patience(with: $0, at: now) > .zero }
@@ -152,7 +160,7 @@ package struct IssuerGate: Hashable, Sendable {
         return mayAsk && !counted.contains { throttle.isFollowed(by: $0) } ? min(1, spare) : 0
     }
 
-    /// How long a request that began at `start` still counts.
+    /// How long a request that began at `start` still counts as in flight.
     private func patience(with start: Moment, at now: Moment) -> Duration {
         max(Self.patience - now.elapsed(since: start), .zero)
     }

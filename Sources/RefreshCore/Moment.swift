@@ -1,8 +1,8 @@
-/// One instant as both of the machine's clocks show it.
+/// One instant, as both clocks of the machine show it.
 ///
-/// The wall clock says when a token ends for the rest of the world, but it can be stepped. The boot-time clock
-/// (`CLOCK_BOOTTIME`) counts through suspend and cannot be stepped, but it means nothing after a reboot. Read together they
-/// tell how old a token really is.
+/// The wall clock says when a token expires for everybody else, but it can be stepped. The boot-time clock
+/// (`CLOCK_BOOTTIME`) counts through suspend and cannot be stepped, but means nothing after a reboot. Together they
+/// show how old a token really is.
 package struct Moment: Hashable, Sendable {
     package var wall: Timestamp
     package var boot: BootTime
@@ -14,34 +14,36 @@ package struct Moment: Hashable, Sendable {
 
     /// How much time really passed since `earlier`; never negative.
     ///
-    /// Within one boot the boot-time clock tells, whatever was done to the wall clock; across boots only the wall clock can.
+    /// Within one boot, this is the boot-time clock's difference, even if the wall clock was stepped. Across boots,
+    /// only the wall clock is left.
     package func elapsed(since earlier: Moment) -> Duration {
         max(boot.elapsed(since: earlier.boot) ?? wall - earlier.wall, .zero)
     }
 
-    /// Whether this is of another boot, and later than `now`: the clock was set back in between, and nothing can be counted from it.
+    /// Whether this instant is from another boot and later than `now`. The clock was then set back, and no time can be
+    /// counted from it.
     func isFuture(at now: Moment) -> Bool {
         boot.bootID != now.boot.bootID && wall > now.wall
     }
 
-    /// The time since `earlier` by the clock that counts more of it; never negative.
+    /// The time since `earlier` by the clock that shows more of it; never negative.
     ///
-    /// For what is better done early than late: the wall clock may have been stepped, the boot-time clock stands still while a
-    /// virtual machine is paused.
+    /// This is for things that are better done early than late. The wall clock may have been stepped, and the boot-time
+    /// clock stands still while a virtual machine is paused.
     func longestElapsed(since earlier: Moment) -> Duration {
         max(elapsed(since: earlier), wall - earlier.wall)
     }
 
-    /// The same instant with the wall clock as it stands at `now`, so that it is no later than it can have been if the wall clock
-    /// was set back since.
+    /// This instant by the wall clock of `now`. If the wall clock was set back since, the result is not later than the
+    /// instant can have been.
     func asSeen(at now: Moment) -> Moment {
         Moment(wall: now.wall - now.longestElapsed(since: self), boot: boot)
     }
 }
 
-/// A reading of `CLOCK_BOOTTIME`, with the boot it belongs to.
+/// A reading of `CLOCK_BOOTTIME`, with the boot that it belongs to.
 package struct BootTime: Hashable, Sendable {
-    /// Which boot: a number drawn from `/proc/sys/kernel/random/boot_id`. Readings of two boots cannot be compared.
+    /// The boot: a number derived from `/proc/sys/kernel/random/boot_id`. Readings of two boots cannot be compared.
     package var bootID: Int64
     /// Microseconds since that boot, suspend included.
     package var microseconds: Int64
@@ -51,7 +53,7 @@ package struct BootTime: Hashable, Sendable {
         self.microseconds = microseconds
     }
 
-    /// The time since `earlier`, or nil if the machine was booted in between.
+    /// The time since `earlier`; nil if the machine was rebooted in between.
     package func elapsed(since earlier: BootTime) -> Duration? {
         guard bootID == earlier.bootID else { return nil }
         return .microseconds(microseconds.subtractingClamped(earlier.microseconds))
@@ -60,7 +62,7 @@ package struct BootTime: Hashable, Sendable {
 
 /// An instant of wall-clock time, in microseconds since 1970-01-01 00:00 UTC.
 ///
-/// Microseconds, as systemd counts them, fit 292,000 years into 64 bits and survive SQLite and JSON unrounded.
+/// 64 bits of microseconds, the unit of systemd, span 292,000 years and pass through SQLite and JSON without rounding.
 package struct Timestamp: Hashable, Comparable, Sendable {
     package var microseconds: Int64
 
@@ -72,7 +74,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         lhs.microseconds < rhs.microseconds
     }
 
-    /// The instant `duration` later; stops at the ends of time instead of trapping.
+    /// The instant `duration` later; saturates instead of trapping.
     package static func + (lhs: Timestamp, rhs: Duration) -> Timestamp {
         Timestamp(microseconds: lhs.microseconds.addingClamped(rhs.microseconds))
     }
@@ -96,7 +98,7 @@ extension Duration {
         return product.addingClamped(attoseconds / 1_000_000_000_000)
     }
 
-    /// This duration times `factor`, for the fractions that the refresh rule is written in.
+    /// This duration times `factor`, for the fractions in the refresh rule.
     package func scaled(by factor: Double) -> Duration {
         let scaled = Double(microseconds) * factor
         // 2⁶² µs is 146,000 years: nothing here is longer, and the conversion cannot trap.

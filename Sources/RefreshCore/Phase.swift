@@ -1,28 +1,29 @@
-/// Where an account stands.
+/// The phase of an account.
 package enum Phase: Hashable, Sendable {
-    /// It holds no refresh token.
+    /// The account holds no refresh token.
     case signedOut
-    /// All is well; a refresh follows at the deadline.
+    /// Nothing is wrong; a refresh follows at the deadline.
     case scheduled
-    /// A refresh token is being spent.
+    /// A refresh request is under way.
     case refreshing(Lease)
     /// A refresh failed; the next attempt follows at the deadline.
     case backingOff(BackOff)
     /// The user must act; no retry helps.
     case interactionRequired(InteractionRequired)
-    /// The grant was exported to be moved: it is kept and not used, until somebody says that it stays here.
+    /// The grant was exported for a move. The account keeps it but does not use it until somebody says that it stays
+    /// here.
     case parked
 }
 
-/// The exclusive, time-bounded right to spend one generation; on disk before the request leaves.
+/// The exclusive, time-limited right to spend one generation. It is on disk before the request leaves.
 package struct Lease: Hashable, Sendable {
-    /// Longer than an answer is waited for (five minutes), so that two requests for one generation never overlap.
+    /// Longer than we wait for an answer (five minutes), so that two requests for one generation never overlap.
     package static let duration = Duration.seconds(330)
 
-    /// Which refresh token is spent.
+    /// The generation of the refresh token that is spent.
     package var generation: Generation
     package var startedAt: Moment
-    /// What a person was called for, and still is while it is tried whether that can be taken back; nil if nobody was.
+    /// Why a person is needed. It stays set while an attempt shows whether that is still so; nil if nobody is needed.
     package var interaction: InteractionRequired?
 
     package init(generation: Generation, startedAt: Moment, interaction: InteractionRequired? = nil) {
@@ -50,16 +51,17 @@ package struct BackOff: Hashable, Sendable {
     package var failure: RefreshFailure
 
     package enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// A caller in need, a person, or a network coming up.
+        /// A caller, a person, or a network that comes up may end it early.
         case transient
-        /// A person, a change of the account, or a network coming up; a caller in need if all that failed was the certificate.
+        /// A person, a change of the account, or a network that comes up may end it early. If only the certificate
+        /// failed, a caller may, too.
         case misconfigured
-        /// Nothing: the server named the time (`Retry-After`).
+        /// Nothing may end it early: the server set the time (`Retry-After`).
         case serverAsked
-        /// Nothing: the pause is there to see whether the server repeats its refusal.
+        /// Nothing may end it early: the pause shows whether the server repeats its refusal.
         case confirming
-        /// A person, or a caller once the access token has ended: the refresh token may have been spent, and a server that detects a
-        /// second use ends the grant.
+        /// A person may end it early, or a caller after the access token has expired. The refresh token may have been
+        /// spent, and a server that detects a second use ends the grant.
         case doubtful
     }
 
@@ -77,7 +79,8 @@ package struct BackOff: Hashable, Sendable {
 
     /// Whether a caller's need may end the wait early.
     ///
-    /// A certificate that is not trusted is often a captive portal's: the right one is back as soon as the user has signed in there.
+    /// An untrusted certificate is often that of a captive portal. The right one is back as soon as the user has signed
+    /// in to the portal.
     var yieldsToCallers: Bool {
         switch kind {
         case .transient: true
@@ -86,14 +89,16 @@ package struct BackOff: Hashable, Sendable {
         }
     }
 
-    /// What is left of `delay`. A doubtful wait goes by the tokens' times instead (`RefreshMachine.remaining(of:at:)`).
+    /// What is left of `delay`. For a doubtful wait, use `RefreshMachine.remaining(of:at:)`, which uses the tokens'
+    /// times.
     func remaining(at now: Moment) -> Duration {
         max(delay - now.elapsed(since: failedAt), .zero)
     }
 
-    /// The rest of the wait, counted anew.
+    /// The rest of the wait, counted from `now`.
     ///
-    /// After a reboot with the wall clock set back the failure lies in the future, and a wait counted from it would not end.
+    /// If the wall clock was set back before a reboot, the failure is in the future, and a wait counted from it would
+    /// not end.
     func continued(at now: Moment) -> BackOff {
         guard now.boot.bootID != failedAt.boot.bootID else { return self }
         return BackOff(failedAt: now, delay: remaining(at: now), kind: kind, failure: failure)
@@ -106,9 +111,9 @@ package struct InteractionRequired: Hashable, Sendable {
     package var since: Timestamp
     /// What the server said.
     package var failure: RefreshFailure
-    /// The end of the last attempt; nil if it is not known, and `since` stands for it.
+    /// When the last attempt ended; nil if unknown, and then `since` is used.
     package var attemptedAt: Moment?
-    /// The part of the wait for the next attempt that nothing may shorten (`Retry-After`).
+    /// The part of the wait before the next attempt that nothing may shorten (`Retry-After`).
     package var leastDelay: Duration
 
     package init(
@@ -125,7 +130,7 @@ package struct InteractionRequired: Hashable, Sendable {
         self.leastDelay = leastDelay
     }
 
-    /// How long it is until the account is tried by itself; nil if it is not.
+    /// How long until the daemon tries the account by itself; nil if it does not.
     func timeToAttempt(at now: Moment) -> Duration? {
         switch reason {
         case .rejectedWithoutReason: remaining(of: BackOffRule.hopefulInterval, at: now)
@@ -133,7 +138,7 @@ package struct InteractionRequired: Hashable, Sendable {
         }
     }
 
-    /// How long it is until a caller's need may have it tried; nil if it may not.
+    /// How long until a caller may cause an attempt; nil if callers may not.
     func timeToCallersAttempt(at now: Moment) -> Duration? {
         switch reason {
         case .rejectedWithoutReason: remaining(of: BackOffRule.callersHopefulInterval, at: now)
@@ -142,7 +147,7 @@ package struct InteractionRequired: Hashable, Sendable {
         }
     }
 
-    /// How far ahead its deadline can have been put; nil if it has none.
+    /// How far ahead the deadline can be at most; nil if there is no deadline.
     package var longestWait: Duration? {
         switch reason {
         case .rejectedWithoutReason: max(BackOffRule.hopefulInterval, leastDelay).scaled(by: 1.1)
@@ -150,7 +155,8 @@ package struct InteractionRequired: Hashable, Sendable {
         }
     }
 
-    /// What is left of `interval` since the last attempt; zero if that lies in the future of a clock that was set back.
+    /// What is left of `interval` since the last attempt; zero if the last attempt is in the future because a clock was
+    /// set back.
     func remaining(of interval: Duration, at now: Moment) -> Duration {
         let interval = max(interval, leastDelay)
         guard let attemptedAt else { return max(interval - max(now.wall - since, .zero), .zero) }
@@ -158,24 +164,26 @@ package struct InteractionRequired: Hashable, Sendable {
     }
 }
 
-/// The reasons for interaction; the raw values are those of the wire.
+/// The reasons for interaction. The raw values are used on the wire.
 package enum InteractionReason: String, Hashable, Sendable, CaseIterable {
     /// The server says that the grant has ended: revoked, expired, or already spent.
     case grantEnded
-    /// The server has refused again and again without a reason that is about the grant. Never final: the account is tried on.
+    /// The server has repeated a refusal that gives no reason but is about the grant. This is never final: the daemon
+    /// goes on trying.
     case rejectedWithoutReason
-    /// An answer was lost, and the server no longer takes the refresh token: it had probably been rotated (RFC 9700 §4.14.2).
+    /// An answer was lost, and the server no longer accepts the refresh token. It had probably been rotated (RFC 9700
+    /// §4.14.2).
     case outcomeUnknown
-    /// The server wants the user: sign-in, consent, a second factor.
+    /// The server requires the user: sign-in, consent or a second factor.
     case userRequired
-    /// The access token has ended or was refused, and the server gave no refresh token with it.
+    /// The access token has expired or was refused, and there is no refresh token.
     case noRefreshToken
-    /// The account that this one's token is derived from needs a person.
+    /// The account that this account's token is derived from needs a person.
     case sourceAccount
 }
 
 extension InteractionReason {
-    /// Whether the refresh token may still work once the person has done what the server wants.
+    /// Whether the refresh token may still work after the person has done what the server wants.
     var leavesGrant: Bool {
         switch self {
         case .rejectedWithoutReason, .userRequired: true

@@ -1,10 +1,10 @@
-/// Why a refresh gave no tokens: one class, which decides what happens next, and what is known about the cause.
+/// Why a refresh failed: a class, which decides what happens next, and what is known about the cause.
 ///
-/// An `Error` so that it can be the failure side of a `Result`; it is never thrown.
+/// It is an `Error` so that it can be the failure of a `Result`. It is never thrown.
 package struct RefreshFailure: Error, Hashable, Sendable {
     package var failureClass: FailureClass
     package var detail: FailureDetail
-    /// What the server asked for in `Retry-After` (RFC 9110 §10.2.3); nil if it asked for nothing. Never negative.
+    /// The wait from the server's `Retry-After` (RFC 9110 §10.2.3); nil if there was none. Never negative.
     package var retryAfter: Duration?
 
     package init(_ failureClass: FailureClass, detail: FailureDetail, retryAfter: Duration? = nil) {
@@ -13,48 +13,53 @@ package struct RefreshFailure: Error, Hashable, Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// The server gave an access token that is bound to no key, and the account takes none such.
+    /// The server issued an access token without a key binding, and the account requires one.
     package static func unboundToken(correlationID: String? = nil) -> RefreshFailure {
         let detail = FailureDetail(
             summary: "the server gave an access token that is not bound to the account's key",
-            // RFC 6749 §5.1: an answer with tokens has no other.
+            // RFC 6749 §5.1: an answer with tokens has no other status.
             httpStatus: 200,
             correlationID: correlationID
         )
         return RefreshFailure(.misconfigured, detail: detail)
     }
 
-    /// Whether the server wants fewer requests: 429 (RFC 6585 §4), or unavailability with a time to come back (RFC 9110 §10.2.3).
+    /// Whether the server wants fewer requests: 429 (RFC 6585 §4), or an unavailable server that states when to come
+    /// back (RFC 9110 §10.2.3).
     package var isThrottled: Bool {
         detail.httpStatus == 429 || failureClass == .unavailable && retryAfter != nil
     }
 }
 
-/// What a failure means for the grant. Only the last four can end in *interaction required*: only the authorization server
-/// can sign a user out.
+/// What a failure means for the grant.
+///
+/// Only the last four can lead to *interaction required*, because only the authorization server can sign a user out.
 package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     /// The request never reached the authorization server (no route, DNS, refused connection, TLS not finished).
     case unreachable
-    /// The request may have reached the server, its answer did not reach us, or said that the server failed (5xx): the refresh token may
-    /// have been spent.
+    /// The request may have reached the server, but no answer arrived, or the answer was a server error (5xx). The
+    /// refresh token may have been spent.
     case unanswered
-    /// The server, or something on the way to it, answered that it cannot serve now (429, captive portal, junk).
+    /// The server, or something in front of it, answered that it cannot serve now (429, captive portal, junk).
     case unavailable
-    /// The server refuses how we ask (`invalid_client`): asking a person to sign in would not help.
+    /// The server refuses the way we ask (`invalid_client`). Signing in would not help.
     case misconfigured
-    /// The server's certificate is not trusted, so nothing was sent. A person mends that, or signs in at a captive portal.
+    /// The server's certificate is not trusted, so nothing was sent. A person corrects that, or signs in to a captive
+    /// portal.
     case untrusted
-    /// The authorization server refused, and gave no reason that is about the grant: believed when it says the same three times in ten
-    /// minutes, and not for good.
+    /// The authorization server refused without a reason that is about the grant. The daemon believes it after three
+    /// equal refusals in ten minutes, and still tries again later.
     case rejected
-    /// Something in front of the authorization server seems to have refused: believed like `rejected`, but after a day.
+    /// Something in front of the authorization server seems to have refused. The daemon believes it like `rejected`,
+    /// but only after a day.
     case refusedByGateway
-    /// The authorization server says that the grant has ended (`invalid_grant` or the provider's word for it).
+    /// The authorization server says that the grant has ended (`invalid_grant` or the provider's equivalent).
     case grantEnded
-    /// The authorization server wants the user (`interaction_required`, `login_required`, `consent_required`, step-up).
+    /// The authorization server requires the user (`interaction_required`, `login_required`, `consent_required`,
+    /// step-up).
     case userRequired
 
-    /// Whether it is what a server says of a person's grant.
+    /// Whether this is a statement of the server about a person's grant.
     package var isAboutGrant: Bool {
         switch self {
         case .rejected, .refusedByGateway, .grantEnded, .userRequired: true
@@ -62,7 +67,7 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether a person has to mend something that no sign-in mends: shown as *misconfigured*.
+    /// Whether a person has to correct something that a sign-in does not correct. It is shown as *misconfigured*.
     package var isMisconfiguration: Bool {
         switch self {
         case .misconfigured, .untrusted: true
@@ -72,9 +77,9 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
 }
 
 extension RefreshFailure {
-    /// What tells this refusal from another: the same words again are the same refusal.
+    /// The text by which equal refusals are recognized.
     ///
-    /// Without the description, in which servers put the time and the number of the request.
+    /// It leaves out the description, in which servers put the time and the number of the request.
     var refusalText: String {
         let detail = detail
         return [
@@ -84,9 +89,9 @@ extension RefreshFailure {
     }
 }
 
-/// What is known about a failure, for people and programs to read; holds no secret.
+/// What is known about a failure, for people and programs. It contains no secret.
 package struct FailureDetail: Hashable, Sendable {
-    /// One constant, lower-case sentence that says what failed: "the server could not be reached".
+    /// A constant phrase in lower case that says what failed, such as "the server could not be reached".
     package var summary: String
     /// The HTTP status, if there was an answer.
     package var httpStatus: Int?
@@ -94,19 +99,19 @@ package struct FailureDetail: Hashable, Sendable {
     package var oauthError: String?
     /// `error_description`, cut to 200 characters, control characters removed.
     package var oauthErrorDescription: String?
-    /// The provider's finer code beside `error`: Entra's `suberror`, Google's `error_subtype`.
+    /// The provider's more specific code besides `error`: Entra's `suberror`, Google's `error_subtype`.
     package var subError: String?
     /// A provider's own number or word: `AADSTS70043`.
     package var providerCode: String?
-    /// Identifies the attempt in our journal and, where the provider takes it, in the provider's.
+    /// Identifies the attempt in our journal, and in the provider's logs if the provider accepts it.
     package var correlationID: String?
-    /// The other account that is at fault: one whose token this one's is derived from. Nil if none is.
+    /// The account that caused the failure, because this account's token is derived from its token; nil if none did.
     package var source: AccountName?
-    /// What this client found wrong by itself, where something particular helps; nil elsewhere. It is not stored.
+    /// A specific problem that this client found itself; nil if there is none. It is not stored.
     package var finding: Finding?
 
     package enum Finding: Hashable, Sendable {
-        /// The server has no device authorization endpoint (RFC 8628 §3.1), or does not publish it.
+        /// The server has no device authorization endpoint (RFC 8628 §3.1), or does not publish one.
         case noDeviceEndpoint
         /// The ID token is missing or wrong.
         case badIDToken
@@ -135,11 +140,11 @@ package struct FailureDetail: Hashable, Sendable {
     }
 }
 
-/// Makes what a server wrote fit for journals and terminals.
+/// Makes text from a server safe for journals and terminals.
 package enum FailureText {
-    /// Longest text kept, in characters.
+    /// The longest text that is kept, in characters.
     package static let limit = 200
-    /// Only so much of a server's text is looked at.
+    /// How much of a server's text is read, in bytes.
     private static let readLimit = 8192
 
     /// `text` without control characters and without `secrets`, cut to `limit` characters; nil if nothing is left.
@@ -147,7 +152,7 @@ package enum FailureText {
         guard let text else { return nil }
         var bytes = Array(text.utf8.prefix(readLimit))
         for secret in secrets { hide(secret, in: &bytes) }
-        // Direction overrides and other invisible characters could make a journal line read as something else.
+        // Direction overrides and other invisible characters could change how a journal line reads.
         let shown = String(decoding: bytes, as: UTF8.self).unicodeScalars.map { scalar -> Character in
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: " "
@@ -159,9 +164,9 @@ package enum FailureText {
         return line.isEmpty ? nil : String(line.prefix(limit))
     }
 
-    /// Replaces each place where `secret` stands in `bytes`.
+    /// Replaces each occurrence of `secret` in `bytes`.
     ///
-    /// Windows of the text are compared as secrets, so that looking for a token does not open it.
+    /// It compares windows of the text as secrets, so that it need not reveal the token.
     private static func hide(_ secret: Secret, in bytes: inout [UInt8]) {
         guard !secret.isEmpty, secret.count <= bytes.count else { return }
         var start = 0

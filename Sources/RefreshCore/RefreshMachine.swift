@@ -1,7 +1,7 @@
-/// Decides what happens to one account: (state, event, now) to (state, effects), and nothing else.
+/// Decides what happens to one account: it maps (state, event, now) to (state, effects), and does nothing else.
 ///
-/// It reads no clock, draws no random number and sees no token. Whoever runs it commits the state before acting on the effects;
-/// see `Effect`.
+/// It reads no clock, draws no random number and sees no token. The caller commits the state before it acts on the
+/// effects; see `Effect`.
 package struct RefreshMachine: Sendable {
     package private(set) var state: RefreshState
     package let policy: RefreshPolicy
@@ -11,10 +11,10 @@ package struct RefreshMachine: Sendable {
         self.policy = policy
     }
 
-    /// Takes note of `event` and says what has to be done.
+    /// Applies `event` to the state and returns what has to be done.
     ///
     /// - Parameters:
-    ///   - jitter: 0..<1, drawn anew for each call.
+    ///   - jitter: 0..<1, drawn again for each call.
     /// - Returns: the effects in their order; empty if the event changes nothing.
     package mutating func handle(_ event: Event, at now: Moment, jitter: Double) -> [Effect] {
         var step = RefreshStep(state: state, policy: policy, now: now, jitter: jitter)
@@ -34,7 +34,7 @@ package struct RefreshMachine: Sendable {
         case .targetNeeded(let target):
             return TargetRule.targetNeeded(&step, target)
         case .refreshRequested:
-            // What a person asks for is told anew, whatever was told before.
+            // A person who asks gets a new report, even if the same was reported before.
             let lease = Lease(generation: step.state.generation, startedAt: step.now)
             return step.mayBeginForPerson ? step.begin(lease) : SignInRule.accessEnded(&step) ?? []
         case .accessTokenRejected:
@@ -112,7 +112,7 @@ package struct RefreshMachine: Sendable {
         }
     }
 
-    /// The effects of telling that the grant's end is near; nil if there is nothing to tell.
+    /// The effects of announcing that the grant ends soon; nil if there is nothing to announce.
     private static func announceEnd(_ step: inout RefreshStep) -> [Effect]? {
         let now = step.now
         let isNews = { (times: RefreshTokenTimes) in times.isExpiring(at: now) && !times.isEndAnnounced }
@@ -139,7 +139,7 @@ package struct RefreshMachine: Sendable {
     }
 
     private static func accountUpdated(_ step: inout RefreshStep) -> [Effect] {
-        // The way we ask has changed: nothing is known of it any more.
+        // The settings have changed, so we no longer know whether our requests are right.
         step.state.hasWorked = false
         step.state.isRotating = nil
         keepSignOut(&step)
@@ -154,7 +154,7 @@ package struct RefreshMachine: Sendable {
                     leadTime: step.policy.leadTime,
                     jitter: step.jitter
                 )
-                // What the client asks for itself may be another thing now, and costs nothing to ask for.
+                // The settings may ask for another token now, and a service account can ask at no cost.
                 if step.policy.isServiceAccount { step.state.accessToken?.refreshAfter = RefreshRule.shortestInterval }
             }
             step.state.deadline = step.scheduledDeadline
@@ -166,7 +166,9 @@ package struct RefreshMachine: Sendable {
 }
 
 extension RefreshMachine {
-    /// The owner may have said another length of time, which counts from the same sign-in; one that was not counted begins now.
+    /// Applies a changed `forgetAfter`.
+    ///
+    /// It counts from the same sign-in. If the sign-out was not counted before, it counts from now.
     private static func keepSignOut(_ step: inout RefreshStep) {
         guard step.state.phase != .signedOut else { return }
         let known = step.state.signOut
@@ -175,16 +177,16 @@ extension RefreshMachine {
     }
 }
 
-/// What becomes of an account whose token is derived from another account's (RFC 8693).
+/// Rules for an account whose token is derived from another account's (RFC 8693).
 private enum SourceRule {
-    /// Nothing was sent, so nothing is known; the request is due at once.
+    /// Nothing was sent, so nothing has changed; the request is due at once.
     static func leaseReturned(_ step: inout RefreshStep, for generation: Generation) -> [Effect] {
         guard case .refreshing(let lease) = step.state.phase, lease.generation == generation else { return [] }
         step.state.phase = .scheduled
         return step.rearm(at: step.now.wall)
     }
 
-    /// No retry helps before a person has signed in to the other account.
+    /// Waits for a person: until somebody signs in to the other account, no retry helps.
     static func sourceLacking(
         _ step: inout RefreshStep,
         for generation: Generation,

@@ -1,25 +1,30 @@
 /// When a fresh access token should be refreshed.
 package enum RefreshRule {
-    /// What a token is taken to live if the server does not say (RFC 6749 §5.1 leaves it to its documentation): an hour is what
-    /// most servers use, and a token that dies earlier is reported by its user.
+    /// The lifetime that we assume if the server states none (RFC 6749 §5.1 leaves it to the server's documentation).
+    ///
+    /// Most servers use an hour. If the token expires earlier, the program that uses it reports that.
     package static let assumedLifetime = Duration.seconds(3600)
 
-    /// What a token is taken to live if the server says neither when it ends nor how to get another: servers that issue such tokens
-    /// (GitHub's classic apps, Slack's without rotation, Notion) mean them to last until they are revoked. Ten years stand for that.
+    /// The lifetime that we assume if the server states none and the token cannot be refreshed.
+    ///
+    /// Servers that issue such tokens (GitHub's classic apps, Slack without rotation, Notion) mean them to last until
+    /// they are revoked. Ten years stand for that.
     package static let endlessLifetime = Duration.seconds(10 * 31_557_600)
 
-    /// Below this an access token is short-lived, and refreshed at half of its life: the two minutes that longer ones keep in
-    /// reserve would be most of it.
+    /// An access token with a shorter lifetime counts as short-lived, and is refreshed at half of its lifetime. The
+    /// reserve of two minutes would be most of it.
     static let shortLifetime = Duration.seconds(240)
 
-    /// No account asks more often than this, whatever its server says: a margin longer than the lifetime makes other clients spin.
+    /// The shortest time between requests of an account, whatever its server says. Other clients loop if their margin
+    /// exceeds the lifetime.
     package static let shortestInterval = Duration.seconds(1)
 
     /// The time from issue to refresh.
     ///
-    /// In this order: the owner's `leadTime`, the server's `refresh_in`, 2/3 of the lifetime (half for short-lived tokens); then
-    /// ±10 % jitter, so that accounts drift apart; never later than `lifetime − max(120 s, 10 %)`, or than `lifetime − 10 %` where
-    /// the owner or a short life has the two minutes shortened.
+    /// It is the first of these that exists: the owner's `leadTime`; the server's `refresh_in`; 2/3 of the lifetime
+    /// (half for short-lived tokens). Jitter of ±10 % then spreads the accounts. The result is never later than
+    /// `lifetime − max(120 s, 10 %)`, or `lifetime − 10 %` if the owner's lead time or a short lifetime replaces the
+    /// two minutes.
     ///
     /// | lifetime | without jitter | range | latest |
     /// |---|---|---|---|
@@ -40,38 +45,40 @@ package enum RefreshRule {
         let isShort = lifetime < shortLifetime
         let wish: Duration
         if let leadTime {
-            // A lead longer than half the lifetime would refresh for ever: half is the most that can be meant.
+            // A lead time longer than half the lifetime would refresh forever, so half is the most that we accept.
             wish = max(lifetime - leadTime, lifetime.scaled(by: 0.5))
         } else if let refreshIn, refreshIn > .zero, refreshIn < lifetime {
             wish = refreshIn
         } else {
             wish = lifetime.scaled(by: isShort ? 0.5 : 2.0 / 3.0)
         }
-        // An owner's shorter lead time replaces the two minutes, but not the tenth: in it callers already wait for a newer token.
+        // An owner's shorter lead time replaces the two minutes but not the tenth: in the last tenth, callers already
+        // wait for a newer token.
         let latest = lifetime - (leadTime == nil ? reserve(lifetime: lifetime) : lifetime.scaled(by: 0.1))
-        // Cut before it is spread, or all tokens whose wish lies past the latest time would be refreshed together.
+        // Limit first and spread then. Otherwise all tokens beyond the limit would be refreshed together.
         let spread = min(wish, latest).scaled(by: 0.9 + 0.2 * jitter)
         return max(min(spread, latest), shortestInterval)
     }
 
-    /// The part at the end of an access token's life in which a refresh is late.
+    /// The part at the end of an access token's lifetime in which a refresh is late.
     static func reserve(lifetime: Duration) -> Duration {
         let tenth = lifetime.scaled(by: 0.1)
         return lifetime < shortLifetime ? tenth : max(.seconds(120), tenth)
     }
 }
 
-/// What an account's owner or provider profile says about when to refresh; nil leaves it to the rule.
+/// What the owner or the provider profile says about when to refresh; nil leaves it to the rule.
 package struct RefreshPolicy: Hashable, Sendable {
-    /// Refresh this long before the access token ends, instead of at 2/3 of its lifetime.
+    /// Refresh this long before the access token expires, instead of at 2/3 of its lifetime.
     package var leadTime: Duration?
-    /// How long the server still takes a refresh token after it was rotated; nil if unknown (taken as none).
+    /// How long the server accepts a refresh token after it was rotated; nil if unknown (treated as zero).
     package var rotationGrace: Duration?
-    /// How long a refresh token lives, for servers that do not say it in their answers; nil if unknown.
+    /// The lifetime of a refresh token at servers that do not state it in their answers; nil if unknown.
     package var refreshTokenLifetime: Duration?
-    /// Whether that is counted from the sign-in, whatever is done meanwhile; otherwise each use starts it again.
+    /// Whether that lifetime counts from the sign-in. Otherwise each use restarts it.
     package var isRefreshTokenLifetimeAbsolute: Bool
-    /// Whether the client obtains tokens for itself (`ServiceGrant`): nothing is spent by that, and no person could help.
+    /// Whether the client gets tokens in its own name (`ServiceGrant`). Then no refresh token is spent, and no person
+    /// can help.
     package var isServiceAccount: Bool
     /// How long after a sign-in the account signs out by itself; nil if it stays signed in.
     package var forgetAfter: Duration?
@@ -93,7 +100,7 @@ package struct RefreshPolicy: Hashable, Sendable {
     }
 }
 
-/// How long to wait after a refresh that failed.
+/// How long to wait after a failed refresh.
 ///
 /// | failures in a row | transient | misconfigured |
 /// |---|---|---|
@@ -103,41 +110,46 @@ package struct RefreshPolicy: Hashable, Sendable {
 /// | 8 | 2 min 8 s … 4 min 16 s | 30 min … 1 h |
 /// | 9 and more | 2 min 30 s … 5 min | 30 min … 1 h |
 ///
-/// A 429 that names no time (RFC 6585 §4) waits like a transient failure, at least two seconds, and callers do not shorten that.
+/// A 429 that states no time (RFC 6585 §4) waits like a transient failure, but at least two seconds, and callers cannot
+/// shorten that.
 package enum BackOffRule {
-    /// Five minutes is what an outage may cost a user after it has ended.
+    /// How long an outage may still affect a user after it has ended.
     package static let longestTransient = Duration.seconds(300)
-    /// What is misconfigured is mended by a person, who then asks for a refresh; an hour is for servers that mend themselves.
+    /// A person corrects a misconfiguration and then asks for a refresh. The hourly retry is for servers that recover
+    /// by themselves.
     package static let longestMisconfigured = Duration.seconds(3600)
-    /// A `Retry-After` beyond an hour is a mistake more often than a wish; MSAL stops at the same figure.
+    /// A `Retry-After` beyond an hour is more often a mistake than a wish. MSAL uses the same limit.
     package static let longestRetryAfter = Duration.seconds(3600)
-    /// The pause before a refusal is believed: long enough for a server to finish its restart, short enough for a grace period.
+    /// The pause before a refusal is believed. It is long enough for a server to restart, and short enough for a grace
+    /// period.
     static let confirmation = Duration.seconds(30)
-    /// Less would ask the same question twice of the same moment.
+    /// The shortest such pause. A shorter one would only get the same answer again.
     static let shortestConfirmation = Duration.milliseconds(250)
-    /// What a waiting caller may shorten a back-off to; without it a script in a loop would hammer a server that is down.
+    /// A waiting caller may shorten a back-off to this. Without a minimum, a script in a loop would flood a server that
+    /// is down.
     package static let callerInterval = Duration.seconds(2)
 
-    /// How often the same refusal without a reason has to be given before it is believed.
+    /// How many equal refusals without a reason are needed before they are believed.
     static let refusalsToBelieve = 3
-    /// How often an account is tried that needs a person only because the server gave no reason.
+    /// How often the daemon tries an account that needs a person only because the server gave no reason.
     static let hopefulInterval = Duration.seconds(3600)
-    /// How often callers may have an account tried that needs a person because the server gave no reason.
+    /// How often callers may cause an attempt for an account that needs a person because the server gave no reason.
     static let callersHopefulInterval = Duration.seconds(300)
-    /// How often callers may have an account tried whose grant has ended: some servers say so when they do not mean it, and the next
-    /// answer is the only one that can take it back.
+    /// How often callers may cause an attempt for an account whose grant has ended. Some servers say so by mistake, and
+    /// only their next answer can correct it.
     static let callersLastInterval = Duration.seconds(3600)
 
-    /// For how long the same refusal without a reason has to be given before it is believed.
+    /// How long equal refusals without a reason must go on before they are believed.
     ///
-    /// Ten minutes outlast a restart and a bad deployment; a firewall's block lasts for hours.
+    /// Ten minutes outlast a restart and a bad deployment. A firewall's block lasts for hours.
     static func disbelief(of failureClass: FailureClass) -> Duration {
         failureClass == .refusedByGateway ? .seconds(86_400) : .seconds(600)
     }
 
-    /// How long callers who ask for a token target again are told what the server said of it, without asking it anew.
+    /// How long callers who ask for the same token target get the server's last refusal again, without a new request.
     ///
-    /// What was refused stays refused until a person changes something, who then forces it; a minute is what a script in a loop costs.
+    /// A refusal stays until a person changes something and then forces a request. A minute limits what a script in a
+    /// loop costs.
     package static func targetRefusal(after failure: RefreshFailure) -> Duration {
         switch failure.failureClass {
         case .unreachable, .unanswered, .unavailable, .untrusted: callerInterval
@@ -145,33 +157,33 @@ package enum BackOffRule {
         }
     }
 
-    /// The wait after `failures` (1 or more) transient failures in a row; half of it is drawn by `jitter` (0..<1).
+    /// The wait after `failures` (1 or more) transient failures in a row. Half of it is random, by `jitter` (0..<1).
     static func transient(failures: Int, jitter: Double) -> Duration {
         doubled(.seconds(2), failures: failures, longest: longestTransient).scaled(by: 0.5 + 0.5 * jitter)
     }
 
-    /// The wait after `failures` (1 or more) refusals that only a person can mend.
+    /// The wait after `failures` (1 or more) refusals that only a person can correct.
     static func misconfigured(failures: Int, jitter: Double) -> Duration {
         doubled(.seconds(300), failures: failures, longest: longestMisconfigured).scaled(by: 0.5 + 0.5 * jitter)
     }
 
-    /// The server's wish, capped, with up to 10 % on top so that its clients do not return together.
+    /// The server's wish, limited, plus up to 10 % so that its clients do not return together.
     static func retryAfter(_ wish: Duration, jitter: Double) -> Duration {
         min(wish, longestRetryAfter).scaled(by: 1 + 0.1 * jitter)
     }
 
     /// The pause before asking again whether a refusal is meant.
     ///
-    /// At most a twentieth of `lifetime`, the access token's: no more than what the jitter of a refresh moves it, so that a
-    /// revocation is told within one refresh period whatever the token's life; from ten minutes on, which is all that real
-    /// servers issue, the whole pause. And within the time for which the server still takes a rotated token, if that is known.
+    /// It is at most a twentieth of the access token's `lifetime`, no more than the jitter of a refresh, so that a
+    /// revocation is reported within one refresh period. With ten minutes or more, as all real servers use, it is the
+    /// whole pause. It also stays within the time for which the server accepts a rotated token, if that is known.
     static func confirmation(lifetime: Duration?, grace: Duration? = nil) -> Duration {
         let longest = [lifetime?.scaled(by: 0.05), grace?.scaled(by: 0.5)].compactMap(\.self).min() ?? confirmation
         return max(min(confirmation, longest), shortestConfirmation)
     }
 
     private static func doubled(_ first: Duration, failures: Int, longest: Duration) -> Duration {
-        // 2¹⁶ times the first wait is past either cap.
+        // 2¹⁶ times the first wait exceeds both limits.
         min(first.scaled(by: Double(1 << min(max(failures - 1, 0), 16))), longest)
     }
 }

@@ -1,40 +1,47 @@
-/// All that the machine knows about one account's grant: what the store keeps of it, but for the tokens themselves.
+/// All that the machine knows about one account's grant. The store keeps this together with the tokens.
 package struct RefreshState: Hashable, Sendable {
-    /// Which refresh token is current.
+    /// The generation of the current refresh token.
     package var generation: Generation
     package var phase: Phase
-    /// When the machine wants to be asked again, by the wall clock; nil if only an event can change anything.
+    /// When the machine wants the next `deadlineReached` event, by the wall clock; nil if it waits only for other
+    /// events.
     package var deadline: Timestamp?
-    /// The access token that is held; nil if there is none.
+    /// The times of the access token; nil if there is none.
     package var accessToken: AccessTokenTimes?
-    /// What is known about the refresh token's end; nil if nothing.
+    /// What is known about when the refresh token expires; nil if nothing is known.
     package var refreshToken: RefreshTokenTimes?
     /// The refresh token before the current one, kept until the current one has been used.
     package var previous: PreviousRefreshToken?
-    /// Whether an exchange of this generation ended without an answer, so that the server may have rotated it away.
+    /// Whether a request with this generation ended without an answer, so that the server may have rotated the token.
     package var isOutcomeUnknown: Bool
     /// Failures in a row; 0 after a success.
     package var failures: Int
-    /// How often in a row the server has refused this generation in the same way without being believed.
+    /// How many equal refusals of this generation came in a row that were not yet believed.
     package var refusals: Int
-    /// The refusal without a reason that `refusals` counts; nil if it counts another kind, or nothing.
+    /// The refusal without a reason that `refusals` counts; nil if `refusals` is zero or counts another kind.
     package var refusal: RepeatedRefusal?
-    /// Whether there is something to refresh with: a refresh token, or what a service account's client has. A grant without (GitHub's
-    /// classic apps, Slack's without rotation) lasts as long as its access token.
-    package var isRefreshable: Bool
-    /// Whether the server has ever answered this registration with tokens, be it to a refresh or to a sign-in: the way we ask is right, so
-    /// a refusal is about the grant. A change of the account's settings makes it false.
-    package var hasWorked: Bool
-    /// Whether the server replaces a refresh token that is used, as its answers to this account have shown; nil before the first answer.
+    /// Whether the account can refresh: it has a refresh token, or its client is a service account.
     ///
-    /// One answer with a new refresh token makes it true for good: some servers replace it only now and then. It is false only after
-    /// answers that all left the refresh token as it was. A change of the account's settings makes it nil: the account may be at
-    /// another server then.
+    /// A grant without a refresh token (GitHub's classic apps, Slack without rotation) lasts as long as its access
+    /// token.
+    package var isRefreshable: Bool
+    /// Whether the server has ever issued tokens to this registration, for a refresh or a sign-in.
+    ///
+    /// If so, the way we ask is right, and a refusal is about the grant. A change of the account's settings makes this
+    /// false.
+    package var hasWorked: Bool
+    /// Whether the server rotates the refresh token, as its answers to this account have shown; nil before the first
+    /// answer.
+    ///
+    /// One answer with a new refresh token makes it true for good, because some servers rotate only now and then. It is
+    /// false only if all answers left the refresh token as it was. A change of the account's settings makes it nil,
+    /// because the account may then use another server.
     package var isRotating: Bool?
-    /// When the account signs out by itself, counted from the sign-in (`RefreshPolicy.forgetAfter`); nil if it stays.
+    /// When the account signs out by itself, counted from the sign-in (`RefreshPolicy.forgetAfter`); nil if it stays
+    /// signed in.
     package var signOut: RefreshTokenTimes?
 
-    /// A grant that has not been used: generation 0, without tokens.
+    /// A grant that has not been used yet: generation 0, without tokens.
     package init(
         generation: Generation = Generation(0),
         phase: Phase = .signedOut,
@@ -67,12 +74,12 @@ package struct RefreshState: Hashable, Sendable {
         self.signOut = signOut
     }
 
-    /// A service account's before its first token, which is due at once.
+    /// The state of a service account before its first token, which is due at once.
     package static func service(at now: Moment) -> RefreshState {
         RefreshState(phase: .scheduled, deadline: now.wall)
     }
 
-    /// Whether the refresh token may still work: nothing less than a proved one takes its place.
+    /// Whether the refresh token may still work. Then only a refresh token that has proved to work may replace it.
     package var mayHoldGoodGrant: Bool {
         guard isRefreshable else { return false }
         return switch phase {
@@ -82,7 +89,7 @@ package struct RefreshState: Hashable, Sendable {
         }
     }
 
-    /// What a person is wanted for, also while it is tried whether that can be taken back; nil if nobody is.
+    /// Why a person is needed, also during an attempt that shows whether that is still so; nil if nobody is needed.
     package var interaction: InteractionRequired? {
         switch phase {
         case .interactionRequired(let interaction): interaction
@@ -98,11 +105,11 @@ package struct RefreshState: Hashable, Sendable {
     }
 }
 
-/// A refusal without a reason that is about the grant.
+/// A refusal that gives no reason but is about the grant.
 package struct RepeatedRefusal: Hashable, Sendable {
-    /// When it was given first.
+    /// When it came first.
     package var since: Moment
-    /// What tells it from another.
+    /// The text by which an equal refusal is recognized.
     package var text: String
 
     package init(since: Moment, text: String) {
@@ -122,26 +129,26 @@ package struct PreviousRefreshToken: Hashable, Sendable {
     }
 }
 
-/// The states that people are shown; the raw values are those of the wire and of `authctl status`.
+/// The states that people see. The raw values are used on the wire and by `authctl status`.
 package enum ShownState: String, Hashable, Sendable, CaseIterable {
-    /// The access token is valid, or will be with the first refresh, and all is well.
+    /// The access token is valid, or the first refresh will bring one. Nothing is wrong.
     case fresh
     /// A refresh is under way.
     case refreshing
-    /// A refresh failed and will be repeated; the access token may still be valid.
+    /// A refresh failed and will be repeated. The access token may still be valid.
     case retrying
     case interactionRequired = "interaction-required"
-    /// All is well, but the refresh token's end is final and near.
+    /// Nothing is wrong, but the refresh token expires soon, and no use extends it.
     case refreshTokenExpiring = "refresh-token-expiring"
     case signedOut = "signed-out"
-    /// The server refuses how we ask, or cannot be trusted.
+    /// The server refuses the way we ask, or its certificate is not trusted.
     case misconfigured
-    /// The grant was exported to be moved to another machine, and is not used here.
+    /// The grant was exported for a move to another machine, and is not used here.
     case parked
 }
 
 extension RefreshState {
-    /// What people are shown of this state at `now`.
+    /// The state that people see at `now`.
     package func shown(at now: Moment) -> ShownState {
         switch phase {
         case .signedOut: .signedOut
@@ -164,17 +171,17 @@ extension RefreshState {
 }
 
 extension RefreshState {
-    /// When the account signs out by itself, if that comes before the refresh token's end; nil if it does not.
+    /// When the account signs out by itself; nil if it does not, or if the refresh token expires earlier.
     package var firstSignOut: Timestamp? {
         guard let end = signOut?.expiresAt, refreshToken.map({ end <= $0.expiresAt }) ?? true else { return nil }
         return end
     }
 
-    /// The ends that are known of the grant: the server's, and the owner's.
+    /// The known ends of the grant: the server's and the owner's.
     var grantEnds: [RefreshTokenTimes] { [refreshToken, signOut].compactMap(\.self) }
 
-    /// Whether the grant is so new that its first refresh cannot be called late: no network, a full disk or a busy server may hold
-    /// it back for longer.
+    /// Whether the grant is so new that its first refresh is not late yet. Without a network, with a full disk or at a
+    /// busy server it can take longer.
     private func isFirstRefreshNear(at now: Moment) -> Bool {
         guard accessToken == nil, let deadline else { return false }
         return now.wall - deadline < .seconds(5)

@@ -1,12 +1,12 @@
-/// One event being decided: the account's state as it changes, and all that the decision may know beside it.
+/// The decision about one event: the account's state while it changes, and everything that the decision depends on.
 ///
-/// The rules (`AnswerRule`, `FailureRule`, `SignInRule`, `TargetRule`) take it through what has happened. Here is what they share: the
-/// questions they ask of a state, and the steps they all end in.
+/// The rules (`AnswerRule`, `FailureRule`, `SignInRule`, `TargetRule`) apply the event. This type has what they share:
+/// questions about a state, and the steps that end each rule.
 struct RefreshStep {
     var state: RefreshState
     let policy: RefreshPolicy
     let now: Moment
-    /// 0..<1.
+    /// The random part of waits, 0..<1.
     let jitter: Double
 
     // MARK: Questions
@@ -17,8 +17,10 @@ struct RefreshStep {
         return state.refreshToken?.timeToKeepAlive(at: now) == .zero
     }
 
-    /// A caller's need may end a back-off early, but not more often than every two seconds, and never a wait the server asked for. Where a
-    /// person is needed, it may have tried now and then whether the server still says so.
+    /// Whether a caller's need may start a request now.
+    ///
+    /// A caller may end a back-off early, but not more often than every two seconds, and never a wait that the server
+    /// asked for. If a person is needed, a caller may cause an attempt from time to time.
     var mayBeginForCaller: Bool {
         guard state.isRefreshable else { return false }
         return switch state.phase {
@@ -33,12 +35,13 @@ struct RefreshStep {
     }
 
     private func mayEndForCaller(_ backOff: BackOff) -> Bool {
-        // Without an access token there is nothing left that a second use of the refresh token could end early.
+        // Without a valid access token, a second use of the refresh token has nothing left to end early.
         let isFree = backOff.kind == .doubtful && !state.holdsAccessToken(for: .zero, at: now)
         return backOff.yieldsToCallers || isFree
     }
 
-    /// A person may also try what is misconfigured or needs interaction: something outside may have been mended.
+    /// Whether a person may start a request now. That is also allowed if the account is misconfigured or needs
+    /// interaction, because something outside may have changed.
     var mayBeginForPerson: Bool {
         guard state.isRefreshable else { return false }
         return switch state.phase {
@@ -49,15 +52,17 @@ struct RefreshStep {
             case .transient, .misconfigured, .doubtful: now.elapsed(since: backOff.failedAt) >= backOff.leastDelay
             case .serverAsked, .confirming: backOff.remaining(at: now) == .zero
             }
-        // A service account has nobody who signs in: this is how its owner has it go on after a sign-out.
+        // Nobody signs in to a service account, so its owner resumes it this way after a sign-out.
         case .signedOut: policy.isServiceAccount
         case .refreshing, .parked: false
         }
     }
 
-    /// The earliest of: refresh of the access token, use of the refresh token before it dies of idleness, announcement of its end.
+    /// The earliest of these: the refresh of the access token, a use of the refresh token before it expires from
+    /// idleness, the announcement of its end.
     ///
-    /// Counted from `now`: the wall clock may have been stepped since the tokens were issued. Without an access token it is `now`.
+    /// It counts from `now`, because the wall clock may have been stepped since the tokens were issued. Without an
+    /// access token it is `now`.
     var scheduledDeadline: Timestamp {
         guard let accessToken = state.accessToken else { return now.wall }
         guard state.isRefreshable else { return now.wall + accessToken.remaining(at: now) }
@@ -71,7 +76,7 @@ struct RefreshStep {
 
     /// What is left of a wait; zero once it is over.
     ///
-    /// What may have been spent is kept back by the tokens' own times: clocks that were stepped meanwhile count for those as ever.
+    /// A doubtful wait follows the tokens' times, so that stepped clocks are taken into account as they are elsewhere.
     func remaining(of backOff: BackOff) -> Duration {
         switch backOff.kind {
         case .doubtful: timeToResend
@@ -79,17 +84,17 @@ struct RefreshStep {
         }
     }
 
-    /// How long a refresh token that may have been spent is kept back.
+    /// How long to wait before a refresh token that may have been spent is sent again.
     ///
-    /// If it was spent, using it again can end the whole grant (RFC 9700 §4.14.2), and the access token in hand with it. So it is used
-    /// again as late as that token's end, and the refresh token's own, allow.
+    /// If it was spent, a second use can end the whole grant (RFC 9700 §4.14.2), and with it the current access token.
+    /// So it is sent again as late as possible before the access token and the refresh token expire.
     var timeToResend: Duration {
         guard let accessToken = state.accessToken else { return .zero }
         let wait = accessToken.timeToReserve(at: now)
         return min(wait, state.refreshToken?.timeToKeepAlive(at: now) ?? wait)
     }
 
-    // MARK: The sign-out that the owner has asked for
+    // MARK: The sign-out that the owner configured
 
     /// When an account whose person has signed in at `moment` signs out by itself.
     func signOutTimes(from moment: Moment) -> RefreshTokenTimes? {
@@ -98,11 +103,12 @@ struct RefreshStep {
 
     var isSignOutDue: Bool { state.signOut?.remaining(at: now) == .zero }
 
-    /// Has the account woken in time for its sign-out and for the word before.
+    /// Moves the deadline forward if the sign-out, or its announcement, comes earlier.
     mutating func includeSignOutInDeadline() {
         guard let signOut = state.signOut else { return }
         var wait = signOut.remaining(at: now)
-        // The word is given where all is well; elsewhere a person is called already, or the account is busy.
+        // The announcement comes only while nothing is wrong. Otherwise a person is already needed, or the account is
+        // busy.
         if case .scheduled = state.phase, !signOut.isEndAnnounced, let word = signOut.timeToAnnouncement(at: now) {
             wait = min(wait, word)
         }
@@ -110,9 +116,9 @@ struct RefreshStep {
         state.deadline = state.deadline.map { min($0, end) } ?? end
     }
 
-    // MARK: Steps that all rules take
+    // MARK: Steps that all rules share
 
-    /// A lease on the current refresh token that leaves a person called who is.
+    /// A lease on the current refresh token. If a person is needed, that stays so.
     var nextLease: Lease {
         Lease(generation: state.generation, startedAt: now, interaction: state.interaction)
     }
@@ -121,6 +127,8 @@ struct RefreshStep {
         begin(nextLease)
     }
 
+    /// Starts a request.
+    ///
     /// - Parameter target: what is asked for; nil for the account's default access token.
     mutating func begin(_ lease: Lease, for target: TokenTarget? = nil) -> [Effect] {
         state.phase = .refreshing(lease)
@@ -133,7 +141,7 @@ struct RefreshStep {
         return [.persist(.unchanged)]
     }
 
-    // MARK: Tokens that came
+    // MARK: Tokens from an answer
 
     func accessTokenTimes(of issuance: Issuance, sentAt: Moment) -> AccessTokenTimes {
         let lifetime = issuance.lifetime ?? RefreshRule.assumedLifetime
@@ -151,18 +159,19 @@ struct RefreshStep {
     }
 
     mutating func adoptRefreshToken(of issuance: Issuance, sentAt: Moment) {
-        // RFC 6749 §4.4.3: there should be none, and one that came nevertheless is not kept.
+        // RFC 6749 §4.4.3: the server should send no refresh token here. If it does, the token is not kept.
         guard !policy.isServiceAccount else { return }
         if let told = issuance.refreshTokenLifetime, told > .zero {
             state.refreshToken =
                 state.refreshToken?.renewed(lifetime: told, at: sentAt)
                 ?? RefreshTokenTimes(issuedAt: sentAt, lifetime: told)
         } else if policy.isRefreshTokenLifetimeAbsolute, let known = policy.refreshTokenLifetime {
-            // A rotated token inherits the end of the one before: only a sign-in, which leaves no times behind, starts a new life.
+            // A rotated token inherits the end of the previous one. Only a sign-in, which clears the times, starts a
+            // new lifetime.
             let kept = state.refreshToken.flatMap { $0.isExtendedByUse == true ? nil : $0.used(at: sentAt) }
             state.refreshToken = kept ?? RefreshTokenTimes(issuedAt: sentAt, lifetime: known, isExtendedByUse: false)
         } else if let known = policy.refreshTokenLifetime {
-            // A profile's figure is an idle time: each use starts it again.
+            // A lifetime from the profile is an idle time-out: each use restarts it.
             state.refreshToken = RefreshTokenTimes(issuedAt: sentAt, lifetime: known, isExtendedByUse: true)
         } else {
             state.refreshToken = issuance.isRotated ? nil : state.refreshToken?.used(at: sentAt)

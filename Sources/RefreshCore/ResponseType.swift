@@ -1,10 +1,11 @@
-/// What an authorization endpoint is asked for (OAuth 2.0 Multiple Response Type Encoding Practices §3, §5); the raw values are those of
-/// `response_type`.
+/// What a client asks an authorization endpoint for (OAuth 2.0 Multiple Response Type Encoding Practices §3, §5). The
+/// raw values are those of `response_type`.
 package enum ResponseType: String, Hashable, Sendable, CaseIterable {
     case code
-    /// The hybrid flow: both at once, and the ID token says which code came with it (OpenID Connect Core §3.3).
+    /// The hybrid flow: code and ID token at once. The ID token says which code belongs to it (OpenID Connect Core
+    /// §3.3).
     case codeAndIDToken = "code id_token"
-    /// The implicit flow: who signed in, and nothing that could be refreshed (OpenID Connect Core §3.2).
+    /// The implicit flow: it says who signed in, and gives nothing that could be refreshed (OpenID Connect Core §3.2).
     case idToken = "id_token"
 
     package var hasCode: Bool { self != .idToken }

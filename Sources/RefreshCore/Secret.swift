@@ -1,26 +1,27 @@
-/// Bytes that nobody may see by accident: they print as `<redacted>`, are not Codable, and are overwritten when freed.
+/// Bytes that must not be shown by accident: they print as `<redacted>`, are not Codable, and are overwritten when
+/// freed.
 ///
-/// `reveal()` is the only way out. It belongs in three places: the body of a request to the authorization server, a sealed row of
-/// the store, and the answer to an authorised peer.
+/// Only `reveal()` returns them. It belongs in three places: the body of a request to the authorization server, a
+/// sealed row of the store, and the answer to an authorized peer.
 package final class Secret: Sendable, Equatable {
     package let count: Int
-    // Where the bytes are: written once in init, freed in deinit and never changed in between, so any thread may read them.
-    // A number, because a pointer is not Sendable.
+    // The address of the bytes. They are written once in init, freed in deinit and never changed in between, so any
+    // thread may read them. It is a number because a pointer is not Sendable.
     private let address: UInt
 
     package init(_ bytes: some Collection<UInt8>) {
         count = bytes.count
-        // Straight into its place: a copy on the way would stay behind in freed memory.
+        // Write straight to the final place. A copy on the way would stay in freed memory.
         let place = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
         unsafe place.copyBytes(from: bytes)
         address = UInt(bitPattern: place.baseAddress)
     }
 
-    /// Bytes that are written straight into their place, so that nothing is left of them elsewhere.
+    /// Creates a secret whose bytes are written straight to their final place, so that no copy is left elsewhere.
     ///
     /// - Parameters:
-    ///   - capacity: how many bytes there may be.
-    ///   - fill: writes them, from the start, and returns how many they are.
+    ///   - capacity: the largest number of bytes.
+    ///   - fill: writes the bytes from the start, and returns their number.
     package init<Failure: Error>(
         capacity: Int,
         filledBy fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
@@ -54,7 +55,7 @@ package final class Secret: Sendable, Equatable {
         unsafe String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Gives `body` the bytes themselves, for sealing; they must not outlive the call.
+    /// Calls `body` with the bytes themselves, for sealing. They must not outlive the call.
     package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -65,7 +66,7 @@ package final class Secret: Sendable, Equatable {
         unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count)
     }
 
-    /// Compares in a time that depends on the lengths only.
+    /// Compares in a time that depends only on the lengths.
     package static func == (lhs: Secret, rhs: Secret) -> Bool {
         guard lhs.count == rhs.count else { return false }
         var difference: UInt8 = 0
@@ -83,14 +84,14 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// Overwrites every byte; not inlined, so that the compiler cannot see that nobody reads them again.
+    /// Overwrites every byte. It is not inlined, so that the compiler cannot see that nobody reads them again.
     @inline(never)
     fileprivate func eraseBytes() {
         unsafe initializeMemory(as: UInt8.self, repeating: 0)
     }
 }
 
-/// What the authorization server gave for renewing access (RFC 6749 §1.5).
+/// What the client sends to get new access tokens (RFC 6749 §1.5).
 package struct RefreshToken: Equatable, Sendable {
     package let secret: Secret
 
@@ -99,10 +100,10 @@ package struct RefreshToken: Equatable, Sendable {
     }
 }
 
-/// What a resource server takes (RFC 6749 §1.4).
+/// What a resource server accepts (RFC 6749 §1.4).
 package struct AccessToken: Equatable, Sendable {
     package let secret: Secret
-    /// `token_type` (RFC 6749 §7.1), as the server wrote it: the scheme of the `Authorization` header.
+    /// `token_type` (RFC 6749 §7.1) as the server wrote it; the scheme of the `Authorization` header.
     package let type: String
 
     package init(_ secret: Secret, type: String = "Bearer") {

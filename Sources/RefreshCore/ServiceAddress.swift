@@ -1,17 +1,20 @@
-/// The address of a service that takes tokens, as accounts name it and as tools ask for it.
+/// The address of a service that accepts tokens. Accounts name such addresses, and tools ask with them.
 ///
-/// An address covers another one if scheme, host and port are the same and its path is the other one's beginning, by whole segments.
+/// An address covers another one if scheme, host and port are equal and its path is a prefix of the other path, by
+/// whole segments.
 package struct ServiceAddress: Hashable, Sendable {
-    /// Scheme, host and port in their one spelling: `https://git.example.org`, `http://127.0.0.1:8080`.
+    /// Scheme, host and port in normalized form: `https://git.example.org`, `http://127.0.0.1:8080`.
     package let origin: String
-    /// As it was given: empty, or with a slash at its beginning.
+    /// The path as given: empty, or with a slash at the start.
     package let path: String
 
-    /// Segments of a path that are compared. No account names a deeper one.
+    /// How many segments of a path are compared. No account names a deeper path.
     package static let depthMax = 64
 
-    /// Nil if `url` is no address that a token may go to: `https`, or `http` on a loopback address, without a user, a query or a fragment,
-    /// and without segments that lead elsewhere.
+    /// Returns nil if a token may not be sent to `url`.
+    ///
+    /// The scheme must be `https`, or `http` on a loopback address. A user, a query, a fragment, and segments such as
+    /// `..` are not allowed.
     package init?(_ url: String) {
         guard (try? Issuer(url: url)) != nil, let colon = url.firstIndex(of: ":") else { return nil }
         let scheme = url[..<colon].lowercased()
@@ -26,7 +29,7 @@ package struct ServiceAddress: Hashable, Sendable {
 
     package var text: String { origin + path }
 
-    /// The addresses that cover this one, itself included, without a slash at their ends; the longest first.
+    /// The addresses that cover this one, including itself, without a slash at the end; the longest first.
     package var coverings: [String] {
         let segments = path.split(separator: "/", omittingEmptySubsequences: true).prefix(Self.depthMax)
         return (0...segments.count).reversed().map { count in
@@ -34,10 +37,10 @@ package struct ServiceAddress: Hashable, Sendable {
         }
     }
 
-    /// Host and port without a port that goes without saying; nil if the port is none.
+    /// Host and port, without the scheme's default port; nil if the port is invalid.
     private static func host(_ authority: String, scheme: String) -> String? {
         let standard = scheme == "https" ? 443 : 80
-        // The colons of an IPv6 address stand in its brackets.
+        // The colons of an IPv6 address are inside its brackets.
         guard let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else {
             return authority.isEmpty ? nil : authority
         }

@@ -1,10 +1,10 @@
-/// How a service account obtains its tokens, as often as it wants to and with nobody at a browser.
+/// How a service account gets its tokens, at any time and without a person at a browser.
 package enum ServiceGrant: Hashable, Sendable {
-    /// The client proves itself, and needs nothing more (RFC 6749 §4.4).
+    /// The client authenticates and needs nothing else (RFC 6749 §4.4).
     case clientCredentials
-    /// The client signs with its key whom the token is for (RFC 7523 §2.1).
+    /// The client signs an assertion that says whom the token is for (RFC 7523 §2.1).
     case jwtBearer(AssertionTerms)
-    /// A token of another account here is exchanged for one of this account's own (RFC 8693).
+    /// A token of another account is exchanged for a token of this account (RFC 8693).
     case tokenExchange(ExchangeTerms)
 
     /// The grant without its terms; the raw values are the registered names of `grant_type`.
@@ -22,7 +22,7 @@ package enum ServiceGrant: Hashable, Sendable {
         }
     }
 
-    /// Nil for a grant without an assertion.
+    /// The terms of the assertion; nil for a grant without one.
     package var assertion: AssertionTerms? {
         switch self {
         case .jwtBearer(let terms): terms
@@ -30,7 +30,7 @@ package enum ServiceGrant: Hashable, Sendable {
         }
     }
 
-    /// Nil for a grant that needs no other account.
+    /// The terms of the exchange; nil for a grant that needs no other account.
     package var exchange: ExchangeTerms? {
         get {
             switch self {
@@ -44,7 +44,8 @@ package enum ServiceGrant: Hashable, Sendable {
         }
     }
 
-    /// Takes over which accounts `other` is derived from, and on whose behalf: settings know accounts by their names only.
+    /// Takes over the source accounts of `other`, and the program that it acts for. Settings know accounts only by
+    /// name.
     package mutating func keepSources(of other: ServiceGrant?) {
         guard let kept = other?.exchange else { return }
         exchange?.subject.id = kept.subject.id
@@ -53,16 +54,16 @@ package enum ServiceGrant: Hashable, Sendable {
     }
 }
 
-/// What an assertion says beyond what its client's registration does (RFC 7523 §3).
+/// What an assertion says beyond the client's registration (RFC 7523 §3).
 package struct AssertionTerms: Hashable, Sendable {
-    /// `sub`: whom the token is for. Nil: the client itself.
+    /// `sub`: whom the token is for; nil for the client itself.
     package var subject: String?
-    /// `aud`: the server, as it calls itself. Nil: what the provider profile says, or the URL of the token endpoint.
+    /// `aud`: the server's name for itself; nil uses the provider profile's, or the URL of the token endpoint.
     package var audience: String?
-    /// From `iat` to `exp`. Nil: as short as clocks allow.
+    /// From `iat` to `exp`; nil uses the shortest time that clock differences allow.
     package var lifetime: Duration?
 
-    /// The shortest and the longest that is asked for: below, clocks that differ make it useless; Google takes no more than an hour.
+    /// The allowed range. A shorter lifetime fails if clocks differ, and Google accepts no more than an hour.
     package static let lifetimes = Duration.seconds(10)...Duration.seconds(3600)
 
     package init(subject: String? = nil, audience: String? = nil, lifetime: Duration? = nil) {
@@ -74,14 +75,14 @@ package struct AssertionTerms: Hashable, Sendable {
 
 /// What a derived account's token is exchanged for (RFC 8693 §2.1).
 package struct ExchangeTerms: Hashable, Sendable {
-    /// On whose behalf the token is.
+    /// The token of the party on whose behalf the new token is.
     package var subject: SourceToken
-    /// Who acts on that one's behalf; nil: the client itself.
+    /// The token of the party that acts for the subject; nil for the client itself.
     package var actor: SourceToken?
-    /// What kind of token is wanted; nil leaves it to the server.
+    /// The requested type of token; nil leaves the choice to the server.
     package var requestedType: TokenTypeIdentifier?
-    /// The program that set the account up or changed it last. The exchange is made on its behalf: a source's list of allowed callers
-    /// has to name it. Nil: nobody knows.
+    /// The program that created the account or changed it last; nil if unknown. The exchange is made on its behalf, so
+    /// the source's list of allowed callers must name it.
     package var deriver: SeenProgram?
 
     package init(subject: SourceToken, actor: SourceToken? = nil, requestedType: TokenTypeIdentifier? = nil) {
@@ -90,17 +91,18 @@ package struct ExchangeTerms: Hashable, Sendable {
         self.requestedType = requestedType
     }
 
-    /// The accounts that have to have tokens for it.
+    /// The accounts that must have tokens before the exchange.
     package var sources: [SourceToken] { [subject] + (actor.map { [$0] } ?? []) }
 }
 
-/// A token of an account that another account's token is derived from.
+/// A token of another account, from which this account's token is derived.
 package struct SourceToken: Hashable, Sendable {
-    /// Its name, which a renaming follows; the last one that it had if it was removed.
+    /// The name of the other account. It follows a renaming; after a removal it is the last name.
     package var account: AccountName
-    /// Which account it is. One that is added later under the same name is another. Nil: not looked up yet, or removed.
+    /// The number of the other account; nil if it has not been looked up yet, or was removed. An account added later
+    /// under the same name is a different one.
     package var id: AccountID?
-    /// Which of its tokens; a JWT is its access token, said to be one.
+    /// Which of its tokens is used. A JWT is the account's access token, declared as a JWT.
     package var type: TokenTypeIdentifier
 
     package init(account: AccountName, id: AccountID? = nil, type: TokenTypeIdentifier = .accessToken) {
@@ -110,7 +112,7 @@ package struct SourceToken: Hashable, Sendable {
     }
 }
 
-/// What kind of token is exchanged, or wanted (RFC 8693 §3); the raw values are the registered names.
+/// The type of a token in an exchange (RFC 8693 §3). The raw values are the registered names.
 package enum TokenTypeIdentifier: String, Hashable, Sendable, CaseIterable {
     case accessToken = "urn:ietf:params:oauth:token-type:access_token"
     case refreshToken = "urn:ietf:params:oauth:token-type:refresh_token"

@@ -1,10 +1,10 @@
-/// What a sign-in or an import brings, what a sign-out takes, and what becomes of a grant that has no refresh token.
+/// Decides what follows from a sign-in, an import and a sign-out, and what happens to a grant without a refresh token.
 enum SignInRule {
-    /// A grant from outside replaces everything; its first refresh, due at once, proves it.
+    /// An imported grant replaces everything. Its first refresh, due at once, shows whether it works.
     static func grantImported(_ step: inout RefreshStep, refreshTokenLifetime: Duration?) -> [Effect] {
         let (policy, now) = (step.policy, step.now)
         let lifetime = [refreshTokenLifetime, policy.refreshTokenLifetime].compactMap { $0 }.first { $0 > .zero }
-        // When the person signed in is not known; the end cannot be later than that of a sign-in now.
+        // We do not know when the person signed in, but the grant ends no later than if they signed in now.
         let isExtended: Bool? = policy.isRefreshTokenLifetimeAbsolute && refreshTokenLifetime == nil ? false : nil
         step.state = RefreshState(
             generation: step.state.generation.next,
@@ -18,7 +18,7 @@ enum SignInRule {
         return [.persist(.replace), .publish(.grantImported)]
     }
 
-    /// A sign-in replaces everything: its access token is the account's at once, and the user is no longer called.
+    /// A sign-in replaces everything. The account uses its access token at once, and no longer needs the person.
     static func grantObtained(
         _ step: inout RefreshStep,
         _ issuance: Issuance,
@@ -26,7 +26,7 @@ enum SignInRule {
         sentAt: Moment
     ) -> [Effect] {
         let sentAt = sentAt.asSeen(at: step.now)
-        // As with a refresh token that was rotated: nothing is known of it but what came with it.
+        // As with a rotated refresh token: only what came with it is known about it.
         var issuance = issuance
         issuance.isRotated = true
         if !hasRefreshToken, issuance.lifetime == nil {
@@ -36,7 +36,8 @@ enum SignInRule {
             generation: step.state.generation.next,
             phase: .scheduled,
             isRefreshable: hasRefreshToken,
-            // The code was taken by the same endpoint from the same client: some servers say `invalid_request` of a dead refresh token.
+            // The same endpoint has accepted the code from the same client. Some servers answer `invalid_request` for a
+            // dead refresh token.
             hasWorked: true,
             isRotating: step.state.isRotating,
             signOut: step.signOutTimes(from: sentAt)
@@ -51,8 +52,10 @@ enum SignInRule {
         return [.persist(.replace), .publish(.signedIn)]
     }
 
-    /// The refresh token that is held goes on being refreshed, if it may still work: what is known about it, good or bad, is not about the
-    /// new access token. Many servers give a refresh token only at the first sign-in, or with `prompt=consent`.
+    /// Uses the new access token, and goes on refreshing with the old refresh token if that may still work.
+    ///
+    /// What is known about the refresh token, good or bad, does not concern the new access token. Many servers send a
+    /// refresh token only at the first sign-in, or with `prompt=consent`.
     static func accessTokenObtained(
         _ step: inout RefreshStep,
         _ issuance: Issuance,
@@ -73,22 +76,25 @@ enum SignInRule {
         return [.persist(.store), .publish(.accessTokenObtained)]
     }
 
-    /// As after a sign-in; the server has taken the refresh token, too.
+    /// Like a sign-in. The server has accepted the refresh token, too.
     static func grantProved(_ step: inout RefreshStep, _ issuance: Issuance, sentAt: Moment) -> [Effect] {
         let waiting = grantObtained(&step, issuance, true, sentAt: sentAt).dropFirst(2)
         let told = waiting.isEmpty ? [Effect.publish(.tokenRefreshed)] : Array(waiting)
         return [.persist(.replace), .publish(.grantImported)] + told
     }
 
-    /// A new generation makes every answer that is still on its way a stale one.
+    /// Signs the account out.
     ///
-    /// - Parameter change: what others are told.
+    /// The new generation makes every answer that is still on its way a stale one.
+    ///
+    /// - Parameter change: what subscribers and the journal are told.
     static func signedOut(_ step: inout RefreshStep, as change: AccountChange = .signedOut) -> [Effect] {
         step.state = RefreshState(generation: step.state.generation.next)
         return [.persist(.erase), .publish(change)]
     }
 
-    /// A request that is under way has to end first: its answer may hold the refresh token that works elsewhere.
+    /// Parks the account. A request under way has to end first, because its answer may hold the refresh token that the
+    /// other machine needs.
     static func parked(_ step: inout RefreshStep) -> [Effect] {
         guard step.state.isRefreshable else { return [] }
         switch step.state.phase {
@@ -100,7 +106,7 @@ enum SignInRule {
         return [.persist(.unchanged), .publish(.parked)]
     }
 
-    /// The first refresh, due at once, tells whether the grant still works.
+    /// Resumes a parked account. The first refresh, due at once, shows whether the grant still works.
     static func unparked(_ step: inout RefreshStep) -> [Effect] {
         guard case .parked = step.state.phase else { return [] }
         step.state.phase = .scheduled
@@ -109,8 +115,8 @@ enum SignInRule {
         return [.persist(.unchanged), .publish(.unparked)]
     }
 
-    /// The effects of calling the user because a grant without a refresh token has no valid access token any more; nil if that is not
-    /// so.
+    /// The effects of calling the user because a grant without a refresh token has no valid access token left; nil if
+    /// that is not so.
     static func accessEnded(_ step: inout RefreshStep) -> [Effect]? {
         guard case .scheduled = step.state.phase, !step.state.isRefreshable,
             step.state.accessToken.map({ $0.remaining(at: step.now) == .zero }) ?? true
@@ -124,7 +130,9 @@ enum SignInRule {
 }
 
 extension RefreshFailure {
-    /// - Parameter purpose: what a refresh token would be needed for.
+    /// The failure of a grant without a refresh token.
+    ///
+    /// - Parameter purpose: what the refresh token would be needed for.
     static func withoutRefreshToken(_ purpose: String) -> RefreshFailure {
         RefreshFailure(
             .userRequired,

@@ -1,9 +1,10 @@
-/// What is particular about token targets: they spend the account's refresh token, and never decide about its grant.
+/// Rules for token targets. Their requests spend the account's refresh token, but never decide about its grant.
 enum TargetRule {
     /// A caller waits for a token of `target`.
     ///
-    /// The account's own exchange goes first where it is due or the last one failed: its refusal is about the grant, that of a target may
-    /// be about what was asked for. So a target is asked for only with a grant that has proved good and no outcome left open.
+    /// If the account's own refresh is due or failed last time, it goes first. A refusal of it is about the grant,
+    /// while a refusal of a target may be about what was asked for. So a target is requested only with a grant that has
+    /// worked, and only if no answer was lost.
     static func targetNeeded(_ step: inout RefreshStep, _ target: TokenTarget) -> [Effect] {
         guard step.state.isRefreshable || step.state.phase != .scheduled else {
             return [.publish(.targetFailed(target, .withoutRefreshToken("for another token")))]
@@ -14,14 +15,15 @@ enum TargetRule {
         return step.begin(lease, for: target)
     }
 
-    /// A resource server refused the token of `target`: it is erased, and replaced at once if that may be.
+    /// A resource server refused the token of `target`. The token is erased, and replaced at once if a request may
+    /// start.
     static func targetRejected(_ step: inout RefreshStep, _ target: TokenTarget) -> [Effect] {
         let asking = targetNeeded(&step, target)
         return [.persist(.eraseTarget(target))]
             + (asking.first == .persist(.unchanged) ? asking.dropFirst() : asking[...])
     }
 
-    /// The request for a token of `target` brought none.
+    /// The request for a token of `target` failed.
     static func targetFailed(
         _ step: inout RefreshStep,
         _ target: TokenTarget,
@@ -32,12 +34,12 @@ enum TargetRule {
         return failedBesideGrant(&step, told, for: generation, failure)
     }
 
-    /// A request for something else than the account's own token brought none.
+    /// A request for something other than the account's own token failed.
     ///
-    /// Only what concerns the account whatever is asked for counts for it: a lost answer, which may have held its next refresh token,
-    /// and a server that names the time to come back.
+    /// Only failures that concern the whole account count for it: a lost answer, which may have held its next refresh
+    /// token, and a server that says when to come back.
     ///
-    /// - Parameter told: what is said of a failure that counts for the request alone.
+    /// - Parameter told: what to report if the failure concerns only this request.
     static func failedBesideGrant(
         _ step: inout RefreshStep,
         _ told: Effect?,
@@ -54,7 +56,7 @@ enum TargetRule {
         if failure.retryAfter != nil || failure.isThrottled {
             return FailureRule.backOff(&step, .transient, after: failure)
         }
-        // The account's next exchange asks for what was demanded as well, and would follow at once.
+        // The account's next refresh would ask for the same claims, and would follow at once.
         let isServerGone = [.unreachable, .unavailable].contains(failure.failureClass)
         if told == nil, isServerGone, step.isRefreshDue {
             return FailureRule.backOff(&step, .transient, after: failure)
@@ -62,8 +64,8 @@ enum TargetRule {
         let told = told.map { [$0] } ?? []
         switch failure.failureClass {
         case .grantEnded:
-            // Servers say `invalid_grant` of a resource without consent, too (Entra). The account's own exchange, which asks for
-            // nothing but the grant, tells whether that is meant.
+            // Entra also says `invalid_grant` if a resource has no consent. The account's own refresh, which asks only
+            // for the grant's scope, shows whether the grant has ended.
             let asking = step.begin(Lease(generation: step.state.generation, startedAt: step.now))
             return Array(asking.prefix(1)) + told + asking.dropFirst()
         case .unreachable, .unanswered, .unavailable, .misconfigured, .untrusted, .rejected, .refusedByGateway,

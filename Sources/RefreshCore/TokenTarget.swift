@@ -1,31 +1,36 @@
-/// What an access token is asked for beside the account's default one: scopes, resources, an audience, claims.
+/// What an access token is requested for, besides the account's default one: scopes, resources, an audience, claims.
 ///
-/// Two callers who name the same scopes and resources, in whatever order, ask for the same target and share its token. A token of a
-/// target spends the account's one refresh token like any other refresh, and has no schedule: it is obtained when somebody asks for it.
+/// Two callers who name the same scopes and resources, in any order, ask for the same target and share its token. A
+/// target's token spends the account's refresh token like any other refresh. It has no schedule: it is requested when a
+/// caller asks for it.
 ///
-/// Callers know it as a *token set*: the interface (`tokenSets`, `TokenSetStatus`, `TokenSetRefused`), the texts of `authctl`, the
-/// journal (`AUTHREFRESH_TOKEN_SET`) and the table `token_set` keep that name.
+/// Callers call it a *token set*: the interface (`tokenSets`, `TokenSetStatus`, `TokenSetRefused`), the texts of
+/// `authctl`, the journal (`AUTHREFRESH_TOKEN_SET`) and the table `token_set` use that name.
 package struct TokenTarget: Hashable, Sendable {
-    /// `scope` of RFC 6749 §6: sorted, each once. Empty: not sent, so the server gives what the grant holds.
+    /// `scope` of RFC 6749 §6, sorted, without duplicates. If empty, it is not sent, and the server gives the scope of
+    /// the grant.
     package let scopes: [String]
-    /// `resource` of RFC 8707 §2.2: absolute URIs, sorted, each once. Empty: not sent.
+    /// `resource` of RFC 8707 §2.2: absolute URIs, sorted, without duplicates. If empty, it is not sent.
     package let resources: [String]
-    /// `audience`, as Auth0, Okta and Keycloak take it (RFC 8693 §2.1 names it for token exchange). Nil: not sent.
+    /// `audience` of Auth0, Okta and Keycloak (RFC 8693 §2.1 names it for token exchange); nil if it is not sent.
     package let audience: String?
-    /// `claims`: what the token, or what comes with it, shall say (OpenID Connect Core §5.5): a JSON object without blanks between its
-    /// parts. Nil: not sent.
+    /// `claims`, what the token or its ID token should say (OpenID Connect Core §5.5): a JSON object without blanks
+    /// between its parts; nil if it is not sent.
     package let claims: String?
 
-    /// Targets that an account may hold valid tokens of. A person's programs use a handful of resources; sixteen tokens of 16 KiB, the
-    /// largest seen, are a quarter of a megabyte.
+    /// The most targets for which an account may hold valid tokens. A person's programs use a handful of resources.
+    /// Sixteen tokens of 16 KiB, the largest seen, take a quarter of a megabyte.
     package static let maximum = 16
-    /// Bytes of `text`: the names of a dozen long scopes. A page of 500 accounts, each with all its targets, stays below 16 MiB.
+    /// The most bytes of `text`, enough for a dozen long scopes. A page of 500 accounts, each with all its targets,
+    /// stays below 16 MiB.
     package static let longestText = 1_024
 
     /// The scope that asks for a refresh token (OpenID Connect Core §11).
     package static let offlineAccess = "offline_access"
 
-    /// - Throws: `TokenTargetError` for what no server could take.
+    /// Creates a target with normalized parts.
+    ///
+    /// - Throws: `TokenTargetError` for a value that no server could accept.
     package init(
         scopes: [String] = [],
         resources: [String] = [],
@@ -44,7 +49,8 @@ package struct TokenTarget: Hashable, Sendable {
         guard text.utf8.count <= TokenTarget.longestText else { throw .tooLong }
     }
 
-    /// Its only name: a line for each part, `scope …`, `resource …`, `audience …`, `claims …`, in this order. What the store calls it by.
+    /// The canonical text, by which the store identifies the target: a line for each part, `scope …`, `resource …`,
+    /// `audience …`, `claims …`, in this order.
     package var text: String {
         let lines =
             scopes.map { "scope \($0)" } + resources.map { "resource \($0)" }
@@ -52,7 +58,7 @@ package struct TokenTarget: Hashable, Sendable {
         return lines.joined(separator: "\n")
     }
 
-    /// Nil if `text` is not what `text` gives for some target.
+    /// Reads a canonical text; nil if `text` is not one.
     package init?(text: String) {
         var (scopes, resources, audiences, claims): ([String], [String], [String], [String]) = ([], [], [], [])
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -76,12 +82,12 @@ package struct TokenTarget: Hashable, Sendable {
         self = target
     }
 
-    /// `scope-token` of RFC 6749 §3.3.
+    /// Whether `text` is a `scope-token` of RFC 6749 §3.3.
     static func isScopeToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { isVisible($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
     }
 
-    /// RFC 8707 §2: an absolute URI (RFC 3986 §4.3) without a fragment.
+    /// Whether `text` is an absolute URI (RFC 3986 §4.3) without a fragment, as RFC 8707 §2 requires.
     private static func isResource(_ text: String) -> Bool {
         guard let colon = text.firstIndex(of: ":"), text.index(after: colon) < text.endIndex,
             let first = text.utf8.first, isLetter(first)
@@ -93,12 +99,13 @@ package struct TokenTarget: Hashable, Sendable {
             && text.utf8.allSatisfy { isVisible($0) && !"#\"\\<>^`{|}".utf8.contains($0) }
     }
 
-    /// A text of the server's own choosing; a URL more often than not.
+    /// Whether `text` can be an audience. Servers choose their own texts, mostly URLs.
     private static func isAudience(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x20...0x7e).contains($0) }
     }
 
-    /// Whether it stands on one line and begins and ends as an object does; its grammar is looked at where it comes in.
+    /// Whether `text` is one line and has the braces of an object. The full grammar is checked where the text enters
+    /// the program.
     private static func isObject(_ text: String) -> Bool {
         text.hasPrefix("{") && text.hasSuffix("}") && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
     }
@@ -114,14 +121,14 @@ package struct TokenTarget: Hashable, Sendable {
 
 /// What is wrong with a token target that was asked for.
 package enum TokenTargetError: Error, Hashable, Sendable {
-    /// It asks for nothing: that is the account's default token.
+    /// It asks for nothing, like the account's default token.
     case empty
-    /// No scope token of RFC 6749 §3.3.
+    /// Not a scope token of RFC 6749 §3.3.
     case scope(String)
-    /// No absolute URI, or one with a fragment.
+    /// Not an absolute URI, or one with a fragment.
     case resource(String)
     case audience(String)
-    /// No JSON object.
+    /// Not a JSON object.
     case claims
     /// Longer than `TokenTarget.longestText`.
     case tooLong
