@@ -1,8 +1,9 @@
-/// A JSON text that has been checked once, with an index of its values.
+/// A JSON text that was checked once, with an index of its values.
 ///
-/// The index is flat: a container is followed by its children, keys included, and knows where it ends. It is ours, and not
-/// Foundation's, for three reasons: a call's parameters must be told apart from keys nobody asked for, the envelope of every call is
-/// read on the one thread that serves all peers, and servers' answers are read even if their text is broken (`repairedString`).
+/// The index is flat: a container is followed by its children, including keys, and has the index of its end. We do not
+/// use Foundation's parser for three reasons. A call's parameters must be told apart from unknown keys. The envelope of
+/// every call is read on the one thread that serves all peers. And answers of servers must be readable even if their
+/// text is broken (`repairedString`).
 package final class JSONDocument: Sendable {
     enum Kind: UInt8 {
         case object, array, string, escapedString, number, `true`, `false`, null
@@ -10,20 +11,20 @@ package final class JSONDocument: Sendable {
 
     struct Node {
         let kind: Kind
-        /// Offset of the first byte; of a string, the one after its quote.
+        /// The offset of the first byte; of a string, the byte after its opening quote.
         let start: Int32
-        /// Offset after the last byte; of a string, that of its closing quote.
+        /// The offset after the last byte; of a string, that of its closing quote.
         var end: Int32
-        /// Index of the node after this one and all it holds.
+        /// The index of the node after this one and all its children.
         var next: Int32
     }
 
     let bytes: [UInt8]
     let nodes: [Node]
 
-    /// Reads `bytes`, which must hold one JSON value (RFC 8259) and white space.
+    /// Reads `bytes`, which must contain one JSON value (RFC 8259) and white space.
     ///
-    /// - Throws: `JSONSyntaxError` with the offset of the offending byte.
+    /// - Throws: `JSONSyntaxError` with the offset of the invalid byte.
     package init(_ bytes: [UInt8], nestingMax: Int, valuesMax: Int) throws(JSONSyntaxError) {
         var scanner = JSONScanner(bytes, nestingMax: nestingMax, valuesMax: valuesMax)
         try scanner.document()
@@ -45,10 +46,10 @@ package struct JSONValue: Sendable {
     package var isNull: Bool { node.kind == .null }
     package var isObject: Bool { node.kind == .object }
 
-    /// The bytes of the value as they came; of a string, those between its quotes, escapes untouched.
+    /// The bytes of the value as received; of a string, the bytes between its quotes, with escapes.
     package var raw: ArraySlice<UInt8> { document.bytes[Int(node.start)..<Int(node.end)] }
 
-    /// nil unless the value is `true` or `false`.
+    /// The Boolean; nil unless the value is `true` or `false`.
     package var bool: Bool? {
         switch node.kind {
         case .true: true
@@ -57,7 +58,7 @@ package struct JSONValue: Sendable {
         }
     }
 
-    /// nil unless the value is a string of valid UTF-8 whose escapes name Unicode scalars.
+    /// The text of a string; nil unless the value is a string of valid UTF-8 whose escapes name Unicode scalars.
     package var string: String? {
         switch node.kind {
         case .string: String(validating: raw, as: UTF8.self)
@@ -66,8 +67,8 @@ package struct JSONValue: Sendable {
         }
     }
 
-    /// The same for a string that need not be valid Unicode: U+FFFD stands for what is not. Nil for anything else, and for an escape that
-    /// means nothing.
+    /// The text of a string, with U+FFFD for everything that is not valid Unicode; nil for other values, and for an
+    /// unknown escape.
     package var repairedString: String? {
         switch node.kind {
         case .string: String(decoding: raw, as: UTF8.self)
@@ -76,12 +77,12 @@ package struct JSONValue: Sendable {
         }
     }
 
-    /// The digits of a number; nil for anything else.
+    /// The digits of a number; nil for other values.
     package var numberText: String? {
         node.kind == .number ? String(decoding: raw, as: UTF8.self) : nil
     }
 
-    /// The values of an array, in order; nil for anything else.
+    /// The values of an array, in order; nil for other values.
     package var elements: [JSONValue]? {
         guard node.kind == .array else { return nil }
         var values: [JSONValue] = []
@@ -93,21 +94,21 @@ package struct JSONValue: Sendable {
         return values
     }
 
-    /// Whether it is a string, and its bytes and escapes make valid Unicode.
+    /// Whether the value is a string of valid Unicode.
     package var isText: Bool {
         node.kind == .string && raw.allSatisfy { $0 < 0x80 } || string != nil
     }
 
-    /// Whether it is the string `text`, which is ASCII; nothing is made to find that out, unless it has escapes.
+    /// Whether the value is the string `text`, which is ASCII. This allocates nothing, unless the string has escapes.
     package func spells(_ text: StaticString) -> Bool {
         guard node.kind == .string else { return node.kind == .escapedString && string == "\(text)" }
         return unsafe raw.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// The names and values of an object in the order they came, repeated names included; none of anything else.
+    /// The names and values of an object in their order, including repeated names; empty for other values.
     package var fields: Fields { Fields(of: self) }
 
-    /// The members of an object in the order they came, repeated keys included; nil for anything else.
+    /// The members of an object in their order, including repeated keys; nil for other values.
     package var members: [(key: String, value: JSONValue)]? {
         guard node.kind == .object else { return nil }
         var members: [(key: String, value: JSONValue)] = []
@@ -122,7 +123,7 @@ package struct JSONValue: Sendable {
 }
 
 extension JSONValue {
-    /// The names and values of an object, looked up one after the other.
+    /// The names and values of an object, read one after the other.
     package struct Fields: Sequence, IteratorProtocol {
         private let document: JSONDocument
         private var child: Int

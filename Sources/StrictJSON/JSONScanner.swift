@@ -1,25 +1,25 @@
-/// A text that is not JSON, or nests deeper or holds more values than allowed.
+/// The error for a text that is not JSON, is nested too deeply or has too many values.
 package struct JSONSyntaxError: Error, Equatable {
-    /// Offset of the first byte that does not fit.
+    /// The offset of the first invalid byte.
     package let offset: Int
 }
 
-/// Walks through a JSON text (RFC 8259), and finds where values begin and end: the one grammar of all our readers.
+/// Scans a JSON text (RFC 8259) and finds where values begin and end. All our readers use this grammar.
 ///
-/// `JSONText` looks for parts of a reply when they are asked for, and has nothing built. `JSONDocument` has the index of all values built
-/// on the way.
+/// `JSONText` looks for a part of a reply when it is asked for, and builds nothing. `JSONDocument` builds an index of
+/// all values during the scan.
 struct JSONScanner {
-    /// Deep enough for any reply we know of, shallow enough for any stack.
+    /// Deep enough for every reply we know of, and shallow enough for every stack.
     static let nestingMax = 64
 
     private let bytes: ArraySlice<UInt8>
     private let nestingMax: Int
-    /// How many values the index may have; nil if none is built.
+    /// The most values in the index; nil if no index is built.
     private let valuesMax: Int?
     private var position: Int
     private(set) var nodes: [JSONDocument.Node] = []
 
-    /// Walks without an index. Escapes have to be known ones.
+    /// Scans without an index. Unknown escapes are errors.
     init(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
         nestingMax = Self.nestingMax
@@ -27,13 +27,14 @@ struct JSONScanner {
         position = bytes.startIndex
     }
 
-    /// Builds an index. What escapes say is found out when a string is asked for: servers' answers are read with escapes that mean nothing.
+    /// Scans and builds an index. Escapes are checked only when a string is read, because answers of servers may
+    /// contain unknown ones.
     init(_ bytes: [UInt8], nestingMax: Int, valuesMax: Int) {
         self.bytes = bytes[...]
         self.nestingMax = nestingMax
         self.valuesMax = valuesMax
         position = 0
-        // A small call has about a value in every eight bytes; one allocation serves it.
+        // A small call has about one value per eight bytes, so one allocation is enough.
         nodes.reserveCapacity(min(bytes.count / 8 + 2, valuesMax))
     }
 
@@ -45,7 +46,7 @@ struct JSONScanner {
         }
     }
 
-    /// The next value, checked, as it stands in the text.
+    /// The next value, checked; its bytes as in the text.
     mutating func value() throws(JSONSyntaxError) -> ArraySlice<UInt8> {
         skipWhiteSpace()
         let start = position
@@ -53,15 +54,15 @@ struct JSONScanner {
         return bytes[start..<position]
     }
 
-    /// Walks through the one value that the text must hold.
+    /// Scans the single value that the text must contain.
     mutating func document() throws(JSONSyntaxError) {
         _ = try value()
         guard isAtEnd else { throw unexpected }
     }
 
-    /// Enters a container and tells whether it has a first value.
+    /// Enters a container; returns whether it has a first value.
     ///
-    /// - Parameter opening: `{` or `[`; the end is its counterpart, two code points on.
+    /// - Parameter opening: `{` or `[`. The closing bracket is its counterpart, two code points on.
     mutating func enter(_ opening: UInt8) throws(JSONSyntaxError) -> Bool {
         skipWhiteSpace()
         try expect(opening)
@@ -71,7 +72,7 @@ struct JSONScanner {
         return false
     }
 
-    /// Goes on to the next value of the container that began with `opening`; false at its end.
+    /// Moves to the next value of the container that began with `opening`; false at its end.
     mutating func advance(in opening: UInt8) throws(JSONSyntaxError) -> Bool {
         skipWhiteSpace()
         if current == UInt8(ascii: ",") {
@@ -82,7 +83,7 @@ struct JSONScanner {
         return false
     }
 
-    /// A member's name, quotes included, and its colon.
+    /// A member's name, including quotes, and its colon.
     mutating func memberName() throws(JSONSyntaxError) -> ArraySlice<UInt8> {
         skipWhiteSpace()
         let start = position
@@ -142,7 +143,7 @@ struct JSONScanner {
         close(node)
     }
 
-    /// RFC 8259 §7: no bare control character.
+    /// RFC 8259 §7: no control characters except as escapes.
     private mutating func skipString() throws(JSONSyntaxError) {
         try expect(UInt8(ascii: "\""))
         let start = position
@@ -201,7 +202,9 @@ struct JSONScanner {
 
     // MARK: Index
 
-    /// - Parameter start: where the value begins; nil for the position.
+    /// Adds a value to the index.
+    ///
+    /// - Parameter start: where the value begins; nil for the current position.
     /// - Returns: the value's place in the index, if one is built.
     private mutating func open(_ kind: JSONDocument.Kind, at start: Int? = nil) throws(JSONSyntaxError) -> Int {
         guard let valuesMax else { return 0 }

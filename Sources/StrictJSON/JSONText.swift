@@ -1,6 +1,6 @@
-/// A JSON value as it came, known to be well-formed; its parts are looked for when asked for.
+/// A well-formed JSON value in its original bytes. Its parts are searched for when they are asked for.
 ///
-/// It does not describe itself: replies carry tokens, and must not end up in a message by interpolation.
+/// It has no description: replies carry tokens, which must not get into a message by string interpolation.
 package struct JSONText: Equatable, Sendable {
     package let bytes: ArraySlice<UInt8>
 
@@ -8,7 +8,7 @@ package struct JSONText: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// Checks `bytes`, which must hold one value and white space.
+    /// Checks `bytes`, which must contain one value and white space.
     package init(_ bytes: ArraySlice<UInt8>) throws(JSONSyntaxError) {
         var scanner = JSONScanner(bytes)
         let value = try scanner.value()
@@ -20,10 +20,10 @@ package struct JSONText: Equatable, Sendable {
         try self.init(Array(text.utf8)[...])
     }
 
-    /// The value in JSON, as it came.
+    /// The value as JSON, in its original form.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The same value without white space between its parts.
+    /// The value as JSON without white space between its parts.
     package var compactText: String {
         var (isInString, isEscaped) = (false, false)
         let kept = bytes.filter { byte in
@@ -41,7 +41,7 @@ package struct JSONText: Equatable, Sendable {
     package var isNull: Bool { bytes.first == UInt8(ascii: "n") }
     package var isObject: Bool { bytes.first == UInt8(ascii: "{") }
 
-    /// nil unless the value is `true` or `false`.
+    /// The Boolean; nil unless the value is `true` or `false`.
     package var bool: Bool? {
         switch bytes.first {
         case UInt8(ascii: "t"): true
@@ -50,10 +50,10 @@ package struct JSONText: Equatable, Sendable {
         }
     }
 
-    /// nil unless the value is a number without fraction and exponent, and in range.
+    /// The integer; nil unless the value is a number without fraction and exponent, and in range.
     package var integer: Int64? { Int64(text) }
 
-    /// nil unless the value is a number.
+    /// The number; nil unless the value is a number.
     package var number: Double? {
         guard let first = bytes.first, first == UInt8(ascii: "-") || first <= UInt8(ascii: "9"),
             first != UInt8(ascii: "\"")
@@ -61,7 +61,7 @@ package struct JSONText: Equatable, Sendable {
         return Double(text)
     }
 
-    /// nil unless the value is a string whose escapes and bytes make valid Unicode.
+    /// The text of a string; nil unless the value is a string of valid Unicode.
     package var string: String? {
         guard bytes.first == UInt8(ascii: "\"") else { return nil }
         return JSONEscapes.text(of: bytes.dropFirst().dropLast())
@@ -69,12 +69,12 @@ package struct JSONText: Equatable, Sendable {
 
     /// Whether the value is the string `text`.
     private func isString(_ text: String) -> Bool {
-        // An escape is rare in a name; without one, the bytes are the text's own.
+        // Escapes are rare in names. Without one, the bytes are the text itself.
         guard bytes.contains(UInt8(ascii: "\\")) else { return bytes.dropFirst().dropLast().elementsEqual(text.utf8) }
         return string == text
     }
 
-    /// The values of an array, in order; nil for anything else.
+    /// The values of an array, in order; nil for other values.
     package var elements: [JSONText]? {
         var elements: [JSONText] = []
         var scanner = JSONScanner(bytes)
@@ -86,7 +86,7 @@ package struct JSONText: Equatable, Sendable {
         return elements
     }
 
-    /// The members of an object in the order they came; nil for anything else.
+    /// The members of an object in their order; nil for other values.
     package var members: [(name: String, value: JSONText)]? {
         guard isObject else { return nil }
         var members: [(name: String, value: JSONText)] = []
@@ -97,7 +97,8 @@ package struct JSONText: Equatable, Sendable {
         return members
     }
 
-    /// The member `name` of an object; nil if there is none, or the value is no object. Of two, the first.
+    /// The member `name` of an object; nil if it is missing, or if the value is not an object. Of two equal names, the
+    /// first counts.
     package subscript(name: String) -> JSONText? {
         var found: JSONText?
         eachMember { candidate, value in
@@ -107,7 +108,7 @@ package struct JSONText: Equatable, Sendable {
         return found
     }
 
-    /// Calls `body` with each name, quotes included, and value, until it returns false.
+    /// Calls `body` with each name (including quotes) and value, until it returns false.
     private func eachMember(_ body: (ArraySlice<UInt8>, JSONText) -> Bool) {
         var scanner = JSONScanner(bytes)
         guard var hasNext = try? scanner.enter(UInt8(ascii: "{")) else { return }
@@ -118,11 +119,11 @@ package struct JSONText: Equatable, Sendable {
     }
 }
 
-/// Strings in and out of JSON (RFC 8259 §7).
+/// Converts strings to and from JSON (RFC 8259 §7).
 extension JSONText {
-    /// `text` as a JSON string, quotes included.
+    /// `text` as a JSON string, including quotes.
     package static func quote(_ text: String) -> String {
-        // Nearly always; an array that grows has the Swift runtime make up its type (measured: 12 page faults).
+        // The usual case. For an array that grows, the Swift runtime has to build its type (measured: 12 page faults).
         guard text.utf8.contains(where: needsEscape) else { return "\"" + text + "\"" }
         var quoted: [UInt8] = [UInt8(ascii: "\"")]
         quoted.reserveCapacity(text.utf8.count + 8)
@@ -148,7 +149,7 @@ extension JSONText {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    /// An object of members whose values are JSON already; those that are nil are left out.
+    /// An object whose member values are already JSON. Members whose value is nil are left out.
     ///
     /// `JSONText.object([("account", JSONText.quote(name)), ("force", force ? "true" : nil)])`
     package static func object(_ members: [(name: String, value: String?)]) -> String {
@@ -163,10 +164,10 @@ extension JSONText {
     }
 }
 
-/// An object in JSON, written member by member.
+/// A JSON object that is written member by member.
 ///
-/// For the hot path: an array of tuples would have the Swift runtime make up its type first, which takes as long as the question
-/// to the daemon (measured: 70 µs).
+/// It is for the hot path. For an array of tuples, the Swift runtime would first build its type, which takes as long as
+/// the call to the daemon (measured: 70 µs).
 package struct JSONObjectText {
     private var members = ""
 
@@ -174,7 +175,7 @@ package struct JSONObjectText {
 
     package var text: String { "{" + members + "}" }
 
-    /// Adds a member whose value is JSON already; nil is left out.
+    /// Adds a member whose value is already JSON; nil adds nothing.
     package mutating func add(_ name: String, _ value: String?) {
         guard let value else { return }
         if !members.isEmpty { members += "," }

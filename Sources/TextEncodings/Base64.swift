@@ -1,6 +1,6 @@
-/// Base64 with padding (RFC 4648 §4), as `Authorization: Basic` (RFC 7617) and SASL want it.
+/// Base64 with padding (RFC 4648 §4), for `Authorization: Basic` (RFC 7617) and SASL.
 ///
-/// It does without Foundation: loading that costs `authctl token` more than its whole answer.
+/// It does not use Foundation: loading Foundation costs `authctl token` more time than all the rest of its work.
 package enum Base64 {
     package static func encode(_ text: String) -> String {
         let encoded = Sextets.encode(Array(text.utf8), alphabet: Sextets.standard)
@@ -9,26 +9,27 @@ package enum Base64 {
     }
 }
 
-/// Base64url without padding (RFC 7515 §2), as strict as RFC 4648 allows: each run of bytes has exactly one text.
+/// Base64url without padding (RFC 7515 §2), decoded strictly: each sequence of bytes has exactly one text.
 ///
-/// Foundation's decoder accepts padding, and unused bits after the last byte: two texts for one signature.
+/// Foundation's decoder accepts padding and unused bits after the last byte, so one signature could have two texts.
 package enum Base64URL {
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         String(decoding: Sextets.encode(Array(bytes), alphabet: Sextets.forURLs), as: UTF8.self)
     }
 
-    /// Nil for any other character, padding included, for an impossible length, and for bits set after the last byte.
+    /// Decodes `text`; nil for other characters, including padding, for an impossible length, and for bits set after
+    /// the last byte.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         Sextets.decode(Array(text))
     }
 }
 
-/// Six bits a character.
+/// Six bits per character.
 private enum Sextets {
     static let standard = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     static let forURLs = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// Without padding.
+    /// Encodes without padding.
     static func encode(_ bytes: [UInt8], alphabet: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -46,7 +47,7 @@ private enum Sextets {
         return text
     }
 
-    /// Of the alphabet for URLs.
+    /// Decodes the alphabet for URLs.
     static func decode(_ text: [UInt8]) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []

@@ -6,7 +6,7 @@ package enum FormEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// `name=value` pairs joined by `&`, in the order given.
+    /// `name=value` pairs joined by `&`, in the given order.
     package static func body(_ fields: [(name: String, value: String)]) -> [UInt8] {
         var bytes: [UInt8] = []
         for field in fields {
@@ -39,10 +39,10 @@ package enum FormEncoding {
         bytes(of: Array(encoded)).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// The fields of a form-encoded answer; nil if `text` is no form, or has more than `limit` fields.
+    /// The fields of a form-encoded answer; nil if `text` is not a form, or has more than `limit` fields.
     ///
-    /// A name that comes twice keeps its first value, as in JSON answers. Bytes that are not UTF-8 become U+FFFD: they do not cost the
-    /// rest of an answer.
+    /// If a name occurs twice, the first value counts, as in JSON answers. Bytes that are not UTF-8 become U+FFFD, so
+    /// that they do not spoil the rest of the answer.
     package static func parse(_ text: some StringProtocol, limit: Int = 64) -> [String: String]? {
         let pairs = text.split(separator: "&", maxSplits: limit)
         guard !pairs.isEmpty, pairs.count <= limit else { return nil }
@@ -56,7 +56,7 @@ package enum FormEncoding {
         return fields
     }
 
-    /// Nil for a broken escape, or if white space or a bracket shows that this is no form.
+    /// Decodes a field; nil for a broken escape, or if white space or a bracket shows that this is not a form.
     private static func field(_ text: some StringProtocol) -> String? {
         let encoded = Array(text.utf8)
         let isForm = encoded.allSatisfy { $0 > 0x20 && !#"<>{""#.utf8.contains($0) }

@@ -1,4 +1,4 @@
-/// Dates as HTTP headers and token answers write them, in seconds since 1970.
+/// Dates in HTTP headers and token answers, in seconds since 1970.
 package enum HTTPDate {
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -9,7 +9,7 @@ package enum HTTPDate {
         fixdate(text) ?? anyForm(text)
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, which is what servers send; nil for anything else.
+    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, which is what servers send; nil for anything else.
     private static func fixdate(_ text: String) -> Int? {
         var text = text
         return text.withUTF8 { bytes in
@@ -25,7 +25,7 @@ package enum HTTPDate {
                 }
                 return value
             }
-            // Bit 5 makes an ASCII letter a small one.
+            // Bit 5 makes an ASCII letter lower case.
             let isMonth = { (name: String) in unsafe zip(name.utf8, bytes[8..<11]).allSatisfy { $0 == $1 | 0x20 } }
             guard let day = number(5..<7), let month = smallMonths.firstIndex(where: isMonth),
                 let year = number(12..<16),
@@ -38,7 +38,7 @@ package enum HTTPDate {
     private static func anyForm(_ text: String) -> Int? {
         let words = text.split { $0 == " " || $0 == "," || $0 == "-" }.map { $0.lowercased() }
         guard words.count >= 5 else { return nil }
-        // asctime has the month before the day and the year last: "Sun Nov  6 08:49:37 1994".
+        // asctime puts the month before the day and the year last: "Sun Nov  6 08:49:37 1994".
         let isASCTime = smallMonths.contains(words[1])
         let (day, month, yearWord, time) =
             isASCTime ? (words[2], words[1], words[4], words[3]) : (words[1], words[2], words[3], words[4])
@@ -46,12 +46,12 @@ package enum HTTPDate {
         guard let day = Int(day), let month = smallMonths.firstIndex(of: month), var year = Int(yearWord),
             clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2]
         else { return nil }
-        // RFC 850 years have two digits. RFC 9110 bends them around the present; no server here predates 1970.
+        // RFC 850 years have two digits. RFC 9110 interprets them around the present. No server here predates 1970.
         if yearWord.count == 2 { year += year < 70 ? 2000 : 1900 }
         return seconds(year, month + 1, day, hour, minute, second)
     }
 
-    /// Reads `2026-11-21T10:00:00Z` and its kin with a fraction or an offset (RFC 3339); nil for anything else.
+    /// Reads `2026-11-21T10:00:00Z` and variants with a fraction or an offset (RFC 3339); nil for anything else.
     package static func parseISO8601(_ text: String) -> Int? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes[10] == UInt8(ascii: "T") || bytes[10] == UInt8(ascii: " ") else { return nil }
@@ -92,16 +92,17 @@ package enum HTTPDate {
         return daysSince1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second
     }
 
-    /// Days of the proleptic Gregorian calendar: years are counted from March, so that the leap day is a year's last.
+    /// Days of the proleptic Gregorian calendar. Years are counted from March, so that the leap day is the last day of
+    /// a year.
     private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let marchYear = month > 2 ? year : year - 1
         let marchMonth = (month + 9) % 12
         let leapDays = marchYear / 4 - marchYear / 100 + marchYear / 400
-        // 153 days are the five months March to July; 719,468 days lie between 1 March of the year 0 and 1970.
+        // 153 days are the five months from March to July. 719,468 days lie between 1 March of year 0 and 1970.
         return marchYear * 365 + leapDays + (153 * marchMonth + 2) / 5 + day - 1 - 719_468
     }
 
-    /// IMF-fixdate (RFC 9110 §5.6.7), the one form that may be sent.
+    /// The date as IMF-fixdate (RFC 9110 §5.6.7), the only form that may be sent.
     package static func format(_ seconds: Int) -> String {
         let ofDay = (seconds % 86_400 + 86_400) % 86_400
         let days = (seconds - ofDay) / 86_400
@@ -112,7 +113,7 @@ package enum HTTPDate {
         return "\(weekday), \(twoDigits(date.day)) \(months[date.month - 1]) \(date.year) \(clock) GMT"
     }
 
-    // Counts in 400-year eras of years that begin in March, so that the leap day is a year's last.
+    // Counts in 400-year eras of years that begin in March, so that the leap day is the last day of a year.
     private static func civilDate(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468  // days from 0000-03-01 to 1970-01-01
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

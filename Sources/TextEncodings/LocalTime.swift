@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Instants in words, seen from one moment. All are µs since 1970.
+/// Describes instants in words, relative to one moment. All instants are µs since 1970.
 package struct LocalTime: Sendable {
     private static let microseconds: Int64 = 1_000_000
 
@@ -10,14 +10,14 @@ package struct LocalTime: Sendable {
         self.nowUSec = nowUSec
     }
 
-    /// Seen from this moment.
+    /// Describes instants relative to now.
     package static var now: LocalTime {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
         return LocalTime(nowUSec: Int64(time.tv_sec) * microseconds + Int64(time.tv_nsec) / 1000)
     }
 
-    /// `in 42 min`, `3 min ago`, `now`. Never rounds up: a token is not promised longer than it lives.
+    /// `in 42 min`, `3 min ago` or `now`. It never rounds up, so that no token seems to live longer than it does.
     package func relative(_ instant: Int64) -> String {
         let (seconds, isPast) = distance(to: instant)
         guard seconds > 0 else { return "now" }
@@ -31,7 +31,7 @@ package struct LocalTime: Sendable {
         return isPast ? 0 : seconds
     }
 
-    /// `42 s`, `59 min`, `5 h`, `12 days`, in the largest unit that leaves at least two of it.
+    /// `42 s`, `59 min`, `5 h` or `12 days`, in the largest unit of which there are at least two.
     package static func length(_ seconds: Int64) -> String {
         switch seconds {
         case ..<120: "\(seconds) s"
@@ -41,7 +41,7 @@ package struct LocalTime: Sendable {
         }
     }
 
-    /// µs until what `relative` says of one of the instants changes; `Int64.max` if there are none.
+    /// µs until the words for one of the instants change; `Int64.max` if there are no instants.
     package func untilWordsChange(_ instants: [Int64]) -> Int64 {
         instants.map(untilWordsChange).min() ?? .max
     }
@@ -62,9 +62,9 @@ package struct LocalTime: Sendable {
             : ahead - seconds / unit * unit * Self.microseconds + 1
     }
 
-    /// `14:02` today, `2026-11-22 14:02` on another day; the machine's time zone.
+    /// `14:02` today, `2026-11-22 14:02` on another day, in the machine's time zone.
     ///
-    /// - Parameter withSeconds: `14:02:09`.
+    /// - Parameter withSeconds: whether to write `14:02:09`.
     package func clock(_ instant: Int64, withSeconds: Bool = false) -> String {
         let day = Self.format(instant, "%Y-%m-%d")
         let time = Self.format(instant, withSeconds ? "%H:%M:%S" : "%H:%M")
@@ -76,7 +76,7 @@ package struct LocalTime: Sendable {
         "\(clock(instant)) (\(relative(instant)))"
     }
 
-    /// `2026-11-22 14:02:31`, for lines of a log.
+    /// `2026-11-22 14:02:31`, for log lines.
     package static func stamp(_ instant: Int64) -> String {
         format(instant, "%Y-%m-%d %H:%M:%S")
     }
@@ -87,8 +87,8 @@ package struct LocalTime: Sendable {
         return (seconds, instant < nowUSec)
     }
 
-    /// strftime(3) and not Foundation's formatter, which costs a megabyte of tables. The capacity holds any of our formats: the longest
-    /// has 19 characters for years of four digits.
+    /// Formats with strftime(3). Foundation's formatter would load a megabyte of tables. The capacity is enough for all
+    /// our formats; the longest has 19 characters for years of four digits.
     private static func format(_ instant: Int64, _ pattern: String) -> String {
         var seconds = time_t(instant / microseconds)
         var fields = unsafe tm()

@@ -1,9 +1,9 @@
-/// Text as one word of a shell's command line.
+/// Quotes text as one word of a shell command line.
 package enum ShellWord {
     /// The text in single quotes.
     ///
-    /// Quotes and backslashes stand outside of them, each behind a backslash: within them a backslash is one character to POSIX shells and
-    /// begins an escape in fish.
+    /// Quotes and backslashes are outside of the quotes, each after a backslash. Within the quotes, a backslash is an
+    /// ordinary character in POSIX shells, but begins an escape in fish.
     package static func quoted(_ text: String) -> String {
         var quoted = "'"
         for character in text.unicodeScalars {

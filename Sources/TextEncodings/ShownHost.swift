@@ -1,6 +1,6 @@
-/// The part of a URL by which people know a server: its host, with the port if one is named.
+/// The part of a URL by which people recognize a server: its host, with the port if there is one.
 package enum ShownHost {
-    /// All of `url` if it has no host.
+    /// The host of `url`; all of `url` if it has none.
     package static func of(_ url: String) -> String {
         guard let start = url.firstRange(of: "://")?.upperBound else { return url }
         let host = url[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }

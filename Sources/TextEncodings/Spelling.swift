@@ -1,10 +1,12 @@
-/// Finds what a mistyped word was meant to be.
+/// Guesses what a mistyped word was meant to be.
 package enum Spelling {
-    /// A longer word is no mistyped name, and may be a secret: there is nothing to look for.
+    /// A longer word is not a mistyped name and may be a secret, so it is not compared.
     private static let longest = 64
 
-    /// The candidate that is two slips away at most (one, for a word of three letters or fewer), or whose letters the word has in their
-    /// order: `hdr` for `header`. Nil if there is none.
+    /// The candidate nearest to `word`; nil if none is near.
+    ///
+    /// A candidate is near if it differs in at most two letters (one, for a word of three letters or fewer), or if it
+    /// is longer and has the letters of `word` in their order, like `header` for `hdr`.
     package static func nearest(to word: String, in candidates: some Sequence<String>) -> String? {
         guard !word.isEmpty, word.count <= longest else { return nil }
         let slips = word.count <= 3 ? 1 : 2
@@ -19,10 +21,10 @@ package enum Spelling {
         return best?.name ?? (short.count == 1 ? short[0] : nil)
     }
 
-    /// How many letters must be added, dropped, replaced, or swapped with the next.
+    /// How many letters must be added, removed, replaced or swapped with the next one.
     package static func distance(from first: String, to second: String) -> Int {
         let (first, second) = (Array(first), Array(second))
-        // The rows before the last one, and the last one, of a table of the distances of all beginnings.
+        // The last two rows of a table with the distances between all prefixes.
         var (before, row) = ([Int](), Array(0...second.count))
         for line in first.indices {
             var next = [line + 1]
@@ -39,7 +41,7 @@ package enum Spelling {
         return row[second.count]
     }
 
-    /// Whether `word` is `name` with letters left out behind the first.
+    /// Whether `word` is `name` with letters left out after the first.
     private static func isShort(_ word: String, for name: String) -> Bool {
         guard word.count >= 2, word.count < name.count, word.first == name.first else { return false }
         var rest = name[...]

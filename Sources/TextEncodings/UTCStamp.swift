@@ -1,14 +1,14 @@
-/// Instants as RFC 3339 has them, in UTC: what programs read, whatever their time zone.
+/// Formats instants as RFC 3339 in UTC, for programs in any time zone.
 package enum UTCStamp {
     private static let microseconds: Int64 = 1_000_000
     private static let day: Int64 = 86_400
-    /// The last second of the year 9999: RFC 3339 §1 has years of four digits.
+    /// The last second of the year 9999, because RFC 3339 §1 has years of four digits.
     private static let last: Int64 = 253_402_300_799
 
     /// `2026-11-22T14:02:31Z`, with a fraction if there is one: `2026-11-22T14:02:31.040000Z`.
     ///
     /// - Parameter instant: µs since 1970.
-    /// - Returns: nil before 1970, and after the year 9999, where those instants are that stand for no end.
+    /// - Returns: nil before 1970 and after the year 9999, where the instants are that stand for "never".
     package static func text(_ instant: Int64) -> String? {
         let seconds = instant / microseconds
         guard instant >= 0, seconds <= last else { return nil }
@@ -21,9 +21,10 @@ package enum UTCStamp {
         return text + "Z"
     }
 
-    /// The date of a day since 1970, in the Gregorian calendar. Years begin in March here, so that the leap day is a year's last one.
+    /// The Gregorian date of a day since 1970. Years begin in March here, so that the leap day is the last day of a
+    /// year.
     private static func civil(_ day: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        // Days from 0000-03-01 to 1970-01-01, and in 400 years, which the calendar repeats itself after.
+        // Days from 0000-03-01 to 1970-01-01. The calendar repeats itself every 400 years.
         let shifted = day + 719_468
         let (era, ofEra) = (shifted / 146_097, shifted % 146_097)
         let year = (ofEra - ofEra / 1_460 + ofEra / 36_524 - ofEra / 146_096) / 365
@@ -43,9 +44,10 @@ package enum UTCStamp {
     }
 }
 
-/// JSON with instants in both forms that programs want.
+/// Adds a second form of each instant to JSON.
 package enum StampedJSON {
-    /// The text with `"expiresAt":"2026-11-22T14:02:31Z"` before each `"expiresAtUSec":1795356151000000`, on a line of its own if that is.
+    /// The text with a member such as `"expiresAt":"2026-11-22T14:02:31Z"` before each
+    /// `"expiresAtUSec":1795356151000000`; if that is on a line of its own, the new member is, too.
     package static func text(_ json: String) -> String {
         let bytes = Array(json.utf8)
         var result: [UInt8] = []
@@ -74,7 +76,7 @@ package enum StampedJSON {
     private static let newline = UInt8(ascii: "\n")
     private static let suffix = Array("USec\"".utf8)
 
-    /// Behind the closing quote.
+    /// The index after the closing quote.
     private static func endOfString(_ bytes: [UInt8], from start: Int) -> Int {
         var place = start + 1
         while place < bytes.count, bytes[place] != quote {
@@ -83,7 +85,8 @@ package enum StampedJSON {
         return min(place + 1, bytes.count)
     }
 
-    /// The member to stand before the one whose name is in `range`, with its comma; nil if that is no instant.
+    /// The member that goes before the one whose name is in `range`, with its comma; nil if that member is not an
+    /// instant.
     private static func stamp(_ bytes: [UInt8], _ range: Range<Int>) -> [UInt8]? {
         guard bytes[range].count > suffix.count + 1, bytes[range].suffix(suffix.count).elementsEqual(suffix) else {
             return nil

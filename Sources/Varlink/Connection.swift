@@ -1,50 +1,50 @@
 internal import Glibc
 
-/// One peer's connection: carries out what its machine decides. Lives on the socket's thread.
+/// One peer's connection: it carries out what its machine decides. It lives on the socket's thread.
 final class Connection {
-    /// Bytes read at once. Calls are short: this takes one in a single read.
+    /// The most bytes per read. Calls are short, so one read usually takes a whole call.
     private static let readBytes = 4096
 
     let number: UInt64
     private let registry: ConnectionRegistry
     private let link: ConnectionLink
-    /// Closed at the end.
+    /// The socket's descriptor; the connection closes it at the end.
     let descriptor: Int32
     private var machine: ConnectionMachine
     private var abandonActions: [@Sendable () -> Void] = []
-    /// What waits for the peer to read.
+    /// Actions to run when the peer has read most of its replies.
     private var readActions: [@Sendable () -> Void] = []
     private var servedCall: ConnectionMachine.CallNumber = 0
-    /// The last call that ended without a last reply; 0 for none.
+    /// The last call that ended without a last reply; 0 if none did.
     private var abandonedCall: ConnectionMachine.CallNumber = 0
 
     private var pending: [ConnectionMachine.Action] = []
     private var isPerforming = false
 
     private var output: Outbox
-    /// How much of it the registry knows of, and how much of unfinished calls.
+    /// How many bytes of unread replies and of unfinished calls the registry has counted for this connection.
     private(set) var (countedUnread, countedUnfinished) = (0, 0)
     private var closesWhenSent = false
     private var isInputClosed = false
-    /// There is nobody to watch for any more.
+    /// Whether the peer has closed its end, so that the loop need not watch it.
     private var isPeerGone = false
-    /// False from the moment it is closed, which is for good.
+    /// Whether the connection is open; false for good once it is closed.
     private(set) var isOpen = true
-    /// What the loop watches for; nil before it watches at all.
+    /// What the loop watches for; nil before it watches.
     private var watched: SocketLoop.Interest?
-    /// Whether the end of this turn looks after what is to be sent and watched for.
+    /// Whether this connection is on the list of those to settle at the end of this turn.
     private var isToBeSettled = false
-    /// Whether it was looked once more, before watching, if the peer has hung up.
+    /// Whether we checked once more for a hang-up before watching.
     private var hasLookedAgain = false
 
     /// The process at the other end; nil if the kernel did not say.
     var pid: Int32? { link.peer?.pid }
-    /// When the registry is to call `deadlineReached()`; nil for never.
+    /// When the registry has to call `deadlineReached()`; nil for never.
     private(set) var deadline: SuspendingClock.Instant?
-    /// The user whose share of the connections this one counts against; nil if it was not admitted.
+    /// The user against whose limit this connection counts; nil if it was not admitted.
     private(set) var admittedUID: UInt32?
 
-    /// Takes over `descriptor`, and closes it at the end.
+    /// Takes ownership of `descriptor`, and closes it at the end.
     init(_ descriptor: Int32, registry: ConnectionRegistry, link: ConnectionLink) {
         self.descriptor = descriptor
         self.registry = registry
@@ -56,17 +56,17 @@ final class Connection {
 
     // MARK: The socket
 
-    /// Lets the peer in, or says why not.
+    /// Admits the peer, or sends it a refusal.
     func begin() {
         let refusal = link.peer.map { registry.refusal(of: $0) } ?? .peerUnknown
         if refusal == nil { admittedUID = link.peer?.uid }
         registry.add(self)
         perform(refusal.map { machine.refused($0) } ?? machine.accepted())
-        // Most peers have sent their call by now.
+        // Most peers have sent their call already.
         if isOpen, machine.wantsInput { read() }
     }
 
-    /// Something may be read or written, or the peer has gone.
+    /// Handles an event: the socket is readable or writable, or the peer has gone.
     func ready(_ event: SocketLoop.Readiness) {
         if event.isWritable { flush() }
         guard isOpen else { return }
@@ -76,7 +76,7 @@ final class Connection {
         settleLater()
     }
 
-    /// One read, and the others have their turn.
+    /// Reads once, so that the other connections get their turn.
     private func read(isLast isHungUp: Bool = false) {
         let (bytes, outcome) = SocketSystem.read(descriptor, limit: Self.readBytes)
         switch outcome {
@@ -89,12 +89,12 @@ final class Connection {
             let refusal = isLong ? registry.refusal(ofUnfinished: bytes.count, by: link.peer?.pid) : nil
             perform(machine.bytesReceived(bytes, orRefuse: refusal))
         case .wouldBlock: if hasLookedAgain { settleInterest() } else { settleLater() }
-        // A peer that goes away is no fault of ours; whatever else it is, the connection cannot go on.
+        // A peer that goes away is not our error. After any other error, the connection cannot continue either.
         case .failed: close()
         }
     }
 
-    /// Nobody will read another reply. What was sent in order to be done, without any, is still done.
+    /// Handles a peer that will read no more replies. Calls that want no reply are still carried out.
     private func peerGone() {
         guard machine.isServingOneway else { return close() }
         if watched != nil { registry.loop.forget(descriptor) }
@@ -126,13 +126,14 @@ final class Connection {
         registry.settleLater(self)
     }
 
-    /// Sends what this turn has brought.
+    /// Sends the replies of this turn.
     func sendReplies() {
         isToBeSettled = false
         if isOpen { flush() }
     }
 
-    /// Has the loop watch for what comes next, unless it has come by now: most peers hang up when they have read their reply.
+    /// Lets the loop watch for the next event, unless it has already happened. Most peers hang up after they have read
+    /// their reply.
     func settle() {
         if isOpen, !hasLookedAgain, machine.wantsInput, !isInputClosed {
             hasLookedAgain = true
@@ -141,7 +142,7 @@ final class Connection {
         settleInterest()
     }
 
-    /// Has the loop watch for what is of interest now.
+    /// Tells the loop what to watch for now.
     private func settleInterest() {
         guard isOpen, !isPeerGone else { return }
         var interest: SocketLoop.Interest = []
@@ -156,13 +157,14 @@ final class Connection {
             }
             watched = interest
         } catch {
-            // Nobody would tell what it sends, nor that it goes: it is turned away as if it could not have been let in.
+            // Without a watch, we would never see its data or its hang-up. So it is closed like a peer that could not
+            // be admitted.
             registry.tellShortage(error)
             close()
         }
     }
 
-    /// Closes without waiting for anything.
+    /// Closes the connection at once.
     func close() {
         guard isOpen else { return }
         isOpen = false
@@ -176,7 +178,8 @@ final class Connection {
         registry.remove(self)
     }
 
-    /// Ends without waiting for the peer to read why: others need the room of what is held for it.
+    /// Ends the connection without waiting for the peer to read the reason, because others need the memory that it
+    /// takes.
     func giveWay(_ refusal: Refusal) {
         perform(.refuse(refusal))
         flush()
@@ -186,7 +189,8 @@ final class Connection {
     // MARK: The responder and the registry
 
     func replied(_ reply: VarlinkReply, to number: ConnectionMachine.CallNumber) {
-        // Else a peer that pipelines small questions with large answers, and does not read them, would have us make them all.
+        // Otherwise a peer that pipelines small calls with large replies and reads none of them would make us create
+        // them all.
         if output.isAboveMark { flush() }
         guard isOpen else { return }
         let isLong = reply.message.count > registry.limits.shortReplyBytes
@@ -198,14 +202,15 @@ final class Connection {
         perform(actions)
     }
 
-    /// Does `action` when not much waits to be read by the peer.
+    /// Runs `action` when little waits to be read by the peer.
     func whenRead(_ action: @escaping @Sendable () -> Void) {
         if output.isAboveMark { flush() }
         guard isOpen else { return }
         if output.isAboveMark { readActions.append(action) } else { action() }
     }
 
-    /// Tells the registry how much waits to be read by the peer, and how much for the rest of its calls.
+    /// Tells the registry how many bytes of replies the peer has not read, and how many bytes of unfinished calls we
+    /// hold for it.
     private func countHeldBytes() {
         let (unread, unfinished) = (output.count, isOpen ? machine.unfinishedBytes : 0)
         if unread != countedUnread { registry.unread.count(unread - countedUnread, for: link.peer?.pid) }
@@ -217,7 +222,7 @@ final class Connection {
 
     func hungUp(_ number: ConnectionMachine.CallNumber) { perform(machine.hungUp(number)) }
 
-    /// Keeps `action` for the end of call `number`, or does it now if that call has been abandoned.
+    /// Keeps `action` for the end of call `number`, or runs it now if that call has been abandoned.
     func whenAbandoned(_ number: ConnectionMachine.CallNumber, _ action: @escaping @Sendable () -> Void) {
         if abandonedCall == number || !isOpen {
             action()
@@ -237,8 +242,10 @@ final class Connection {
 
     // MARK: Actions
 
-    /// Does what the machine asked for. What the service answers at once is queued behind it, not nested in it: a peer
-    /// that pipelines cannot grow our stack.
+    /// Carries out what the machine asked for.
+    ///
+    /// If the service answers at once, its answer is queued and not nested, so that a peer that pipelines cannot grow
+    /// our stack.
     private func perform(_ actions: [ConnectionMachine.Action]) {
         guard !isPerforming else { return pending += actions }
         isPerforming = true
@@ -249,7 +256,7 @@ final class Connection {
             for action in actions { perform(action) }
         }
         isPerforming = false
-        // Replies leave together at the end of the turn, unless they are too many to be kept.
+        // The replies of a turn are sent together at its end, unless they exceed the limit.
         if isOpen, output.isAboveMark { flush() }
         if isOpen { countHeldBytes() }
         settleLater()
@@ -292,13 +299,13 @@ final class Connection {
     }
 }
 
-/// What one peer is sent, and the kernel has not taken yet.
+/// Bytes for one peer that the kernel has not taken yet.
 struct Outbox {
-    /// A change of how much waits to be read by the peer.
+    /// A change in how much the peer has not read.
     enum Crossing {
-        /// It is much now.
+        /// The amount has risen above the mark.
         case upwards
-        /// It is much no longer: half of the mark, so that it is not told at each read.
+        /// The amount has fallen below half of the mark. Half, so that not every read causes a report.
         case downwards
     }
 
@@ -306,7 +313,9 @@ struct Outbox {
     private var bytes: ArraySlice<UInt8> = []
     private var isHigh = false
 
-    /// - Parameter highWater: bytes that are much.
+    /// Creates an empty outbox.
+    ///
+    /// - Parameter highWater: the mark, in bytes.
     init(highWater: Int) {
         self.highWater = highWater
     }
@@ -323,7 +332,7 @@ struct Outbox {
         bytes = []
     }
 
-    /// Sends as much as there is room for; false if the peer takes nothing any more.
+    /// Sends as much as the socket takes; false if the peer takes nothing any more.
     mutating func send(to descriptor: Int32) -> Bool {
         while !bytes.isEmpty {
             switch SocketSystem.write(descriptor, bytes) {
@@ -332,12 +341,12 @@ struct Outbox {
             case .failed: return false
             }
         }
-        // An empty slice would keep what it was cut from.
+        // An empty slice would keep its whole array in memory.
         bytes = []
         return true
     }
 
-    /// What has changed since this was asked last; nil if nothing has.
+    /// Which mark was crossed since the last call; nil if none was.
     mutating func crossedMark() -> Crossing? {
         guard isHigh ? bytes.count <= highWater / 2 : isAboveMark else { return nil }
         isHigh.toggle()
@@ -345,7 +354,7 @@ struct Outbox {
     }
 }
 
-/// How many bytes are held for processes, on all connections of each.
+/// Counts the bytes held for each process, over all its connections.
 package struct HeldBytes {
     let ofProcessMax: Int
     let ofAllMax: Int
@@ -357,7 +366,7 @@ package struct HeldBytes {
         self.ofAllMax = ofAllMax
     }
 
-    /// Notes that so many more bytes are held for `process`, or fewer.
+    /// Adds `change` bytes (negative to subtract) for `process`.
     package mutating func count(_ change: Int, for process: Int32?) {
         guard let process else { return }
         ofAll += change
@@ -368,11 +377,11 @@ package struct HeldBytes {
     package enum Verdict: Equatable {
         case fits
         case tooManyOfProcess
-        /// There would be room without those of the process that has the most.
+        /// The total is too large, but would not be without the process that has the most.
         case tooManyOfAll(most: Int32)
     }
 
-    /// Whether so many more bytes may be held for `process`.
+    /// Whether `bytes` more may be held for `process`.
     package func verdict(on bytes: Int, for process: Int32?) -> Verdict {
         guard let process else { return .fits }
         let mine = ofProcess[process, default: 0] + bytes

@@ -1,40 +1,40 @@
-/// What happens on one connection, decided without doing it.
+/// Decides what happens on one connection, without doing it.
 ///
-/// One call is served at a time, so replies keep the order of the calls; what the peer sends meanwhile waits in the framer,
-/// up to `pipelinedBytesMax`. Methods are what has happened; they return what to do, in order.
+/// It serves one call at a time, so replies keep the order of the calls. What the peer sends meanwhile waits in the
+/// framer, up to `pipelinedBytesMax`. The methods are events; they return the actions to perform, in order.
 package struct ConnectionMachine {
-    /// Which call of the connection, counted from 1; a reply to any but the one being served is late and dropped.
+    /// The number of a call on this connection, from 1. A reply to any call except the current one is late and dropped.
     package typealias CallNumber = UInt64
 
-    /// What the connection waits for, with a limit of time.
+    /// What the connection waits for, with a time limit.
     package enum Patience: Equatable {
         /// The first byte of a call.
         case idle
         /// The rest of a call.
         case restOfMessage
-        /// The peer to read what it was sent last.
+        /// The peer reading the last replies.
         case drain
     }
 
     package enum Action {
         case send([UInt8])
-        /// Answer in the service's place, and record why.
+        /// Answer with an error instead of the service, and record why.
         case refuse(Refusal)
-        /// Tell those who wait for it that the call has ended without a last reply.
+        /// Tell those who wait for it that the call ended without a last reply.
         case abandonCall
-        /// Start the clock for what is awaited now; nil stops it.
+        /// Start the timer for this wait; nil stops the timer.
         case await(Patience?)
-        /// Close as soon as all that was sent has been taken by the kernel.
+        /// Close as soon as the kernel has taken everything.
         case closeWhenSent
         case close
-        /// Hand the call to the service. Always the last action.
+        /// Pass the call to the service. Always the last action.
         case dispatch(VarlinkCall, CallNumber)
     }
 
     private enum Phase {
         case ready
         case serving(isOneway: Bool, wantsMore: Bool)
-        /// The last bytes are on their way; nothing is read any more.
+        /// The last bytes are being sent; nothing is read any more.
         case draining
         case closed
     }
@@ -62,13 +62,13 @@ package struct ConnectionMachine {
         }
     }
 
-    /// Whether call `number` has been dispatched and not had its last reply.
+    /// Whether call `number` was dispatched and has not had its last reply.
     package func isServing(_ number: CallNumber) -> Bool {
         guard case .serving = phase else { return false }
         return number == callNumber
     }
 
-    /// Whether a call is under way whose caller takes no reply.
+    /// Whether the current call wants no reply.
     package var isServingOneway: Bool {
         guard case .serving(isOneway: true, _) = phase else { return false }
         return true
@@ -76,20 +76,22 @@ package struct ConnectionMachine {
 
     // MARK: Events
 
-    /// The connection stands and may call.
+    /// The peer was admitted and may call.
     package mutating func accepted() -> [Action] {
         settle()
     }
 
-    /// The connection stands, but not for long.
+    /// The peer was refused; the connection ends after the error reply.
     package mutating func refused(_ refusal: Refusal) -> [Action] {
         refuse(refusal)
     }
 
-    /// Bytes of a call whose rest is awaited, or of calls that wait for the one that is being served.
+    /// Bytes of an incomplete call, or of calls that wait behind the current one.
     package var unfinishedBytes: Int { framer.bufferedBytes }
 
-    /// - Parameter refusal: for the case that these bytes finish no call; nil if there is room for them.
+    /// The peer sent bytes.
+    ///
+    /// - Parameter refusal: the error if the bytes do not complete a call; nil if there is room for them.
     package mutating func bytesReceived(_ bytes: [UInt8], orRefuse refusal: Refusal? = nil) -> [Action] {
         switch phase {
         case .ready:
@@ -105,15 +107,17 @@ package struct ConnectionMachine {
         }
     }
 
-    /// The peer will send nothing more; it may still read.
+    /// The peer will send nothing more, but may still read.
     package mutating func inputClosed() -> [Action] {
         isInputClosed = true
         return settle()
     }
 
-    /// The service has replied. `undrainedBytes` is what still waits for the peer to read it.
+    /// The service has replied.
     ///
-    /// - Parameter refusal: what the caller is told instead, if there is no room for the reply.
+    /// - Parameters:
+    ///   - undrainedBytes: how many bytes the peer has not read yet.
+    ///   - refusal: the error that the caller gets instead if there is no room for the reply.
     package mutating func replied(
         _ reply: VarlinkReply,
         to number: CallNumber,
@@ -125,7 +129,8 @@ package struct ConnectionMachine {
         if reply.continues, isOneway { return [] }
         if let refusal, !isOneway { return refuse(refusal) }
         if reply.continues, undrainedBytes > 0, undrainedBytes + reply.message.count > limits.undrainedBytesMax {
-            // To leave one change out would be a lie; the subscriber is told and has to subscribe again.
+            // Leaving out one change would give the subscriber a wrong picture. It gets an error and has to subscribe
+            // again.
             return refuse(.repliesNotRead(limit: limits.undrainedBytesMax))
         }
         var actions: [Action] = []
@@ -138,13 +143,14 @@ package struct ConnectionMachine {
         return actions
     }
 
-    /// The service gives the call up: its caller is to turn to whoever serves next, and what it sent meanwhile was never taken up.
+    /// The service gives up the call. Its caller has to ask the next server. Calls that it sent meanwhile were never
+    /// started.
     package mutating func hungUp(_ number: CallNumber) -> [Action] {
         guard isServing(number) else { return [] }
         return cut()
     }
 
-    /// So much waits to be read that nothing more should be read from the peer.
+    /// The peer has so much to read that we stop reading from it.
     package mutating func outputBlocked() {
         isOutputBlocked = true
     }
@@ -154,7 +160,7 @@ package struct ConnectionMachine {
         return settle()
     }
 
-    /// The time for what `Action.await` named is over.
+    /// The time limit of the last `Action.await` has passed.
     package mutating func deadlineReached() -> [Action] {
         switch awaited {
         case .idle, .drain:
@@ -167,13 +173,14 @@ package struct ConnectionMachine {
         }
     }
 
-    /// The server is about to end: no call is taken up any more; one being served goes on, and a stream does, too.
+    /// The server will end soon. No new call is started; the current call or stream continues.
     package mutating func callsEnded() -> [Action] {
         isShuttingDown = true
         return settle()
     }
 
-    /// The server is to end: a call being served gets its reply; a stream, which would go on for ever, is cut between two.
+    /// The server is ending. The current call gets its reply. A stream, which would never end, is cut between two
+    /// replies.
     package mutating func shutdownRequested() -> [Action] {
         isShuttingDown = true
         guard case .serving(_, wantsMore: true) = phase else { return settle() }
@@ -191,13 +198,13 @@ package struct ConnectionMachine {
 
     private mutating func settle() -> [Action] {
         var actions: [Action] = []
-        // A call, and the end of waiting for it.
+        // Capacity for a call and for stopping the timer.
         actions.reserveCapacity(2)
         settle(&actions)
         return actions
     }
 
-    /// Takes up the next call if one is complete, and ends the connection if none can come.
+    /// Starts the next call if one is complete, and ends the connection if none can follow.
     private mutating func settle(_ actions: inout [Action]) {
         guard case .ready = phase else { return }
         guard !isShuttingDown else { return end(&actions) }
@@ -229,7 +236,7 @@ package struct ConnectionMachine {
         }
     }
 
-    /// Ends the call being served without a last reply, and the connection.
+    /// Ends the current call without a last reply, and the connection.
     private mutating func cut() -> [Action] {
         var actions: [Action] = [.abandonCall]
         end(&actions)
@@ -262,29 +269,29 @@ package struct ConnectionMachine {
     }
 }
 
-/// Cuts a stream of bytes into messages that each end with a NUL.
+/// Splits a stream of bytes into messages that each end with a NUL.
 ///
-/// The work is linear in the number of bytes, however they are split: no byte is searched twice, and consumed bytes are
-/// moved out of the way only when they are at least half of the buffer.
+/// The work is linear in the number of bytes, however they arrive. No byte is searched twice, and consumed bytes are
+/// removed only when they are at least half of the buffer.
 package struct MessageFramer {
-    /// A message is longer than the limit; the stream cannot be followed any further.
+    /// A message is longer than the limit. The rest of the stream cannot be read.
     package struct MessageTooLong: Error, Equatable {}
 
     private let messageBytesMax: Int
     private var buffer: [UInt8] = []
-    /// Where what has not been given out begins.
+    /// The start of the bytes that were not returned yet.
     private var start = 0
-    /// Up to where it is known to hold no NUL.
+    /// Up to here there is no NUL.
     private var searched = 0
 
     package init(messageBytesMax: Int) {
         self.messageBytesMax = messageBytesMax
     }
 
-    /// Bytes fed and not yet given out.
+    /// The number of bytes that were appended and not returned yet.
     package var bufferedBytes: Int { buffer.count - start }
 
-    /// Takes `bytes` in; `next()` gives out what they complete.
+    /// Appends `bytes`; `next()` returns the messages that they complete.
     package mutating func append(_ bytes: [UInt8]) {
         guard bufferedBytes > 0 else {
             buffer = bytes
@@ -299,9 +306,9 @@ package struct MessageFramer {
         buffer += bytes
     }
 
-    /// The next complete message without its NUL; nil if its end has not come yet.
+    /// The next complete message without its NUL; nil if it is not complete yet.
     ///
-    /// - Throws: `MessageTooLong`, as soon as it is certain; the connection must then be closed.
+    /// - Throws: `MessageTooLong` as soon as that is certain. The connection must then be closed.
     package mutating func next() throws(MessageTooLong) -> [UInt8]? {
         guard let end = buffer[searched...].firstIndex(of: 0) else {
             searched = buffer.count
@@ -311,7 +318,7 @@ package struct MessageFramer {
         guard end - start <= messageBytesMax else { throw MessageTooLong() }
         defer { (start, searched) = buffer.isEmpty ? (0, 0) : (end + 1, end + 1) }
         guard end == buffer.count - 1 else { return Array(buffer[start..<end]) }
-        // The last of the buffer, and nearly always the only one: it becomes the message, uncopied.
+        // The last message of the buffer, and nearly always the only one. It takes over the buffer without a copy.
         var message = buffer
         buffer = []
         message.removeLast()

@@ -1,4 +1,4 @@
-/// All connections of a server, their limits, and the earliest of their deadlines. Lives on the socket's thread.
+/// All connections of a server, their limits and their earliest deadline. It lives on the socket's thread.
 final class ConnectionRegistry {
     let loop: SocketLoop
     let limits: ServerLimits
@@ -6,27 +6,27 @@ final class ConnectionRegistry {
     let observe: @Sendable (VarlinkServerEvent) -> Void
     private let allowsPeer: @Sendable (PeerCredentials) -> Bool
 
-    /// How long a shortage that was told is not told again: callers that come and go during it would fill the log.
+    /// How long a shortage is not reported again. Callers that come and go during it would fill the log.
     private static let silence = Duration.seconds(60)
-    /// When a shortage was told last.
+    /// When a shortage was last reported.
     private var toldAt: SuspendingClock.Instant?
-    /// Whether its end is to be told.
+    /// Whether the end of a shortage has to be reported.
     private(set) var isShortageTold = false
 
-    /// The time of the present turn: a clock that is read once for all that happens in it.
+    /// The time of this turn. The clock is read once for everything that happens in the turn.
     private(set) var now = SuspendingClock.now
     private var connections: [UInt64: Connection] = [:]
     private var admitted: [UInt32: Int] = [:]
     private var admittedCount = 0
-    /// When deadlines have to be looked at: not after the earliest of them; nil for never.
+    /// When deadlines have to be checked, at the latest at the earliest of them; nil for never.
     private(set) var nextCheck: SuspendingClock.Instant?
-    /// Those that something has happened to in this turn.
+    /// Connections with an event in this turn.
     private var unsettled: [Connection] = []
-    /// Those that something has happened to in the turn before, and that did not end in it.
+    /// Connections with an event in the previous turn that are still open.
     private var lingering: [Connection] = []
     private var takesCalls = true
     private var isShuttingDown = false
-    /// When those that are not done are cut; nil until the end has begun.
+    /// When the remaining connections are cut; nil before the shutdown.
     private var shutdownDeadline: SuspendingClock.Instant?
     private var emptied: CheckedContinuation<Void, Never>?
 
@@ -43,14 +43,14 @@ final class ConnectionRegistry {
         self.loop = loop
     }
 
-    // MARK: What is held for processes
+    // MARK: Bytes held for processes
 
-    /// Replies that wait to be read.
+    /// Replies that were not read yet.
     var unread: HeldBytes
-    /// Calls whose rest is awaited.
+    /// Calls that are not complete yet.
     var unfinished: HeldBytes
 
-    /// Why no more bytes of unfinished calls are held for `process`; nil if they are.
+    /// Why no more bytes of unfinished calls may be held for `process`; nil if they may.
     func refusal(ofUnfinished bytes: Int, by process: Int32?) -> Refusal? {
         refusal(
             unfinished.verdict(on: bytes, for: process),
@@ -61,7 +61,7 @@ final class ConnectionRegistry {
         )
     }
 
-    /// Why no more bytes of replies are held for `process`; nil if they are.
+    /// Why no more bytes of replies may be held for `process`; nil if they may.
     func refusal(ofUnread bytes: Int, by process: Int32?) -> Refusal? {
         refusal(
             unread.verdict(on: bytes, for: process),
@@ -72,7 +72,8 @@ final class ConnectionRegistry {
         )
     }
 
-    /// Where there is no room for another process's sake, that process makes it: the connection that takes most of it ends.
+    /// If another process takes up the room, that process has to make room: its connection with the most bytes is
+    /// closed.
     private func refusal(
         _ verdict: HeldBytes.Verdict,
         by process: Int32?,
@@ -93,7 +94,7 @@ final class ConnectionRegistry {
 
     // MARK: Admission
 
-    /// Why `peer` may not have a connection now; nil if it may.
+    /// Why `peer` may not connect now; nil if it may.
     func refusal(of peer: PeerCredentials) -> Refusal? {
         guard allowsPeer(peer) else { return .peerNotAllowed(uid: peer.uid) }
         guard admittedCount < limits.connectionsMax else {
@@ -107,7 +108,7 @@ final class ConnectionRegistry {
 
     var count: Int { connections.count }
 
-    /// Nil if it is gone.
+    /// The connection with this number; nil if it is closed.
     func connection(_ number: UInt64) -> Connection? { connections[number] }
 
     func add(_ connection: Connection) {
@@ -135,7 +136,7 @@ final class ConnectionRegistry {
         }
     }
 
-    /// Says that a peer could not be let in, or not kept, for want of descriptors or memory.
+    /// Reports that a peer was not admitted, or not kept, because descriptors or memory ran out.
     func tellShortage(_ error: VarlinkServerError) {
         if let toldAt, now - toldAt < Self.silence { return }
         toldAt = now
@@ -143,7 +144,7 @@ final class ConnectionRegistry {
         if case .cannotAccept(let errno) = error { observe(.acceptFailed(errno: errno)) }
     }
 
-    /// Says so if a shortage was told.
+    /// Reports the end of a shortage, if the shortage was reported.
     func tellShortageEnded() {
         guard isShortageTold else { return }
         isShortageTold = false
@@ -152,10 +153,10 @@ final class ConnectionRegistry {
 
     // MARK: Deadlines
 
-    /// Makes sure that `deadline` is not missed.
+    /// Makes sure that `deadline` is checked in time.
     ///
-    /// An earlier check is left alone: a call that comes and goes moves none, and with no connection left the last one comes once
-    /// and is not set again.
+    /// An earlier check stays as it is. So a short call does not change the timer, and without connections the timer
+    /// fires once more and is not set again.
     func deadlineSet(_ deadline: SuspendingClock.Instant) {
         nextCheck = min(deadline, nextCheck ?? deadline)
     }
@@ -168,17 +169,19 @@ final class ConnectionRegistry {
         unsettled.append(connection)
     }
 
-    /// Whether the next turn is due at once.
+    /// Whether the next turn has to follow at once.
     var isLingering: Bool { !lingering.isEmpty }
 
-    /// Ends the turn: first everybody's replies leave, so that peers wake together. They are looked after at the end of the next one: by
-    /// then most have read and hung up, and the loop need not watch them at all.
+    /// Ends the turn: sends all replies, so that the peers wake together.
+    ///
+    /// The connections themselves are looked at again at the end of the next turn. By then most peers have read and
+    /// hung up, and the loop need not watch them at all.
     func settle() {
         let earlier = lingering
         lingering = []
         sendReplies()
         for connection in earlier { connection.settle() }
-        // To what they have sent meanwhile.
+        // Send the replies to what the peers have sent meanwhile.
         sendReplies()
     }
 
@@ -187,14 +190,14 @@ final class ConnectionRegistry {
         while sent < unsettled.count {
             let connection = unsettled[sent]
             connection.sendReplies()
-            // Most end when they have been looked after: nobody needs a turn for those.
+            // Most connections are closed by now, and need no further turn.
             if connection.isOpen { lingering.append(connection) }
             sent += 1
         }
         unsettled.removeAll(keepingCapacity: true)
     }
 
-    /// Looks for deadlines that have passed, if it is time to.
+    /// Checks for deadlines that have passed, if it is time to.
     func checkDeadlines() {
         guard let nextCheck, now >= nextCheck else { return }
         self.nextCheck = nil
@@ -214,7 +217,7 @@ final class ConnectionRegistry {
 
     // MARK: End
 
-    /// Takes up no more calls: connections without one are closed, so that their peers turn to whoever serves next.
+    /// Starts no more calls. Connections without a call are closed, so that their peers turn to the next server.
     func endCalls() {
         takesCalls = false
         for connection in Array(connections.values) {
@@ -222,9 +225,10 @@ final class ConnectionRegistry {
         }
     }
 
-    /// Ends all connections as `ConnectionMachine.shutdownRequested` says; those that are not done by the limit are cut.
+    /// Ends all connections as `ConnectionMachine.shutdownRequested` describes. At the time limit, the remaining ones
+    /// are cut.
     ///
-    /// - Parameter emptied: resumed when there is none left.
+    /// - Parameter emptied: resumed when no connection is left.
     func shutdown(_ emptied: CheckedContinuation<Void, Never>) {
         isShuttingDown = true
         guard !connections.isEmpty else { return emptied.resume() }

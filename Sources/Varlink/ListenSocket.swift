@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Which file a path leads to.
+/// Identifies the file that a path leads to.
 struct FileIdentity: Equatable {
     let device: UInt
     let inode: UInt
     let isSocket: Bool
 
-    /// Nil if there is nothing at `path`. A symbolic link is not followed.
+    /// Reads the identity of the file at `path`; nil if there is none. A symbolic link is not followed.
     init?(path: String) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }
@@ -16,22 +16,22 @@ struct FileIdentity: Equatable {
     }
 }
 
-/// A listening Unix stream socket. Whoever takes its descriptor closes it.
+/// A listening Unix stream socket. Whoever takes its descriptor has to close it.
 struct ListenSocket {
     let descriptor: Int32
-    /// Where it is bound; nil for a socket with no path, which nobody can remove.
+    /// The path that it is bound to; nil for a socket without a path, which nobody can remove.
     let path: String?
     let identity: FileIdentity?
-    /// Whether we have bound the path, and so remove it at the end.
+    /// Whether we bound the path, and so remove it at the end.
     let ownsPath: Bool
 
-    /// Gives it up before anybody was let in.
+    /// Closes the socket before any peer was admitted.
     func abandon() {
         close(descriptor)
         if ownsPath, let path { _ = unsafe unlink(path) }
     }
 
-    /// Takes a socket that a service manager has bound.
+    /// Checks a socket that a service manager has bound.
     static func passed(_ descriptor: Int32) throws(VarlinkServerError) -> ListenSocket {
         guard
             option(SO_DOMAIN, of: descriptor) == AF_UNIX,
@@ -48,7 +48,7 @@ struct ListenSocket {
         )
     }
 
-    /// Binds `path`, replacing a socket file that nobody answers on, and listens.
+    /// Binds `path` and listens. A socket file on which nobody answers is replaced.
     static func bound(to path: String, backlog: Int32) throws(VarlinkServerError) -> ListenSocket {
         guard let address = UnixAddress(path: path) else {
             throw .pathTooLong(path: path, limit: UnixAddress.pathBytesMax)
@@ -61,7 +61,7 @@ struct ListenSocket {
         try removeStaleSocket(at: path, address)
         let descriptor = try makeSocket()
         do throws(VarlinkServerError) {
-            // On Linux the file gets the mode of the unbound socket: it is never there with a wider one.
+            // On Linux the file gets the mode of the unbound socket, so it never exists with a wider mode.
             _ = fchmod(descriptor, 0o600)
             guard address.bind(descriptor) == 0 else { throw .cannotBind(path: path, errno: errno) }
             guard listen(descriptor, backlog) == 0 else { throw .cannotListen(errno: errno) }
@@ -84,13 +84,14 @@ struct ListenSocket {
         return descriptor
     }
 
-    /// A socket file outlives the process that made it; only a connection shows whether somebody answers.
+    /// Removes a stale socket file. Such a file outlives the process that made it, and only a connection shows whether
+    /// somebody answers.
     private static func removeStaleSocket(at path: String, _ address: UnixAddress) throws(VarlinkServerError) {
         guard let file = FileIdentity(path: path) else { return }
         guard file.isSocket else { throw .notASocket(path: path) }
         let probe = try makeSocket()
         defer { close(probe) }
-        // EAGAIN is a full backlog: somebody is there, and busy.
+        // EAGAIN means a full backlog: somebody listens and is busy.
         guard address.connect(probe) != 0, errno == ECONNREFUSED || errno == ENOENT else {
             throw .alreadyListening(path: path)
         }
@@ -104,11 +105,11 @@ struct ListenSocket {
     }
 }
 
-/// The folder a socket lives in.
+/// The folder of a socket.
 enum Folder {
-    /// Makes the folder of `path`, and those above it, with mode 0700 where they are missing.
+    /// Creates the folder of `path`, and missing folders above it, with mode 0700.
     ///
-    /// - Returns: The folder's path.
+    /// - Returns: the folder's path.
     static func make(of path: String) throws(VarlinkServerError) -> String {
         let folder = parent(of: path)
         guard FileIdentity(path: folder) == nil else { return folder }
@@ -119,7 +120,10 @@ enum Folder {
         return folder
     }
 
-    /// - Throws: `folderOpenToOthers` if it belongs to neither us nor root, or everybody may take away in it what others have made.
+    /// Checks that nobody else can replace files in `folder`.
+    ///
+    /// - Throws: `folderOpenToOthers` if the folder belongs to neither us nor root, or if everybody may remove other
+    ///   people's files in it.
     static func check(_ folder: String) throws(VarlinkServerError) {
         var status = stat()
         guard unsafe stat(folder, &status) == 0 else { throw .cannotMakeFolder(path: folder, errno: errno) }
@@ -129,18 +133,18 @@ enum Folder {
         }
     }
 
-    /// How the kernel shows users, root among them, who have no number in the user namespace that we are in (`PrivateUsers=`).
+    /// The user ID that stands for users without a number in our user namespace (`PrivateUsers=`), including root.
     private static let unmappedUser: uid_t = 65_534
 
-    /// `path` without its last component: "." for a bare name, "/" at the top.
+    /// `path` without its last component: "." for a bare name, "/" at the root.
     static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }
 
-/// Keeps two daemons that start at once from both finding the same stale socket, the later one removing the earlier
-/// one's new socket.
+/// A lock on the folder. Without it, two daemons that start at once could both find the same stale socket, and the
+/// second would remove the first one's new socket.
 private struct FolderLock {
     private let descriptor: Int32
 
@@ -156,14 +160,14 @@ private struct FolderLock {
     func release() { close(descriptor) }
 }
 
-/// A path as the kernel takes it for a Unix socket (unix(7)).
+/// A path in the form that the kernel takes for a Unix socket (unix(7)).
 struct UnixAddress {
-    /// Bytes of a path that fit, its terminating NUL not counted.
+    /// The longest path in bytes, without its terminating NUL.
     static let pathBytesMax = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     private var address = sockaddr_un()
 
-    /// Nil if `path` is empty or too long.
+    /// Returns nil if `path` is empty or too long.
     init?(path: String) {
         let bytes = path.utf8
         guard (1...Self.pathBytesMax).contains(bytes.count) else { return nil }
@@ -171,17 +175,17 @@ struct UnixAddress {
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
     }
 
-    /// The status of bind(2); the cause is in `errno`.
+    /// Calls bind(2) and returns its status; the cause of a failure is in `errno`.
     func bind(_ descriptor: Int32) -> Int32 {
         unsafe withAddress { unsafe Glibc.bind(descriptor, $0, $1) }
     }
 
-    /// The status of connect(2); the cause is in `errno`.
+    /// Calls connect(2) and returns its status; the cause of a failure is in `errno`.
     func connect(_ descriptor: Int32) -> Int32 {
         unsafe withAddress { unsafe Glibc.connect(descriptor, $0, $1) }
     }
 
-    /// Where a socket is bound; nil if it has no path (unnamed, abstract).
+    /// The path that a socket is bound to; nil if it has none (unnamed, abstract).
     static func path(of descriptor: Int32) -> String? {
         var address = sockaddr_un()
         var length = socklen_t(MemoryLayout<sockaddr_un>.size)
@@ -204,7 +208,8 @@ struct UnixAddress {
     }
 }
 
-/// A file descriptor that is kept for the day when there is none left: whoever wants to know what is wrong then can be let in by it.
+/// A spare file descriptor for the time when none is left. With it, the server can still admit one caller, who may want
+/// to find out what is wrong.
 struct SpareDescriptor: ~Copyable {
     private var descriptor: Int32 = -1
 
@@ -216,20 +221,20 @@ struct SpareDescriptor: ~Copyable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Takes one, if there is one and none is held.
+    /// Opens a spare descriptor, if one is free and none is held.
     mutating func take() {
         guard descriptor < 0 else { return }
         descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
     }
 
-    /// Gives it away to whoever asks next.
+    /// Closes the spare descriptor, so that the next request for a descriptor gets it.
     mutating func give() {
         guard descriptor >= 0 else { return }
         close(descriptor)
         descriptor = -1
     }
 
-    /// Whether it is held, and there would be another beside it.
+    /// Whether a spare is held and another descriptor is still free.
     var isOneOfSeveral: Bool {
         guard descriptor >= 0 else { return false }
         let other = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
@@ -239,9 +244,9 @@ struct SpareDescriptor: ~Copyable {
     }
 }
 
-/// Who is at the other end, as the kernel noted when the peer connected (`SO_PEERCRED`).
+/// The process at the other end, as the kernel recorded it when the peer connected (`SO_PEERCRED`).
 package struct PeerCredentials: Equatable, Sendable {
-    /// The process that connected; it may have ended or handed the connection on since.
+    /// The process that connected. It may have ended since, or passed the connection on.
     package let pid: Int32
     package let uid: UInt32
     package let gid: UInt32

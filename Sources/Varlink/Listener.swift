@@ -1,15 +1,17 @@
 internal import Glibc
 
-/// The listening socket of a server, and its return when somebody removes its path. Lives on the socket's thread.
+/// The listening socket of a server. It restores the socket if somebody removes its path. It lives on the socket's
+/// thread.
 final class Listener {
-    /// What the loop watches it by.
+    /// The key by which the loop watches the socket.
     static let key: UInt64 = 1
 
     private let loop: SocketLoop
     private let backlog: Int32
     private let observe: @Sendable (VarlinkServerEvent) -> Void
     private let restorePassedSocket: (@Sendable (@escaping @Sendable (Bool) -> Void) -> Void)?
-    /// Does something with the listener on the socket's thread; may be called on any. Set by its owner.
+    /// Runs something with the listener on the socket's thread. It may be called on any thread, and is set by the
+    /// owner.
     var enter: @Sendable (@escaping @Sendable (Listener) -> Void) -> Void = { _ in }
 
     private var descriptor: Int32?
@@ -20,7 +22,7 @@ final class Listener {
     private var isAskingOwner = false
     private var isStopped = false
 
-    /// Whether those who want to connect have to wait.
+    /// Whether new peers have to wait.
     var isPaused = false {
         didSet {
             guard let descriptor, isPaused != oldValue else { return }
@@ -41,9 +43,9 @@ final class Listener {
         return descriptor != nil && identity != nil && FileIdentity(path: path) == identity
     }
 
-    /// Accepts from `socket` from now on, in place of the one before.
+    /// Accepts from `socket` from now on, instead of the previous socket.
     ///
-    /// - Throws: `cannotAccept` if it cannot be watched; it is closed then.
+    /// - Throws: `cannotAccept` if the socket cannot be watched. It is then closed.
     func open(_ socket: ListenSocket) throws(VarlinkServerError) {
         do throws(VarlinkServerError) {
             try loop.watch(socket.descriptor, key: Self.key, for: isPaused ? [] : .input)
@@ -52,7 +54,7 @@ final class Listener {
             throw error
         }
         closeSocket()
-        // A passed socket may be a blocking one; nobody else accepts from it.
+        // A passed socket may be in blocking mode. We may change that, because nobody else accepts from it.
         let flags = fcntl(socket.descriptor, F_GETFL)
         _ = fcntl(socket.descriptor, F_SETFL, flags | O_NONBLOCK)
         descriptor = socket.descriptor
@@ -62,9 +64,9 @@ final class Listener {
         watchPath()
     }
 
-    /// The next connection's descriptor; nil if nobody waits.
+    /// The next connection's descriptor; nil if no peer waits.
     ///
-    /// - Throws: `cannotAccept` if there is no descriptor for somebody who waits.
+    /// - Throws: `cannotAccept` if a peer waits and no descriptor is left for it.
     func accept() throws(VarlinkServerError) -> Int32? {
         guard let descriptor else { return nil }
         return try SocketSystem.accept(descriptor)
@@ -72,12 +74,12 @@ final class Listener {
 
     // MARK: The path
 
-    /// Looks at the path, and has it back if it does not lead to us any more.
+    /// Checks the path, and restores it if it no longer leads to us.
     func checkPath() {
         guard !isStopped, !isAskingOwner, let path, !isPathIntact else { return }
-        // 1. A path that was there has vanished: a passed socket is its owner's. If we bound another in its place, the owner would
-        //    still listen on the old one when we end, and start nobody.
-        // 2. A path that has never been there for us may be out of our sight (a sandbox), and so for ever: no restart helps.
+        // 1. A path that existed has vanished. A passed socket belongs to its owner. If we bound another one instead,
+        //    the owner would still listen on the old one after we end, and start nobody.
+        // 2. A path that we have never seen may be hidden from us for good (a sandbox). A restart would not help.
         if !ownsPath, identity != nil, let restorePassedSocket {
             isAskingOwner = true
             return restorePassedSocket { [enter] isGranted in
@@ -105,7 +107,7 @@ final class Listener {
         }
     }
 
-    /// Watches the path, then looks once more: what changed before the watch stood would be missed.
+    /// Watches the path, then checks it once more, because a change before the watch began would be missed.
     private func watchPath(isRetry: Bool = false) {
         watch?.cancel()
         watch = nil
@@ -113,7 +115,7 @@ final class Listener {
         watch = PathWatch(path) { [enter] in
             enter { $0.checkPath() }
         }
-        // After a failure only a change is worth another try.
+        // After a failure, only a change makes another attempt worthwhile.
         if !isRetry, !isPathIntact {
             checkPath()
         }
@@ -121,7 +123,7 @@ final class Listener {
 
     // MARK: End
 
-    /// Accepts no more; the path goes if we made it.
+    /// Stops accepting, and removes the path if we made it.
     func stop() {
         isStopped = true
         watch?.cancel()
@@ -132,8 +134,8 @@ final class Listener {
         closeSocket()
     }
 
-    /// A passed socket lives on with its owner, and so would what the loop watches: those who connect to it later would keep the
-    /// loop awake, with nobody to let them in.
+    /// Stops watching and closes the socket. A passed socket stays open at its owner. If the loop still watched it,
+    /// later peers would keep waking the loop, and nobody would admit them.
     private func closeSocket() {
         guard let descriptor else { return }
         loop.forget(descriptor)

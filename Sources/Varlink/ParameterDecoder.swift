@@ -1,8 +1,8 @@
 import StrictJSON
 
-/// Decodes a JSON value into a `Decodable` and notes which members were asked for, so that the others can be named.
+/// Decodes a JSON value into a `Decodable`. It records which members were read, so that it can report the unknown ones.
 ///
-/// Failures are `DecodingError`s whose path leads to the offending value.
+/// Failures are `DecodingError`s whose path leads to the invalid value.
 final class ParameterDecoder: Decoder {
     let value: JSONValue
     let codingPath: [any CodingKey]
@@ -11,7 +11,7 @@ final class ParameterDecoder: Decoder {
     private var members: [String: JSONValue]?
     private var asked: Set<String> = []
     private var children: [ParameterDecoder] = []
-    /// Whether whoever decodes it looks into it by himself.
+    /// Whether the type reads the value as a whole and checks its content itself.
     private var isReadAsOne = false
 
     private init(_ value: JSONValue, at path: [any CodingKey]) {
@@ -19,13 +19,13 @@ final class ParameterDecoder: Decoder {
         self.codingPath = path
     }
 
-    /// `type` made of `value`.
+    /// Decodes `value` as `type`.
     ///
     /// - Throws: `DecodingError` for a missing, misplaced, repeated or unknown member.
     static func decode<T: Decodable>(_ type: T.Type, from value: JSONValue, at path: [any CodingKey] = []) throws -> T {
         let decoder = ParameterDecoder(value, at: path)
         let decoded = try T(from: decoder)
-        // A type without members asks for no container.
+        // A type without members never asks for a container.
         if decoder.members == nil, !decoder.isReadAsOne, value.isObject {
             _ = try decoder.container(keyedBy: ParameterKey.self)
         }
@@ -46,7 +46,7 @@ final class ParameterDecoder: Decoder {
         .dataCorrupted(.init(codingPath: path ?? codingPath, debugDescription: cause))
     }
 
-    /// A decoder for a value within this one, checked together with it.
+    /// A decoder for a value inside this one. Its unknown members are reported together with this one's.
     func child(_ value: JSONValue, _ key: some CodingKey) -> ParameterDecoder {
         let child = ParameterDecoder(value, at: codingPath + [key])
         children.append(child)
@@ -66,7 +66,7 @@ final class ParameterDecoder: Decoder {
             guard let found = value.members else { throw mismatch("not an object") }
             var unique: [String: JSONValue] = [:]
             for (key, value) in found where unique.updateValue(value, forKey: key) != nil {
-                // RFC 8259 §4 leaves open which of two wins; a caller who sends both is mistaken.
+                // RFC 8259 §4 leaves open which of two equal names counts. A caller who sends both made a mistake.
                 throw mismatch("given twice", at: codingPath + [ParameterKey(key)])
             }
             members = unique
@@ -84,7 +84,7 @@ final class ParameterDecoder: Decoder {
         return ScalarContainer(decoder: self)
     }
 
-    /// A scalar read without a decoder of its own, or any other type read with one.
+    /// Reads a scalar directly, and any other type with a decoder of its own.
     static func read<T: Decodable>(_ type: T.Type, from value: JSONValue, at path: [any CodingKey]) throws -> T {
         let read: Any?
         switch type {
@@ -102,11 +102,12 @@ final class ParameterDecoder: Decoder {
 }
 
 extension FixedWidthInteger {
-    /// Boxed, so that it can be called on a type known only at run time; nil if out of range or not an integer.
+    /// Parses `digits`; nil if they are out of range or not an integer. The result is boxed, because the type is known
+    /// only at run time.
     fileprivate static func parsed(_ digits: String) -> Any? { Self(digits) }
 }
 
-/// A key known by its text only.
+/// A coding key that is only a text.
 struct ParameterKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -126,7 +127,7 @@ struct ParameterKey: CodingKey {
 }
 
 extension DecodingError {
-    /// The parameter at fault as a person would write it: `grant.scopes[2]`; `parameters` if it is the whole.
+    /// The path of the invalid parameter as a person writes it, such as `grant.scopes[2]`; `parameters` for the whole.
     var parameterName: String {
         let path: [any CodingKey]
         switch self {
@@ -145,7 +146,7 @@ extension DecodingError {
     }
 }
 
-/// The members of an object, as the compiler's own `init(from:)` asks for them.
+/// The members of an object, for the compiler's `init(from:)`.
 struct MemberContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: ParameterDecoder
 
@@ -182,7 +183,7 @@ struct MemberContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-/// The values of an array, one after the other.
+/// The values of an array, in order.
 struct ElementContainer: UnkeyedDecodingContainer {
     let decoder: ParameterDecoder
     let elements: [JSONValue]
@@ -235,7 +236,7 @@ struct ElementContainer: UnkeyedDecodingContainer {
     }
 }
 
-/// A value that is read as one: a scalar, or a type that wraps another.
+/// A value that is read as a whole: a scalar, or a type that wraps another one.
 struct ScalarContainer: SingleValueDecodingContainer {
     let decoder: ParameterDecoder
 

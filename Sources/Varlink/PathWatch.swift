@@ -1,23 +1,23 @@
 internal import Dispatch
 internal import Glibc
 
-/// Tells when a path may lead elsewhere than before, by inotify; nothing is polled.
+/// Reports by inotify that a path may now lead to another file. Nothing is polled.
 ///
-/// While the path is there, its file and its folder are watched themselves, not what else happens in the folder: a file
-/// in a busy folder wakes nobody. While it is not, the nearest folder that exists is watched for what is made in it.
+/// While the path exists, the watch is on its file and its folder themselves, so other files in a busy folder cause no
+/// wake-ups. While the path does not exist, the watch is on new files in the nearest existing folder.
 ///
-/// Fires any number of times until cancelled; after a change of the path a new watch is needed.
+/// It may fire several times until it is cancelled. After a change of the path, a new watch is needed.
 package struct PathWatch {
     private let source: any DispatchSourceRead
 
-    /// Nil if the kernel has no inotify instance left; the path is then simply not watched.
+    /// Starts the watch; nil if the kernel has no inotify instance left, and the path is then not watched.
     ///
-    /// - Parameter onChange: Called on a queue of Dispatch's own.
+    /// - Parameter onChange: called on a queue of Dispatch.
     package init?(_ path: String, onChange: @escaping @Sendable () -> Void) {
         let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         guard descriptor >= 0 else { return nil }
         let gone = UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)
-        // Removing a name shows as a changed link count: the file itself lives on in the socket.
+        // When a name is removed, only the link count changes, because the file lives on in the socket.
         let file = gone | UInt32(IN_ATTRIB) | UInt32(IN_DONT_FOLLOW)
         let hasFile = unsafe inotify_add_watch(descriptor, path, file) >= 0
         var folder = Folder.parent(of: path)
@@ -36,7 +36,7 @@ package struct PathWatch {
 
     package func cancel() { source.cancel() }
 
-    /// Which event it was does not matter: the path is looked at anew.
+    /// Discards the events. Their kind does not matter, because the path is checked again.
     private static func discardEvents(_ descriptor: Int32) {
         unsafe withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
             while unsafe read(descriptor, buffer.baseAddress, buffer.count) > 0 {}

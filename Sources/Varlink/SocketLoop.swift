@@ -3,12 +3,12 @@ internal import Synchronization
 
 internal import CLinux
 
-/// A thread that waits for sockets, and does in between what other threads ask of it; the server's actor runs on it.
+/// A thread that waits for sockets and also runs jobs from other threads. The server's actor runs on it.
 ///
-/// A loop of our own, because a caller waits for every switch of threads: the answer is made on the very thread that the kernel
-/// wakes (`Decisions/The-socket-has-a-thread-of-its-own` has the figures).
+/// It is our own loop because each switch of threads adds to a caller's wait. Here, the thread that the kernel wakes
+/// also makes the answer (`Decisions/The-socket-has-a-thread-of-its-own` has the figures).
 final class SocketLoop: SerialExecutor {
-    /// What a descriptor is watched for. That it hangs up is told in any case.
+    /// What a descriptor is watched for. A hang-up is always reported.
     struct Interest: OptionSet {
         let rawValue: UInt32
         static let input = Interest(rawValue: EPOLLIN.rawValue)
@@ -17,17 +17,18 @@ final class SocketLoop: SerialExecutor {
 
     /// What a descriptor is ready for.
     struct Readiness {
-        /// What it is watched by.
+        /// The key under which the descriptor is watched.
         let key: UInt64
         fileprivate let events: UInt32
 
         var isReadable: Bool { events & EPOLLIN.rawValue != 0 }
         var isWritable: Bool { events & EPOLLOUT.rawValue != 0 }
-        /// Both directions are closed: the peer is gone, though what it sent last may still be there to be read.
+        /// Whether both directions are closed. The peer is gone, but its last data may still be readable.
         var isHungUp: Bool { events & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 }
     }
 
-    /// What the owner does in each turn: looks after the descriptors that are ready, and says when it wants a turn at the latest.
+    /// The owner's work in each turn: it handles the ready descriptors, and returns when it wants the next turn at the
+    /// latest.
     typealias Turn = @Sendable (_ ready: [Readiness]) -> SuspendingClock.Instant?
 
     private enum Job {
@@ -37,23 +38,25 @@ final class SocketLoop: SerialExecutor {
 
     private struct Mailbox {
         var jobs: [Job] = []
-        /// Whether the thread sleeps, and has to be woken for a new job.
+        /// Whether the thread sleeps and must be woken for a new job.
         var isAsleep = false
         var isEnding = false
     }
 
-    /// Descriptors looked after in one turn; the others come in the next.
+    /// How many descriptors are handled in one turn. The rest follow in the next.
     private static let batch = 64
-    /// The bell's key; the owner's keys are above it.
+    /// The key of the bell. The owner's keys are greater.
     private static let bellKey: UInt64 = 0
 
     private let mailbox = Mutex(Mailbox())
-    /// The thread, as pthread_self(3) names it; 0 before it runs.
+    /// The thread, as pthread_self(3) returns it; 0 before it runs.
     private let thread = Atomic<UInt>(0)
     private let epoll: Int32
     /// An eventfd(2) that ends the sleep.
     private let bell: Int32
 
+    /// Creates the loop's descriptors.
+    ///
     /// - Throws: `cannotListen` if the kernel has no descriptor left.
     init() throws(VarlinkServerError) {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -75,17 +78,17 @@ final class SocketLoop: SerialExecutor {
     /// Whether the caller is on the loop's thread.
     var isCurrent: Bool { thread.load(ordering: .relaxed) == pthread_self() }
 
-    /// Has `work` done on the thread, after everything that was asked for before; dropped once the loop has ended.
+    /// Runs `work` on the thread after all earlier jobs. It is dropped if the loop has ended.
     func execute(_ work: @escaping @Sendable () -> Void) {
         send(.work(work))
     }
 
-    /// The same for what has time until the thread has something else to do: it is not woken for it.
+    /// Like `execute`, but does not wake the thread: `work` runs when the thread is awake anyway.
     func executeEventually(_ work: @escaping @Sendable () -> Void) {
         mailbox.withLock { $0.jobs.append(.work(work)) }
     }
 
-    /// Ends the loop when it has done what was asked for until now.
+    /// Ends the loop after the jobs that were requested before.
     func end() {
         mailbox.withLock { $0.isEnding = true }
         eventfd_write(bell, 1)
@@ -116,8 +119,9 @@ final class SocketLoop: SerialExecutor {
 
     /// Watches `descriptor` until it is closed.
     ///
-    /// - Parameter key: tells it from the others; 1 or more.
-    /// - Throws: `cannotAccept` if the kernel has no memory for it, or has none left for this user (`fs.epoll.max_user_watches`).
+    /// - Parameter key: identifies the descriptor; 1 or more.
+    /// - Throws: `cannotAccept` if the kernel has no memory for the watch, or no watch left for this user
+    ///   (`fs.epoll.max_user_watches`).
     func watch(_ descriptor: Int32, key: UInt64, for interest: Interest) throws(VarlinkServerError) {
         let number = add(descriptor, key: key, for: interest)
         guard number == 0 else { throw .cannotAccept(errno: number) }
@@ -128,7 +132,7 @@ final class SocketLoop: SerialExecutor {
         precondition(number == 0, "what is watched can be watched for something else")
     }
 
-    /// Tells nothing of `descriptor` any more, not even that it hangs up.
+    /// Reports no more events of `descriptor`, not even a hang-up.
     func forget(_ descriptor: Int32) {
         let number = control(EPOLL_CTL_DEL, descriptor, Self.bellKey, [])
         precondition(number == 0, "what is watched can be forgotten")
@@ -138,7 +142,9 @@ final class SocketLoop: SerialExecutor {
         control(EPOLL_CTL_ADD, descriptor, key, interest)
     }
 
-    /// - Returns: 0, or the error's number.
+    /// Calls epoll_ctl(2).
+    ///
+    /// - Returns: 0, or the error number.
     private func control(_ operation: Int32, _ descriptor: Int32, _ key: UInt64, _ interest: Interest) -> Int32 {
         var event = unsafe epoll_event(events: interest.rawValue, data: epoll_data(u64: key))
         return unsafe epoll_ctl(epoll, operation, descriptor, &event) == 0 ? 0 : errno
@@ -146,9 +152,9 @@ final class SocketLoop: SerialExecutor {
 
     // MARK: The thread
 
-    /// Begins the thread, which is to call `turn` until the end.
+    /// Starts the thread, which calls `turn` until the loop ends.
     ///
-    /// - Throws: `cannotListen` if the kernel gives no thread.
+    /// - Throws: `cannotListen` if the kernel creates no thread.
     func begin(_ turn: @escaping Turn) throws(VarlinkServerError) {
         let start = ThreadStart { [self] in run(turn) }
         let context = unsafe Unmanaged.passRetained(start)
@@ -175,7 +181,8 @@ final class SocketLoop: SerialExecutor {
             let (jobs, isEnding) = takeJobs()
             for job in jobs { perform(job) }
             if isEnding, jobs.isEmpty { return }
-            // What was just done may have brought the alarm forward, or more jobs: look, but do not sleep.
+            // The last turn may have moved the alarm forward or added jobs. In that case, check the descriptors without
+            // sleeping.
             let timeout = jobs.isEmpty ? Self.milliseconds(until: alarm) : 0
             let count = unsafe epoll_wait(epoll, &events, Int32(Self.batch), timeout)
             ready.removeAll(keepingCapacity: true)
@@ -187,7 +194,7 @@ final class SocketLoop: SerialExecutor {
         }
     }
 
-    /// Takes what has been asked for; if it is nothing, the thread is going to sleep.
+    /// Takes the waiting jobs. If there are none, marks the thread as asleep.
     private func takeJobs() -> (jobs: [Job], isEnding: Bool) {
         mailbox.withLock { mailbox in
             let jobs = mailbox.jobs
@@ -209,7 +216,8 @@ final class SocketLoop: SerialExecutor {
         }
     }
 
-    /// As epoll_wait(2) takes it: rounded up, so that the alarm is due when it wakes; -1 for no alarm.
+    /// The timeout for epoll_wait(2). It is rounded up, so that the alarm is due when the thread wakes; -1 means no
+    /// alarm.
     private static func milliseconds(until alarm: SuspendingClock.Instant?) -> Int32 {
         guard let alarm else { return -1 }
         let wait = SuspendingClock.now.duration(to: alarm) + .microseconds(999)
@@ -217,7 +225,7 @@ final class SocketLoop: SerialExecutor {
     }
 }
 
-/// What a new thread is to do, on its way through pthread_create(3).
+/// The work of a new thread, to pass through pthread_create(3).
 private final class ThreadStart: Sendable {
     private let body: @Sendable () -> Void
 
@@ -232,21 +240,21 @@ private final class ThreadStart: Sendable {
     }
 }
 
-/// The system calls of the server's side, none of which blocks; each repeated when a signal interrupts it.
+/// The server's system calls. None of them blocks, and each is repeated if a signal interrupts it.
 enum SocketSystem {
-    /// What became of reading or writing.
+    /// The result of a read or a write.
     enum Outcome: Equatable {
-        /// So many bytes were moved; 0 read is the end of the stream.
+        /// This many bytes were moved; 0 bytes read is the end of the stream.
         case moved(Int)
         /// There is nothing to read, or no room to write.
         case wouldBlock
         case failed(errno: Int32)
     }
 
-    /// The next connection of a listening socket: its descriptor, not inherited by programs we start.
+    /// Accepts the next connection of a listening socket. Programs that we start do not inherit the descriptor.
     ///
-    /// - Returns: nil if nobody waits.
-    /// - Throws: `cannotAccept`, if there is somebody that cannot be let in for want of descriptors or memory.
+    /// - Returns: the descriptor; nil if no peer waits.
+    /// - Throws: `cannotAccept` if a peer waits and there is no descriptor or memory for it.
     static func accept(_ listener: Int32) throws(VarlinkServerError) -> Int32? {
         let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         while true {
@@ -271,7 +279,7 @@ enum SocketSystem {
         return (bytes, outcome)
     }
 
-    /// Writes as many of `bytes` as there is room for.
+    /// Writes as many of `bytes` as the socket takes.
     static func write(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Outcome {
         retried {
             unsafe bytes.withUnsafeBytes { unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -292,9 +300,9 @@ enum SocketSystem {
 }
 
 extension PeerCredentials {
-    /// Asks the kernel who is at the other end of a connected socket; nil if it does not say.
+    /// Asks the kernel which process is at the other end of a connected socket; nil if the kernel does not say.
     init?(of descriptor: Int32) {
-        // struct ucred of unix(7), which Glibc's module map hides: pid, uid, gid, 32 bits each.
+        // struct ucred of unix(7), which Glibc's module map hides: pid, uid and gid, 32 bits each.
         var words: (UInt32, UInt32, UInt32) = (0, 0, 0)
         var length = socklen_t(MemoryLayout.size(ofValue: words))
         guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &words, &length) == 0 else { return nil }

@@ -1,4 +1,4 @@
-/// The server on the socket's thread: lets peers in, looks after their connections, and ends them.
+/// The server on the socket's thread: it admits peers, serves their connections, and ends them.
 actor SocketServer {
     nonisolated let loop: SocketLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
@@ -7,16 +7,18 @@ actor SocketServer {
     private let listener: Listener
     private var lastNumber = Listener.key
 
-    /// Peers let in before those who are in have their turn.
+    /// How many peers are admitted before those already connected get their turn.
     ///
-    /// Their replies leave together. More at once would have the peers idle while we work, and us while they do.
+    /// Their replies leave together. With a larger number, the peers would be idle while we work, and we would be idle
+    /// while they work.
     private static let batch = 8
-    /// How long nobody is let in when there is no descriptor for them, unless a connection ends before: descriptors may become free
-    /// elsewhere in the process, and nobody tells of that.
+    /// The longest pause in admitting peers after descriptors ran out. A connection that ends ends the pause earlier. A
+    /// descriptor may also become free elsewhere in the process, and nothing reports that.
     private static let longestPause = Duration.seconds(1)
-    /// When descriptors are looked for again, and how many connections there were when they had run out; nil while there are some.
+    /// When to check for free descriptors again, and how many connections there were when they ran out; nil if
+    /// descriptors are free.
     private var shortage: (nextLook: SuspendingClock.Instant, connections: Int)?
-    /// Lets one caller in at a time while there are none.
+    /// Lets one caller in at a time while no descriptors are left.
     private var spare = SpareDescriptor()
 
     init(configuration: VarlinkServerConfiguration, service: VarlinkService, loop: SocketLoop) {
@@ -25,14 +27,16 @@ actor SocketServer {
         listener = Listener(configuration: configuration, loop: loop)
     }
 
-    /// Does `body` with a connection, nil if that is gone, on the server's thread: after everything that was asked for before, but
-    /// at once if this is that thread.
+    /// Calls `body` on the server's thread with a connection, or with nil if it is closed.
+    ///
+    /// It runs after all jobs that were requested before, or at once if this already is that thread.
     nonisolated func onThread(_ number: UInt64, _ body: @escaping @Sendable (Connection?) -> Void) {
         guard !loop.isCurrent else { return entered(number, body) }
         loop.execute { self.entered(number, body) }
     }
 
-    /// The same for what need not be done before something else happens to a connection, or is asked for.
+    /// Like `onThread`, but without waking the thread. `body` runs before the next event of a connection or the next
+    /// job.
     nonisolated func onThreadEventually(_ number: UInt64, _ body: @escaping @Sendable (Connection?) -> Void) {
         guard !loop.isCurrent else { return entered(number, body) }
         loop.executeEventually { self.entered(number, body) }
@@ -46,7 +50,7 @@ actor SocketServer {
 
     /// Accepts from `socket` from now on.
     ///
-    /// - Throws: `cannotAccept` if it cannot be watched; it is closed then.
+    /// - Throws: `cannotAccept` if the socket cannot be watched. It is then closed.
     func open(_ socket: ListenSocket) throws(VarlinkServerError) {
         listener.enter = { [weak self] body in
             guard let self else { return }
@@ -62,16 +66,16 @@ actor SocketServer {
         registry.endCalls()
     }
 
-    /// Ends all connections, each in its own way; returns when there is none left.
+    /// Ends all connections in an orderly way; returns when none is left.
     func endConnections() async {
         await withCheckedContinuation { registry.shutdown($0) }
     }
 
     // MARK: Turns
 
-    /// Looks after the sockets that are ready.
+    /// Handles the sockets that are ready.
     ///
-    /// - Returns: when it wants to be called again at the latest.
+    /// - Returns: when it has to be called again at the latest.
     func turn(_ ready: [SocketLoop.Readiness]) -> SuspendingClock.Instant? {
         registry.beginTurn()
         for event in ready {
@@ -105,7 +109,8 @@ actor SocketServer {
         Connection(descriptor, registry: registry, link: link).begin()
     }
 
-    /// Lets those who want in wait: without a descriptor for them we would be told of them again and again. One of them takes the spare.
+    /// Makes new peers wait. Without a free descriptor, the loop would report them again and again. One of them gets
+    /// the spare.
     private func runShort(because error: VarlinkServerError) {
         spare.give()
         if let descriptor = try? listener.accept() { letIn(descriptor) }
@@ -115,7 +120,7 @@ actor SocketServer {
     }
 
     private func lookForDescriptors() {
-        // A peer that was let in and could not be kept has told of one, too.
+        // A peer that was admitted but could not be kept has also shown a shortage.
         if shortage == nil, registry.isShortageTold {
             shortage = (registry.now + Self.longestPause, registry.count)
         }

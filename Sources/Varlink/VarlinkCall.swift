@@ -1,29 +1,29 @@
 internal import FoundationEssentials
 package import StrictJSON
 
-/// A call as it came over the wire.
+/// A call as received.
 package struct VarlinkCall: Sendable {
-    /// Full name of the method: `io.example.Interface.Method`.
+    /// The full name of the method: `io.example.Interface.Method`.
     package let method: String
-    /// The caller takes several replies, each but the last marked `continues`.
+    /// Whether the caller accepts several replies. Each of them except the last is marked `continues`.
     package let wantsMore: Bool
-    /// The caller takes no reply, not even an error.
+    /// Whether the caller wants no reply, not even an error.
     package let isOneway: Bool
-    /// The caller wants to speak another protocol on this connection after the reply.
+    /// Whether the caller wants to switch to another protocol on this connection after the reply.
     package let wantsUpgrade: Bool
-    /// The parameters as they came; nil if the call has none.
+    /// The parameters as received; nil if the call has none.
     package let parameters: JSONValue?
 
-    /// The name up to its last dot; nil if there is none.
+    /// The method's name up to its last dot; nil if it has none.
     package var interface: Substring? {
         method.utf8.lastIndex(of: UInt8(ascii: ".")).map { method[..<$0] }
     }
 
-    /// The parameters as a value of `type`.
+    /// Decodes the parameters as `type`.
     ///
-    /// Members that `type` does not ask for are refused, at any depth, so that a mistyped name is told and not ignored.
+    /// Members that `type` does not read are refused at any depth, so that a mistyped name is reported and not ignored.
     ///
-    /// - Throws: `org.varlink.service.InvalidParameter` with the name of the first parameter at fault; reply with it.
+    /// - Throws: `org.varlink.service.InvalidParameter` with the name of the first invalid parameter. Reply with it.
     package func decodeParameters<T: Decodable>(as type: T.Type = T.self) throws(VarlinkError) -> T {
         do {
             return try ParameterDecoder.decode(type, from: parameters ?? Self.noParameters)
@@ -45,7 +45,7 @@ package struct VarlinkCall: Sendable {
 extension VarlinkCall {
     /// Reads a message; nil if it is not a Varlink call.
     ///
-    /// Members of the envelope that we do not know are ignored, so that the protocol may grow.
+    /// Unknown members of the envelope are ignored, so that the protocol can grow.
     init?(message: [UInt8], limits: ServerLimits) {
         guard let document = try? JSONDocument(message, nestingMax: limits.nestingMax, valuesMax: limits.valuesMax),
             document.root.isObject
@@ -54,11 +54,11 @@ extension VarlinkCall {
         var parameters: JSONValue?
         var (seen, flags): (Members, Members) = ([], [])
         for (key, value) in document.root.fields {
-            // Also of a member whose value is null a name that is no text is none.
+            // A name that is not valid text makes the call invalid, even if its value is null.
             guard key.isText else { return nil }
             let member = Members(key)
             guard !member.isEmpty else { continue }
-            // Which of two was meant, every reader would say otherwise; null is one, too.
+            // Readers differ in which of two equal names they use, so the call is invalid. A null counts as well.
             guard seen.insert(member).inserted else { return nil }
             guard !value.isNull else { continue }
             if member == .method {
@@ -72,7 +72,7 @@ extension VarlinkCall {
                 if flag { flags.insert(member) }
             }
         }
-        // A call cannot ask for several replies and for none.
+        // A call cannot want several replies and no reply.
         guard let method, !flags.isSuperset(of: [.more, .oneway]) else { return nil }
         self.method = method
         self.parameters = parameters
@@ -82,7 +82,7 @@ extension VarlinkCall {
     }
 }
 
-/// The members of a call that we know.
+/// The known members of a call.
 private struct Members: OptionSet {
     let rawValue: UInt8
     static let method = Members(rawValue: 1)
@@ -93,7 +93,7 @@ private struct Members: OptionSet {
 }
 
 extension Members {
-    /// The one that `key` names; empty if it names none.
+    /// The member with this name; empty if it is unknown.
     init(_ key: JSONValue) {
         if key.spells("method") {
             self = .method
@@ -113,34 +113,36 @@ extension Members {
 
 /// A reply, ready to be sent.
 package struct VarlinkReply: Equatable, Sendable {
-    /// The whole message, its NUL included.
+    /// The whole message, including its NUL.
     package let message: [UInt8]
-    /// More replies to the same call will follow.
+    /// Whether more replies to the same call follow.
     package let continues: Bool
 
-    /// - Parameter encoded: The parameters, a JSON object.
+    /// Creates a reply from encoded parameters.
+    ///
+    /// - Parameter encoded: the parameters, a JSON object.
     package init(encoded: [UInt8], continues: Bool = false) {
         message = WireJSON.reply(encoded, continues: continues)
         self.continues = continues
     }
 
-    /// The same for parameters that are not encoded yet.
+    /// Encodes `parameters` and creates a reply.
     package init(_ parameters: some Encodable, continues: Bool = false) {
         self.init(encoded: WireJSON.encode(parameters), continues: continues)
     }
 
-    /// An error ends the call.
+    /// Creates an error reply, which ends the call.
     package init(_ error: VarlinkError) {
         message = WireJSON.reply(error)
         continues = false
     }
 }
 
-/// An error reply: its full name and its parameters, already in JSON.
+/// An error reply: its full name and its parameters, already encoded as JSON.
 package struct VarlinkError: Error, Equatable, Sendable {
-    /// Full name: `io.example.Interface.ErrorName`.
+    /// The full name: `io.example.Interface.ErrorName`.
     package let name: String
-    /// A JSON object.
+    /// The parameters, a JSON object.
     package let parameters: [UInt8]
 
     package init(_ name: String, parameters: some Encodable) {
@@ -156,7 +158,7 @@ package struct VarlinkError: Error, Equatable, Sendable {
 
 /// The errors of `org.varlink.service`, which every service shares.
 extension VarlinkError {
-    /// No such interface here.
+    /// The service has no such interface.
     package static func interfaceNotFound(_ interface: String) -> VarlinkError {
         VarlinkError("org.varlink.service.InterfaceNotFound", parameters: ["interface": interface])
     }
@@ -171,19 +173,19 @@ extension VarlinkError {
         VarlinkError("org.varlink.service.InvalidParameter", parameters: ["parameter": parameter])
     }
 
-    /// The caller may not do that.
+    /// The caller is not allowed to do that.
     package static let permissionDenied = VarlinkError("org.varlink.service.PermissionDenied")
 
     /// The method answers only calls with the `more` flag.
     package static let expectedMore = VarlinkError("org.varlink.service.ExpectedMore")
 }
 
-/// Values and replies as the bytes that go over the wire.
+/// Encodes values and replies as bytes for the wire.
 package enum WireJSON {
-    /// `value` as a JSON object, its keys in alphabetical order, so that equal values are equal bytes.
+    /// Encodes `value` as a JSON object with sorted keys, so that equal values give equal bytes.
     ///
-    /// Traps if `value` does not encode to an object: Varlink parameters are always one, and which types we reply with is
-    /// known when we are built.
+    /// It traps if `value` does not encode to an object. Varlink parameters always are one, and the types of our
+    /// replies are known at compile time.
     package static func encode(_ value: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -196,7 +198,7 @@ package enum WireJSON {
         }
     }
 
-    /// A reply, complete with its NUL. `parameters` is a JSON object.
+    /// Creates a reply, including its NUL. `parameters` is a JSON object.
     static func reply(_ parameters: [UInt8], continues: Bool) -> [UInt8] {
         var message: [UInt8] = []
         message.reserveCapacity(parameters.count + 40)
@@ -207,7 +209,8 @@ package enum WireJSON {
         return message
     }
 
-    /// An error reply, complete with its NUL. The name needs no escapes: Varlink names are letters, digits, dots, hyphens.
+    /// Creates an error reply, including its NUL. The name needs no escaping: Varlink names have only letters, digits,
+    /// dots and hyphens.
     static func reply(_ error: VarlinkError) -> [UInt8] {
         var message: [UInt8] = []
         message.reserveCapacity(error.parameters.count + error.name.utf8.count + 40)

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// Serves Varlink calls on a Unix socket, all on one thread of its own.
+/// Serves Varlink calls on a Unix socket, with one thread for all connections.
 ///
-/// A peer that is slow, silent or in the middle of a call costs a descriptor and a bounded number of bytes; nobody waits
-/// for it.
+/// A peer that is slow, silent or in the middle of a call costs a descriptor and a limited number of bytes. Nobody
+/// waits for it.
 package actor VarlinkServer {
     private let configuration: VarlinkServerConfiguration
     private let service: VarlinkService
-    /// Nil before the start and after the end.
+    /// The running server; nil before the start and after the end.
     private var server: SocketServer?
 
     package init(configuration: VarlinkServerConfiguration, service: VarlinkService) {
@@ -17,7 +17,7 @@ package actor VarlinkServer {
 
     /// Listens and serves; returns when peers can connect.
     ///
-    /// - Throws: why it cannot. Nothing is left behind.
+    /// - Throws: why it cannot. Everything is then cleaned up.
     package func start() async throws(VarlinkServerError) {
         let socket: ListenSocket
         switch configuration.endpoint {
@@ -47,19 +47,22 @@ package actor VarlinkServer {
         get async { await server?.isPathIntact ?? false }
     }
 
-    /// Calls `body` on the server's thread, after everything that the thread was asked for before; at once if there is none.
+    /// Calls `body` on the server's thread after all earlier jobs, or at once if there is no thread.
     package func inTurn(_ body: @escaping @Sendable () -> Void) {
         guard let server else { return body() }
         server.loop.execute(body)
     }
 
-    /// Takes no new connections and no new calls; calls and streams that stand go on. The path is removed if we bound it.
+    /// Accepts no new connections and no new calls. Current calls and streams continue. The path is removed if we bound
+    /// it.
     package func stopAccepting() async {
         await server?.stopAccepting()
     }
 
-    /// Ends the server: calls in flight get their replies, up to `ServerLimits.shutdownTimeout`, streams are cut between
-    /// two replies, then the thread ends. Replies made later are dropped. A second call does nothing.
+    /// Ends the server. A second call does nothing.
+    ///
+    /// Current calls get their replies, for up to `ServerLimits.shutdownTimeout`. Streams are cut between two replies.
+    /// Then the thread ends, and later replies are dropped.
     package func shutdown() async {
         guard let server else { return }
         self.server = nil
@@ -73,23 +76,24 @@ package actor VarlinkServer {
 package struct VarlinkServerConfiguration: Sendable {
     /// Where peers connect.
     package enum Endpoint: Equatable, Sendable {
-        /// A path to bind; its folder is made with mode 0700 if it is not there, the socket has mode 0600.
+        /// A path to bind. Its folder is created with mode 0700 if it is missing; the socket has mode 0600.
         case path(String)
-        /// A listening Unix stream socket that was passed to us; the server owns and closes it.
+        /// A listening Unix stream socket that was passed to us. The server owns and closes it.
         case descriptor(Int32)
     }
 
     package let endpoint: Endpoint
     package var limits = ServerLimits()
-    /// Whether a peer may call at all; by default the user we run as, and root.
+    /// Whether a peer may call at all. The default allows the user we run as, and root.
     package var allowsPeer: @Sendable (PeerCredentials) -> Bool = { [user = geteuid()] in
         $0.uid == user || $0.uid == 0
     }
-    /// Asks whoever has passed the socket to make it anew when its path has vanished, which restarts this process; called on
-    /// the server's thread, it must not block, and calls back with whether that will be done. Nil: the server binds the path
-    /// itself, as it does after a refusal.
+    /// Asks the owner of a passed socket to create it again after its path vanished, which restarts this process.
+    ///
+    /// It is called on the server's thread and must not block. It calls back with whether the owner will do that. If it
+    /// is nil, or the owner refuses, the server binds the path itself.
     package var restorePassedSocket: (@Sendable (@escaping @Sendable (Bool) -> Void) -> Void)?
-    /// Told on the server's thread what a log should know; it must not block.
+    /// Called on the server's thread with events for a log. It must not block.
     package var observe: @Sendable (VarlinkServerEvent) -> Void = { _ in }
 
     package init(endpoint: Endpoint) {
@@ -97,102 +101,103 @@ package struct VarlinkServerConfiguration: Sendable {
     }
 }
 
-/// What happened to the server that its owner may want to log.
+/// An event of the server that its owner may want to log.
 package enum VarlinkServerEvent: Equatable, Sendable {
-    /// A peer was refused or cut off; nil if the kernel did not say who it is.
+    /// A peer was refused or cut off; `peer` is nil if the kernel did not identify it.
     case refused(Refusal, peer: PeerCredentials?)
-    /// No connection can be taken now, for want of descriptors or memory; those that stand go on, others wait in the kernel, and
-    /// are let in one at a time.
+    /// No connection can be accepted, because descriptors or memory ran out. Existing connections continue. New peers
+    /// wait in the kernel and are admitted one at a time.
     case acceptFailed(errno: Int32)
-    /// Whoever waited can be let in again.
+    /// Waiting peers can be admitted again.
     case acceptResumed
-    /// The socket's path had vanished and has been bound anew.
+    /// The socket's path had vanished; the server has bound it again.
     case pathRestored(String)
-    /// The path of a passed socket has vanished, and its owner makes it anew.
+    /// The path of a passed socket has vanished; its owner will create it again.
     case pathReturned(String)
-    /// The socket's path has vanished and cannot be bound now; it will be when its folder can be made again.
+    /// The socket's path has vanished and cannot be bound now. The server binds it when the folder can be created
+    /// again.
     case pathLost(String, VarlinkServerError)
 }
 
-/// Everything a peer can make the server hold or wait for, each with its reason.
+/// The limits on everything that a peer can make the server hold or wait for, each with its reason.
 package struct ServerLimits: Sendable {
-    /// Connections open at once, of all peers together.
+    /// Open connections of all peers together.
     ///
-    /// A service manager starts us with 1024 descriptors; half of them stay free for the store and for requests.
+    /// A service manager starts us with 1024 descriptors. Half of them stay free for the store and for requests.
     package var connectionsMax = 512
 
-    /// Connections open at once of one user id.
+    /// Open connections of one user ID.
     ///
-    /// Nearly all, as every peer is normally the same user; what remains lets the administrator in while that user's
-    /// programs have used up theirs.
+    /// It is nearly the total, because all peers normally are the same user. The rest lets the administrator in if that
+    /// user's programs have used up their share.
     package var connectionsPerUIDMax = 480
 
-    /// Bytes of one call, its terminating NUL not counted.
+    /// Bytes of one call, without its terminating NUL.
     ///
-    /// The largest call we know of imports a grant: a refresh token (up to 16 KiB seen), a client secret, a key. 1 MiB is
-    /// far above that, and 512 peers that all fill it still fit into the memory of a small machine.
+    /// The largest call that we know of imports a grant: a refresh token (up to 16 KiB seen), a client secret and a
+    /// key. 1 MiB is far above that, and 512 peers that all fill it still fit into the memory of a small machine.
     package var messageBytesMax = 1 << 20
 
-    /// Bytes of unfinished calls, on all connections of one process together: it may send some calls of the longest kind at the same time.
-    /// Unfinished calls that are shorter than `pipelinedBytesMax` are taken in any case.
+    /// Bytes of unfinished calls, over all connections of one process. It may send several calls of the longest kind at
+    /// the same time. Unfinished calls shorter than `pipelinedBytesMax` are always accepted.
     package var unfinishedBytesOfProcessMax = 16 << 20
 
-    /// The same for all processes together: what they can have us hold, whatever their number.
+    /// Bytes of unfinished calls of all processes together, however many there are.
     package var unfinishedBytesOfAllMax = 64 << 20
 
-    /// Bytes taken in while an earlier call of the same connection is still being answered.
+    /// Bytes that are read while an earlier call of the same connection is still being answered.
     ///
-    /// Further calls stay in the kernel's buffer, so that a peer that pipelines is slowed down, never refused. 16 KiB are
-    /// some hundred small calls: no more than that can be answered in one go before other peers have their turn.
+    /// Further calls stay in the kernel's buffer, so that a peer that pipelines is slowed down but never refused. 16
+    /// KiB are about a hundred small calls. No more than that are answered before other peers get their turn.
     package var pipelinedBytesMax = 16 << 10
 
-    /// Bytes of replies that wait for a peer to read them before we stop reading from that peer.
+    /// How many bytes of unread replies a peer may have before we stop reading from it.
     package var undrainedBytesHighWater = 64 << 10
 
-    /// Bytes of replies that may wait for one peer; a stream that would pass it is ended with an error reply.
+    /// How many bytes of unread replies one peer may have. A stream that would exceed it ends with an error reply.
     ///
-    /// One reply that is larger by itself is sent, if nothing else waits: the service has made it already.
+    /// A single reply that is larger is sent if nothing else waits, because the service has already made it.
     package var undrainedBytesMax = 1 << 20
 
-    /// Bytes of replies that may wait for all connections of one process together; a reply that would pass it ends its connection with an
-    /// error instead. Short ones (`shortReplyBytes`) are sent in any case: errors, tokens.
+    /// Bytes of unread replies over all connections of one process. A reply that would exceed it is replaced by an
+    /// error, and its connection ends. Short replies (`shortReplyBytes`), such as errors and tokens, are always sent.
     package var undrainedBytesOfProcessMax = 32 << 20
 
-    /// The same for all processes together: what they can have us hold, whatever their number.
+    /// Bytes of unread replies of all processes together, however many there are.
     package var undrainedBytesOfAllMax = 128 << 20
 
-    /// Bytes of a reply that is too short to be refused.
+    /// A reply of at most this many bytes is never refused.
     package var shortReplyBytes = 4096
 
     /// How long a call may take to arrive, from its first byte. systemd's own Varlink server uses the same 45 s.
     package var messageTimeout = Duration.seconds(45)
 
-    /// How long a connection may stay open with no call under way.
+    /// How long a connection may stay open without a current call.
     ///
-    /// Long, because a desktop program that keeps its connection does no harm; finite, because a forgotten one counts
-    /// against `connectionsMax`.
+    /// It is long because a desktop program that keeps its connection does no harm. It is finite because a forgotten
+    /// connection counts against `connectionsMax`.
     package var idleTimeout = Duration.seconds(3600)
 
     /// How long a peer may take to read the last replies before its connection is cut.
     package var drainTimeout = Duration.seconds(10)
 
-    /// How long `shutdown()` waits for replies in flight. Below the 10 s that the unit file gives us to stop.
+    /// How long `shutdown()` waits for current replies. It is below the 10 s that the unit file allows for stopping.
     package var shutdownTimeout = Duration.seconds(5)
 
-    /// Values nested in one another in a call.
+    /// How deep values may be nested in a call.
     package var nestingMax = 32
 
-    /// JSON values (keys counted) in a call: it bounds what its index can take, 16 bytes for each.
+    /// The most JSON values (including keys) in a call. It limits the size of the call's index, 16 bytes for each.
     package var valuesMax = 65_536
 
-    /// Connections that the kernel holds for us until we accept them.
+    /// How many connections the kernel queues until we accept them.
     package var backlog: Int32 = 256
 
     package init() {}
 }
 
 extension ServerLimits {
-    /// How long is waited for what a connection waits for.
+    /// The time limit for what a connection waits for.
     func time(for patience: ConnectionMachine.Patience) -> Duration {
         switch patience {
         case .idle: idleTimeout
@@ -204,24 +209,24 @@ extension ServerLimits {
 
 /// Why a server cannot listen.
 package enum VarlinkServerError: Error, Equatable, Sendable {
-    /// Another process answers on the path; it must be ended first.
+    /// Another process answers on the path. It must end first.
     case alreadyListening(path: String)
-    /// Something that is no socket has the path; it is left alone.
+    /// The path is taken by something that is not a socket. It is left alone.
     case notASocket(path: String)
     /// The path does not fit into a socket address, `limit` bytes.
     case pathTooLong(path: String, limit: Int)
-    /// Another process is binding a socket in the folder right now; trying again helps.
+    /// Another process is binding a socket in the folder now. Trying again helps.
     case folderBusy(path: String)
-    /// The folder cannot be made or opened.
+    /// The folder cannot be created or opened.
     case cannotMakeFolder(path: String, errno: Int32)
-    /// The folder is another user's, or everybody may write in it: they could put a socket of their own in ours' place.
+    /// The folder belongs to another user, or everybody may write to it. They could replace our socket with their own.
     case folderOpenToOthers(path: String, owner: UInt32)
     case cannotBind(path: String, errno: Int32)
-    /// The descriptor that was passed is no listening Unix stream socket.
+    /// The passed descriptor is not a listening Unix stream socket.
     case notAListenSocket(descriptor: Int32)
-    /// The kernel refused a socket or a thread to serve it.
+    /// The kernel refused a socket, or a thread for it.
     case cannotListen(errno: Int32)
-    /// The kernel has no descriptor or no memory for a connection; it is tried again.
+    /// The kernel has no descriptor or memory for a connection. The server tries again.
     case cannotAccept(errno: Int32)
 }
 
@@ -247,7 +252,7 @@ extension VarlinkServerError: CustomStringConvertible {
     }
 
     private static func reason(_ errno: Int32) -> String {
-        // strerror itself is not safe between threads.
+        // strerror itself is not thread-safe.
         var text = [CChar](repeating: 0, count: 128)
         guard unsafe strerror_r(errno, &text, text.count) == 0 else { return "error \(errno)" }
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// What a service says of itself in `org.varlink.service.GetInfo`.
+/// What a service says about itself in `org.varlink.service.GetInfo`.
 package struct ServiceInfo: Encodable, Equatable, Sendable {
     package let vendor: String
     package let product: String
@@ -16,19 +16,20 @@ package struct ServiceInfo: Encodable, Equatable, Sendable {
     }
 }
 
-/// What the server serves.
+/// The service behind a server.
 package struct VarlinkService: Sendable {
-    /// Answers one call, now or later, by the responder.
+    /// Answers one call through the responder, now or later.
     ///
-    /// Runs on the server's thread, which serves all peers: hand on what takes time. Every call must get exactly one
-    /// last reply, a `oneway` call too (it is not sent): the connection's next call waits for it.
+    /// It runs on the server's thread, which serves all peers, so slow work must go elsewhere. Every call must get
+    /// exactly one last reply, because the connection's next call waits for it. That includes a `oneway` call, whose
+    /// reply is not sent.
     package typealias Handle = @Sendable (VarlinkCall, PeerCredentials, VarlinkResponder) -> Void
 
     package let info: ServiceInfo
-    /// The text of each interface's description, by name. Calls to other interfaces never reach `handle`.
+    /// The text of each interface's description, by name. Calls to other interfaces do not reach `handle`.
     package let interfaces: [String: String]
     package let handle: Handle
-    /// The error reply for what the server refuses by itself.
+    /// The error reply for a refusal by the server itself.
     package let refusalError: @Sendable (Refusal) -> VarlinkError
 
     package init(
@@ -45,7 +46,7 @@ package struct VarlinkService: Sendable {
 }
 
 extension VarlinkService {
-    /// Brings a call to whom it concerns: the server itself, the service, or nobody.
+    /// Passes a call to the server itself or to the service, or replies that nobody has the interface.
     func route(_ call: VarlinkCall, _ responder: VarlinkResponder) {
         guard !call.wantsUpgrade else {
             return responder.fail(.invalidParameter("upgrade"))
@@ -63,7 +64,7 @@ extension VarlinkService {
     }
 }
 
-/// `org.varlink.service`: how any Varlink client finds out what it may call.
+/// `org.varlink.service`, by which any Varlink client finds out what it may call.
 enum SelfDescription {
     static let interface = "org.varlink.service"
 
@@ -158,10 +159,10 @@ enum SelfDescription {
         """
 }
 
-/// The way back to the caller of one call, usable from any thread; none of its methods blocks.
+/// The way to reply to one call. It may be used from any thread, and none of its methods blocks.
 ///
-/// Replies are sent in the order they were made on one thread. Those to a peer that has gone, and those after the last
-/// one, are dropped.
+/// Replies made on one thread are sent in their order. Replies to a peer that has gone, and replies after the last one,
+/// are dropped.
 package struct VarlinkResponder: Sendable {
     private let link: ConnectionLink
     private let number: ConnectionMachine.CallNumber
@@ -176,21 +177,25 @@ package struct VarlinkResponder: Sendable {
     /// When the connection was accepted, in µs of `CLOCK_BOOTTIME`.
     package var acceptedAt: Int64 { link.acceptedAt }
 
-    /// Calls `body` on the server's thread with the connection's socket, to ask the kernel more about the peer; nil if the
-    /// connection is gone. The descriptor is the server's: it is good until `body` returns.
+    /// Calls `body` on the server's thread with the connection's socket, to ask the kernel about the peer; with nil if
+    /// the connection is closed.
+    ///
+    /// The descriptor belongs to the server, and is valid only until `body` returns.
     package func withSocket(_ body: @escaping @Sendable (Int32?) -> Void) {
         link.onThread { body($0?.descriptor) }
     }
 
-    /// Whether the connection stands; false for good once it is gone.
+    /// Whether the connection is open; false for good once it is closed.
     package var isConnected: Bool { link.isConnected }
 
-    /// - Parameter continues: More replies will follow. The call must have asked for it by `wantsMore`, else it traps.
+    /// Replies with these parameters.
+    ///
+    /// - Parameter continues: whether more replies follow. It traps unless the call has `wantsMore`.
     package func reply(_ parameters: some Encodable, continues: Bool = false) {
         reply(encoded: WireJSON.encode(parameters), continues: continues)
     }
 
-    /// The same for parameters that are encoded already: `object` is a JSON object.
+    /// Replies with parameters that are already encoded. `object` is a JSON object.
     package func reply(encoded object: [UInt8], continues: Bool = false) {
         send(VarlinkReply(encoded: object, continues: continues))
     }
@@ -200,13 +205,15 @@ package struct VarlinkResponder: Sendable {
         send(VarlinkReply(error))
     }
 
-    /// Ends the call and the connection without a last reply. To a caller that is as if the server had gone, and a reason to ask
-    /// whoever serves next; for a server that is about to end, and cannot do what was asked for before.
+    /// Ends the call and the connection without a last reply.
+    ///
+    /// The caller sees this as if the server had gone, and asks the next one. It is for a server that is about to end
+    /// and cannot finish the call first.
     package func hangUp() {
         link.onThread { [number] connection in connection?.hungUp(number) }
     }
 
-    /// Sends a reply made before; for one that goes to many subscribers.
+    /// Sends a prepared reply, for example the same one to many subscribers.
     package func send(_ reply: VarlinkReply) {
         guard isConnected else { return }
         link.onThread { [number] connection in
@@ -214,7 +221,7 @@ package struct VarlinkResponder: Sendable {
         }
     }
 
-    /// Sends replies made before, in their order; they leave together.
+    /// Sends prepared replies in their order. They leave together.
     package func send(_ replies: [VarlinkReply]) {
         guard isConnected else { return }
         link.onThread { [number] connection in
@@ -223,30 +230,33 @@ package struct VarlinkResponder: Sendable {
         }
     }
 
-    /// Calls `action` on the server's thread when the peer has read so much of what was sent until now that it makes sense to send it
-    /// more; never if the connection ends before.
+    /// Calls `action` on the server's thread when the peer has read most of the replies sent so far, so that sending
+    /// more makes sense. It is never called if the connection ends before.
     package func whenRead(_ action: @escaping @Sendable () -> Void) {
         link.onThread { $0?.whenRead(action) }
     }
 
-    /// Calls `action` on the server's thread, once, if the call ends without a last reply: the peer has gone, the
-    /// server has cut it off, or the server ends. At once, on the caller's thread, if the connection is gone already.
+    /// Calls `action` once, on the server's thread, if the call ends without a last reply: the peer has gone, the
+    /// server cut it off, or the server ends.
+    ///
+    /// If the connection is already closed, it is called at once on the caller's thread.
     package func onDisconnect(_ action: @escaping @Sendable () -> Void) {
         guard isConnected else { return action() }
-        // The end of the connection wakes the thread, which then comes upon this first or finds the connection gone.
+        // The end of the connection wakes the thread. The thread then runs this job first, or finds the connection
+        // closed.
         link.onThreadEventually { [number] connection in
             if let connection { connection.whenAbandoned(number, action) } else { action() }
         }
     }
 }
 
-/// What other threads may hold of a connection.
+/// The part of a connection that other threads may hold.
 final class ConnectionLink: Sendable {
-    /// The connection's, by which it is found; none is given twice.
+    /// The number of the connection. Numbers are not reused.
     let number: UInt64
-    /// Nil if the kernel did not say who it is.
+    /// The peer; nil if the kernel did not identify it.
     let peer: PeerCredentials?
-    /// µs of `CLOCK_BOOTTIME`.
+    /// When the connection was accepted, in µs of `CLOCK_BOOTTIME`.
     let acceptedAt: Int64
     private let server: SocketServer
     private let connected = Atomic<Bool>(true)
@@ -264,48 +274,50 @@ final class ConnectionLink: Sendable {
 
     func markDisconnected() { connected.store(false, ordering: .releasing) }
 
-    /// Does `body` on the server's thread; a server that has ended drops it: its connections are gone, and have been reported.
+    /// Calls `body` on the server's thread. A server that has ended drops it, because its connections are closed and
+    /// have been reported.
     func onThread(_ body: @escaping @Sendable (Connection?) -> Void) {
         server.onThread(number, body)
     }
 
-    /// The same, at the latest when something happens to the connection or is asked for.
+    /// Like `onThread`, but runs `body` at the latest at the next event of the connection or the next job.
     func onThreadEventually(_ body: @escaping @Sendable (Connection?) -> Void) {
         server.onThreadEventually(number, body)
     }
 }
 
-/// Why the server itself ended a connection, or answered in the service's place.
+/// Why the server ended a connection, or answered instead of the service.
 package enum Refusal: Hashable, Sendable {
     /// The peer runs as a user who may not call.
     case peerNotAllowed(uid: UInt32)
-    /// The kernel did not say who the peer is.
+    /// The kernel did not identify the peer.
     case peerUnknown
-    /// All connections are taken; `limit` is their number.
+    /// All `limit` connections are taken.
     case tooManyConnections(limit: Int)
-    /// This user's connections are all taken; `limit` is their number.
+    /// All `limit` connections of this user are taken.
     case tooManyConnectionsOfUser(limit: Int)
     /// A call is longer than `limit` bytes.
     case messageTooLong(limit: Int)
-    /// The bytes before a NUL are no Varlink call.
+    /// The bytes before a NUL are not a Varlink call.
     case messageMalformed
-    /// The rest of a call did not come in time, or the peer closed its side in the middle of one.
+    /// The rest of a call did not arrive in time, or the peer closed its side in the middle of one.
     case messageIncomplete
-    /// The peer's process does not finish its calls; more than `limit` bytes would wait for their rest on all its connections together.
+    /// The peer's process does not finish its calls. Its incomplete calls would exceed `limit` bytes over all its
+    /// connections.
     case processFinishesTooLittle(limit: Int)
-    /// All processes together would have more than `limit` bytes of unfinished calls, and the peer's has the most.
+    /// The incomplete calls of all processes would exceed `limit` bytes, and the peer's process has the most of them.
     case processFinishesLeast(limit: Int)
-    /// The peer does not read its replies; more than `limit` bytes would wait.
+    /// The peer does not read its replies; they would exceed `limit` bytes.
     case repliesNotRead(limit: Int)
-    /// The peer's process does not read its replies; more than `limit` bytes would wait on all its connections together.
+    /// The peer's process does not read its replies. They would exceed `limit` bytes over all its connections.
     case processReadsTooLittle(limit: Int)
-    /// All processes together would have more than `limit` bytes to read, and the peer's has the most.
+    /// The unread replies of all processes would exceed `limit` bytes, and the peer's process has the most of them.
     case processReadsLeast(limit: Int)
 
-    /// The reply that says so, in the words of `org.varlink.service`.
+    /// The error reply of `org.varlink.service` for this refusal.
     ///
-    /// That interface has no errors for limits, so the parameter's name carries the cause; a service with better names of
-    /// its own replaces them with `VarlinkService.refusalError`.
+    /// That interface has no errors for limits, so the parameter's name states the cause. A service that has better
+    /// names replaces the reply with `VarlinkService.refusalError`.
     package var standardError: VarlinkError {
         switch self {
         case .peerNotAllowed, .peerUnknown: .permissionDenied

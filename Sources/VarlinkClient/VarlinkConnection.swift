@@ -1,36 +1,37 @@
 internal import Glibc
 package import StrictJSON
 
-/// A blocking connection to a Varlink service: one call at a time, no threads, five system calls for a connection with one
-/// call. Closed when it goes out of scope.
+/// A blocking connection to a Varlink service. It closes when it goes out of scope.
+///
+/// It makes one call at a time, uses no threads, and needs five system calls for a connection with one call.
 package struct VarlinkConnection: ~Copyable {
-    /// An answer of the service.
+    /// A reply of the service.
     package struct Reply: Equatable, Sendable {
-        /// An object; of an error, the error's parameters.
+        /// An object: the reply's parameters, or the error's.
         package let parameters: JSONText
-        /// Full name of the error; nil for success.
+        /// The full name of the error; nil for success.
         package let error: String?
-        /// More replies to the same call follow.
+        /// Whether more replies to the same call follow.
         package let continues: Bool
     }
 
     /// How many replies a call wants.
     package enum ReplyMode: Sendable {
         case one
-        /// Any number, until one without `continues`, or an error.
+        /// Any number of replies, until one without `continues` or an error.
         case more
-        /// None at all.
+        /// No reply.
         case oneway
     }
 
-    /// Bytes of one reply: enough to list some ten thousand accounts at once.
+    /// The most bytes of one reply, enough to list about ten thousand accounts at once.
     package static let replyBytesMax = 16 << 20
 
     private let descriptor: Int32
     private let replyBytesMax: Int
-    /// Bytes received and not given out yet.
+    /// Bytes received and not returned yet.
     private var received: ArraySlice<UInt8> = []
-    /// How many of them are known to hold no end of a message.
+    /// How many of these bytes were searched for the end of a message in vain.
     private var searched = 0
 
     package init(path: String, replyBytesMax: Int = Self.replyBytesMax) throws(VarlinkClientError) {
@@ -43,10 +44,10 @@ package struct VarlinkConnection: ~Copyable {
     /// Calls `method` and waits for its reply.
     ///
     /// - Parameters:
-    ///   - method: Full name: `io.example.Interface.Method`.
-    ///   - parameters: A JSON object.
-    ///   - timeoutMilliseconds: Time for the whole reply to come; nil waits as long as the connection stands.
-    /// - Throws: Any case but those of connecting; afterwards the connection cannot be used any more.
+    ///   - method: the full name: `io.example.Interface.Method`.
+    ///   - parameters: a JSON object.
+    ///   - timeoutMilliseconds: the time limit for the whole reply; nil waits as long as the connection is open.
+    /// - Throws: any case except those of connecting. After that, the connection cannot be used.
     package mutating func call(
         _ method: String,
         parameters: String = "{}",
@@ -56,10 +57,10 @@ package struct VarlinkConnection: ~Copyable {
         return try receive(timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// Calls `method` for several replies and hands each to `body`, until the last one, or until `body` returns false; the
-    /// connection cannot be used for other calls after that.
+    /// Calls `method` for several replies and passes each to `body`, until the last one or until `body` returns false.
+    /// After that, the connection cannot be used for other calls.
     ///
-    /// - Parameter timeoutMilliseconds: Time for each reply to come.
+    /// - Parameter timeoutMilliseconds: the time limit for each reply.
     package mutating func callMore(
         _ method: String,
         parameters: String = "{}",
@@ -73,7 +74,7 @@ package struct VarlinkConnection: ~Copyable {
         }
     }
 
-    /// Sends a call; its replies are fetched by `receive`.
+    /// Sends a call; `receive` returns its replies.
     package mutating func send(
         _ method: String,
         parameters: String,
@@ -88,7 +89,7 @@ package struct VarlinkConnection: ~Copyable {
         let parts = ["{\"method\":", JSONText.quote(method), ",\"parameters\":", parameters, flag, "}\0"]
         var length = 0
         for part in parts { length += part.utf8.count }
-        // Of one piece: an array that grows has the Swift runtime make up its type.
+        // Allocate it at once: for an array that grows, the Swift runtime has to build its type.
         let message = unsafe [UInt8](unsafeUninitializedCapacity: length) { place, filled in
             for part in parts {
                 for byte in part.utf8 {
@@ -100,11 +101,12 @@ package struct VarlinkConnection: ~Copyable {
         do throws(VarlinkClientError) {
             try UnixStream.write(message, to: descriptor)
         } catch .connectionClosed where mode != .oneway {
-            // A server that refuses us says why and closes, perhaps before we have written; its reply is worth reading.
+            // A server that refuses us sends the reason and closes, perhaps before we have written. Its reply is worth
+            // reading.
         }
     }
 
-    /// What poll(2) is to watch for replies that `receiveAvailable` takes.
+    /// The descriptor to watch with poll(2) for replies that `receiveAvailable` returns.
     package var pollDescriptor: Int32 { descriptor }
 
     /// Waits for the next reply.
@@ -116,7 +118,7 @@ package struct VarlinkConnection: ~Copyable {
         }
     }
 
-    /// The next reply, if it is here; nil if more bytes must come first. Does not wait.
+    /// The next reply; nil if it has not arrived completely. Does not wait.
     package mutating func receiveAvailable() throws(VarlinkClientError) -> Reply? {
         while true {
             if let reply = try takeReply() { return reply }
@@ -133,7 +135,7 @@ package struct VarlinkConnection: ~Copyable {
         }
     }
 
-    /// The first whole message of what was received; nil if there is none.
+    /// The first complete message received; nil if there is none.
     private mutating func takeReply() throws(VarlinkClientError) -> Reply? {
         guard let end = received.dropFirst(searched).firstIndex(of: 0) else {
             searched = received.count
@@ -161,35 +163,37 @@ package struct VarlinkConnection: ~Copyable {
     }
 }
 
-/// Why a call got no reply. An error *reply* is none of these: the service has answered.
+/// Why a call got no reply. An error *reply* is not one of these, because the service has answered.
 package enum VarlinkClientError: Error, Equatable, Sendable {
-    /// Nobody answers on the path: there is no socket (`ENOENT`), or nobody listens on it (`ECONNREFUSED`).
+    /// Nobody answers on the path. There is no socket (`ENOENT`), or nobody listens on it (`ECONNREFUSED`).
     case notRunning(path: String, errno: Int32)
-    /// We may not open the socket or reach it through its folders.
+    /// We may not open the socket, or a folder above it.
     case permissionDenied(path: String)
-    /// The path is empty or has a NUL in it: the kernel would take it for a name in the abstract namespace, or for its beginning.
+    /// The path is empty or contains a NUL. The kernel would take it for an abstract name, or read only its beginning.
     case unusablePath(path: String)
-    /// The user `uid` listens there, who is neither ours nor root: what we ask is none of theirs.
+    /// The listener is the user `uid`, who is neither us nor root. Our calls are not for them.
     case otherUser(path: String, uid: UInt32)
     /// The path does not fit into a socket address, `limit` bytes.
     case pathTooLong(path: String, limit: Int)
-    /// The kernel refused for another reason: no descriptor left, no memory.
+    /// The kernel refused for another reason: no descriptors or no memory.
     case cannotConnect(path: String, errno: Int32)
-    /// No complete reply came in the time given. The connection cannot be used any further.
+    /// No complete reply arrived in time. The connection can no longer be used.
     case timedOut
     /// The service closed the connection before its reply was complete.
     case connectionClosed
-    /// What came is no Varlink reply.
+    /// The message received is not a Varlink reply.
     case malformedReply
     /// The reply is longer than `limit` bytes.
     case replyTooLarge(limit: Int)
 }
 
-/// The system calls of a client, each repeated when a signal interrupts it.
+/// The client's system calls. Each is repeated if a signal interrupts it.
 enum UnixStream {
-    /// Bytes asked for at once: a token reply fits, and a long list takes few reads.
+    /// The most bytes per read. A token reply fits, and a long list takes few reads.
     private static let readBytes = 16 << 10
 
+    /// Connects to the socket at `path`.
+    ///
     /// - Throws: the cases of connecting.
     static func connect(to path: String) throws(VarlinkClientError) -> Int32 {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .unusablePath(path: path) }
@@ -198,7 +202,7 @@ enum UnixStream {
         guard path.utf8.count <= pathBytesMax else { throw .pathTooLong(path: path, limit: pathBytesMax) }
         address.sun_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        // unix(7): the family, the path and its NUL.
+        // unix(7): the size is the family, the path and its NUL.
         let addressBytes = MemoryLayout<sockaddr_un>.size - pathBytesMax + path.utf8.count
 
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -226,11 +230,12 @@ enum UnixStream {
         }
     }
 
-    /// Refuses a listener of another user: a path that others can write to, or that was mistyped, must not get our secrets.
+    /// Refuses a listener of another user. If others can write to the path, or if the path was mistyped, they must not
+    /// get our secrets.
     ///
-    /// The kernel tells who began to listen, which with socket activation is the user's own service manager.
+    /// The kernel says who began to listen. With socket activation, that is the user's own service manager.
     private static func checkOwner(of descriptor: Int32, _ path: String) throws(VarlinkClientError) {
-        // struct ucred, which glibc shows to programs in C only.
+        // struct ucred, which glibc declares only for C programs.
         var peer: (pid: UInt32, uid: UInt32, gid: UInt32) = (0, 0, 0)
         var length = socklen_t(MemoryLayout.size(ofValue: peer))
         guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 else {
@@ -252,7 +257,7 @@ enum UnixStream {
         }
     }
 
-    /// At least one byte.
+    /// Waits until `deadline` and reads at least one byte.
     static func read(from descriptor: Int32, until deadline: Deadline?) throws(VarlinkClientError) -> [UInt8] {
         if let deadline {
             try wait(for: descriptor, until: deadline)
@@ -266,7 +271,7 @@ enum UnixStream {
         return bytes
     }
 
-    /// What has come and was not read yet; nil if there is nothing.
+    /// Reads what has arrived; nil if there is nothing.
     static func readAvailable(from descriptor: Int32) throws(VarlinkClientError) -> [UInt8]? {
         var count = 0
         var failure: Int32 = 0
@@ -305,7 +310,7 @@ struct Deadline {
         milliseconds = Self.now + Int64(fromNow)
     }
 
-    /// As poll(2) takes it; 0 once the deadline has passed.
+    /// The timeout for poll(2); 0 once the deadline has passed.
     var remainingMilliseconds: Int32 { Int32(max(0, milliseconds - Self.now)) }
 
     private static var now: Int64 {
