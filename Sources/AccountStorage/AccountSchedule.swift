@@ -1,22 +1,22 @@
 import GRDB
 package import RefreshCore
 
-/// What is due, and when there is something to do next.
+/// The accounts' deadlines: which accounts are due, and when the next one is.
 ///
-/// `online` false leaves out the accounts whose issuer can only be reached over the network.
+/// If `online` is false, accounts whose issuer needs the network are left out.
 package struct AccountSchedule {
     let connection: StoreConnection
     let records: RecordReader
 
-    /// How many due accounts of closed issuers are passed over before the issuers are asked one by one. A few thousand index
-    /// entries take about a millisecond.
+    /// How many due accounts of closed issuers are skipped before the issuers are asked one by one. A few thousand
+    /// index entries take about a millisecond.
     static let longestWalk = 4_096
 
-    /// The accounts that are due at `wall`, the longest overdue first; they are not read.
+    /// The accounts that are due at `wall`, the longest overdue first. Their rows are not read.
     ///
     /// - Parameters:
-    ///   - closed: issuers that may not be sent anything now. With more than `longestWalk` of their accounts in the way, the
-    ///     result is taken issuer by issuer, and the order holds only among the accounts returned.
+    ///   - closed: issuers that may not be sent anything now. If more than `longestWalk` of their accounts are due, the
+    ///     result is collected issuer by issuer, and the order holds only within the result.
     package func due(
         at wall: Timestamp,
         online: Bool,
@@ -29,7 +29,7 @@ package struct AccountSchedule {
         }
     }
 
-    /// The accounts of one issuer that are due at `wall`, the longest overdue first; their rows are read all at once.
+    /// The accounts of one issuer that are due at `wall`, the longest overdue first, with their rows.
     package func due(
         issuer: IssuerID,
         at wall: Timestamp,
@@ -59,7 +59,7 @@ package struct AccountSchedule {
         }
     }
 
-    /// The latest deadline of all; nil if there is none.
+    /// The latest deadline; nil if there is none.
     package func lastDeadline() throws(StoreError) -> Timestamp? {
         try connection.read { db in
             let sql = "SELECT max(deadline_usec) FROM account WHERE deadline_usec IS NOT NULL"
@@ -68,12 +68,13 @@ package struct AccountSchedule {
         }
     }
 
-    /// The accounts whose refresh token is being spent, in the order of their numbers; at start-up, those of the daemon before.
+    /// The accounts with a refresh request under way, in the order of their numbers. At start-up, these are the
+    /// previous daemon's.
     package func leased(after id: AccountID = AccountID(0), limit: Int) throws(StoreError) -> [AccountID] {
         try connection.read { db in try ids(.leased, after: id, limit: limit, in: db) }
     }
 
-    /// The accounts in a back-off that a network coming up may end, in the order of their numbers.
+    /// The accounts in a back-off that ends early when a network comes up, in the order of their numbers.
     package func awaitingConnectivity(
         after id: AccountID = AccountID(0),
         limit: Int
@@ -81,7 +82,7 @@ package struct AccountSchedule {
         try connection.read { db in try ids(.awaitingConnectivity, after: id, limit: limit, in: db) }
     }
 
-    /// Moves all deadlines by `step`, because the wall clock was, and notes the clock's new offset with it.
+    /// Moves all deadlines by `step` after a step of the wall clock, and records the clock's new offset.
     package func shiftDeadlines(by step: Duration, clock: ClockOffset) throws(StoreError) {
         let offset = connection.scheduleOffset + step
         try connection.write { db in
@@ -91,9 +92,9 @@ package struct AccountSchedule {
         connection.scheduleOffset = offset
     }
 
-    /// Takes accounts that cannot be read out of the schedule, which would come upon them again and again.
+    /// Removes unreadable accounts from the schedule, which would otherwise return them again and again.
     ///
-    /// - Returns: those that were in it until now.
+    /// - Returns: the accounts that were in the schedule until now.
     package func setAside(_ ids: [AccountID]) throws(StoreError) -> [AccountID] {
         try connection.write { db in
             try ids.filter { id in
@@ -105,13 +106,13 @@ package struct AccountSchedule {
         }
     }
 
-    /// Gives those of the accounts set aside that can be read again their deadlines back: their rows were mended, or were written
-    /// by a newer version, which is this one.
+    /// Returns accounts that were set aside to the schedule if they can be read again. Their rows were repaired, or
+    /// this version can read what a newer version wrote.
     ///
     /// - Parameters:
     ///   - start: the account after which to begin; 0 for the first.
-    ///   - limit: how many are looked at.
-    /// - Returns: those that were mended, and the last one that was looked at; nil if there are no more.
+    ///   - limit: how many accounts are checked.
+    /// - Returns: the accounts that can be read again, and the last account that was checked; nil if there are no more.
     package func takeBack(
         after start: AccountID,
         limit: Int
@@ -130,7 +131,7 @@ package struct AccountSchedule {
         }
     }
 
-    /// The accounts that wait after a failure, or for a person, in the order of their numbers.
+    /// The accounts that wait after a failure or for a person, in the order of their numbers.
     package func troubled(after id: AccountID = AccountID(0), limit: Int) throws(StoreError) -> [AccountID] {
         try connection.read { db in try ids(.troubled, after: id, limit: limit, in: db) }
     }
@@ -144,7 +145,7 @@ package struct AccountSchedule {
         try Int64.fetchAll(db.cachedStatement(sql: query.sql), arguments: [id.rawValue, limit]).map(AccountID.init)
     }
 
-    /// Follows the deadlines of all issuers together; nil if closed issuers are too much in the way.
+    /// Reads the deadlines of all issuers together; nil if too many of them belong to closed issuers.
     private func walkDue(
         at wall: Timestamp,
         online: Bool,
@@ -173,7 +174,8 @@ package struct AccountSchedule {
         return ids
     }
 
-    /// Asks one issuer after the other until there is enough; those not reached come when the first ones are closed.
+    /// Asks one issuer after the other until there are enough accounts. The remaining issuers get their turn when the
+    /// first ones are closed.
     private func dueByIssuer(
         at wall: Timestamp,
         online: Bool,
@@ -193,7 +195,7 @@ package struct AccountSchedule {
             guard !closed.contains(last) else { continue }
             found += try dueIDs(of: last, at: wall, online: online, limit: limit, in: db)
         }
-        // The next turns begin behind it, or each would ask every issuer again.
+        // Start after this point next time. Otherwise each turn would ask every issuer again.
         if found.isEmpty, limit > 0 {
             connection.memory.nothingDue = NothingDue(end: connection.onSchedule(wall), online: online, closed: closed)
         }
@@ -218,7 +220,7 @@ package struct AccountSchedule {
         return found
     }
 
-    /// Notes what is about to be committed, which may have something due where there was nothing.
+    /// Takes note of writes that are about to be committed, because they may make an account due.
     func expect(_ writes: [StateWrite]) {
         guard let end = connection.memory.nothingDue?.end,
             writes.contains(where: { $0.state.deadline.map(connection.onSchedule) ?? .max <= end })
@@ -227,16 +229,17 @@ package struct AccountSchedule {
     }
 }
 
-/// The beginning of the schedule, up to a deadline, in which all accounts are of closed issuers.
+/// The start of the schedule, up to a deadline, in which all accounts belong to closed issuers.
 ///
-/// While an issuer's accounts wait for its gate, every turn would walk over all of them to find none.
+/// While an issuer's accounts wait for its gate, every turn would otherwise read all of them and find none.
 struct NothingDue {
-    /// The last deadline of it, on the schedule's clock.
+    /// The last deadline in it, on the schedule's clock.
     let end: Int64
     fileprivate let online: Bool
     fileprivate let closed: Set<IssuerID>
 
-    /// Whether a walk would still find nothing in it: with more issuers closed it would, with one opened again it might not.
+    /// Whether a walk would still find nothing in it. That holds if more issuers are closed, and may not hold if one
+    /// was opened.
     fileprivate func holds(online: Bool, excluding closed: Set<IssuerID>) -> Bool {
         self.online == online && self.closed.isSubset(of: closed)
     }

@@ -1,15 +1,15 @@
 import GRDB
 import RefreshCore
 
-/// Committing what was decided.
+/// Commits decisions.
 extension AccountStore {
-    /// Stores a batch of decisions in one transaction; all of them are on disk when it returns.
+    /// Stores a batch of decisions in one transaction. When it returns, all of them are on disk.
     ///
-    /// Refresh tokens of other generations than a state's current and previous one are erased with it.
+    /// Refresh tokens of all generations except a state's current and previous one are erased.
     ///
-    /// - Throws: `staleGeneration`, `noSuchAccount` or `refreshTokenMissing` for the first write that cannot be right, what is damaged of
-    ///   an
-    ///   account whose settings change, and what the disk has to say; nothing of the batch is stored then, and it may be committed again.
+    /// - Throws: `staleGeneration`, `noSuchAccount` or `refreshTokenMissing` for the first invalid write; the damage of
+    ///   an account whose settings change; disk errors. Nothing of the batch is then stored, and the caller may commit
+    ///   it again.
     package func commit(_ writes: [StateWrite]) throws(StoreError) {
         schedule.expect(writes)
         try connection.transaction { db in
@@ -59,7 +59,7 @@ extension AccountStore {
     private func apply(_ write: StateWrite, in db: Database) throws {
         switch write.tokens {
         case .unchanged:
-            // A lease keeps the refresh tokens that there are.
+            // A lease leaves the refresh tokens as they are.
             if case .refreshing = write.state.phase, write.base == write.state.generation { return }
         case .store(let tokens):
             try self.tokens.store(tokens, of: write.account, generation: write.state.generation, in: db)

@@ -1,15 +1,16 @@
 import GRDB
 package import RefreshCore
 
-/// The accounts, their schedule and their sealed tokens, in one SQLite database.
+/// Stores the accounts, their schedule and their sealed tokens in one SQLite database.
 ///
-/// It is used from one serial context (the coordinator's queue), which every call blocks until SQLite is done; other threads have
-/// `tokenReader`. What a call has written when it returns is on disk; a call that throws has written nothing, and the store stays usable.
-/// The database is locked for this process from the moment it is opened until the store is closed or the process ends.
+/// It is used from one serial context, the coordinator's queue, and each call blocks that queue until SQLite is done.
+/// Other threads use `tokenReader`. When a call returns, its writes are on disk. If it throws, nothing was written, and
+/// the store stays usable. The database is locked for this process from its opening until the store is closed or the
+/// process ends.
 ///
-/// The accounts themselves are its own; what else is stored, it has in a table each.
+/// This type keeps the accounts themselves. Other types keep the rest, each in a table of its own.
 ///
-/// Durations are kept in whole microseconds.
+/// Durations are stored in whole microseconds.
 package final class AccountStore {
     /// The name of the database in the state folder.
     package static let fileName = "accounts.sqlite"
@@ -17,27 +18,27 @@ package final class AccountStore {
     let connection: StoreConnection
     let records: RecordReader
 
-    /// What is due, and when.
+    /// The accounts' deadlines.
     package let schedule: AccountSchedule
     package let tokens: TokenTable
-    /// The tokens for other targets than the account's default.
+    /// The tokens for targets other than the account's default.
     package let targets: TargetTable
     package let serverMetadata: ServerMetadataTable
     package let clocks: ClockRecords
-    /// The store's key, and its change.
+    /// The store's key, and how to change it.
     package let rekeying: StoreKeyChange
 
-    /// Opens the database at `path`, or makes one, in a folder that nobody else may enter; brings an older one up to date.
+    /// Opens or creates the database at `path`, in a folder that nobody else may enter, and migrates an older database.
     ///
-    /// Takes the same time however many accounts there are, unless the schema is older.
+    /// It takes the same time for any number of accounts, unless the schema is older.
     ///
-    /// - Throws: `inUse`, `corrupt`, `notADatabase`, `notAStore`, `newerSchema`, `wrongKey`, `readOnly`, `diskFull`, `notOurs` or
-    ///   `cannotOpen`; each with a hint for the owner. The file is left as it was.
+    /// - Throws: `inUse`, `corrupt`, `notADatabase`, `notAStore`, `newerSchema`, `wrongKey`, `readOnly`, `diskFull`,
+    ///   `notOurs` or `cannotOpen`, each with a hint for the owner. The file is left as it was.
     package convenience init(path: String, key: StoreKey) throws(StoreError) {
         try self.init(path: path, keys: [key])
     }
 
-    /// The same, with those of several keys that it is sealed with; a new store is sealed with the first.
+    /// Like `init(path:key:)`, but tries several keys. A new store is sealed with the first one.
     package init(path: String, keys: [StoreKey]) throws(StoreError) {
         connection = try StoreConnection(path: path, keys: keys)
         records = RecordReader(connection)
@@ -52,23 +53,23 @@ package final class AccountStore {
     /// The database's path.
     package var path: String { connection.path }
 
-    /// Finds access tokens for other threads.
+    /// Reads access tokens for other threads.
     package var tokenReader: TokenReader { connection.tokenReader }
 
-    /// Called when the log was found removed or replaced, after what was in it is safe in the database.
+    /// Called after the log was found removed or replaced, and its contents were saved in the database.
     package var onLogRenewed: () -> Void {
         get { connection.onLogRenewed }
         set { connection.onLogRenewed = newValue }
     }
 
-    /// Writes the log back into the database and lets go of the lock; the store cannot be used afterwards.
+    /// Writes the log back into the database and releases the lock. The store cannot be used afterwards.
     package func close() throws(StoreError) {
         try connection.close()
     }
 
-    /// Writes a number that nobody reads, to see whether the store can be written again.
+    /// Writes a number that nobody reads, to find out whether the store can be written again.
     ///
-    /// - Throws: what the disk has to say.
+    /// - Throws: the error of the disk.
     package func probe() throws(StoreError) {
         try connection.write(Meta.countProbe)
     }
@@ -77,7 +78,7 @@ package final class AccountStore {
 
     /// Adds an account, with its grant if it has one.
     ///
-    /// - Throws: `nameTaken`; nothing is added then.
+    /// - Throws: `nameTaken`; then nothing is added.
     package func add(_ account: NewAccount) throws(StoreError) -> Record {
         try connection.write { db in
             let id = try insert(account, in: db)
@@ -96,18 +97,21 @@ package final class AccountStore {
         try connection.write { db in try accounts.map { try insert($0, in: db) } }
     }
 
-    /// Nil if there is none.
+    /// The account with this number; nil if there is none.
     package func entry(_ id: AccountID) throws(StoreError) -> AccountEntry? {
         try records.entry(id)
     }
 
-    /// Nil if there is none. A text that is no account name may be that of a damaged account.
+    /// The account with this name; nil if there is none. A damaged account may have a text that is not a valid account
+    /// name.
     package func entry(named name: String) throws(StoreError) -> AccountEntry? {
         try connection.read { db in try records.entries(.recordByName, [name], in: db).first }
     }
 
-    /// Whom the account of this name is for, without opening any of its secrets; nil if there is none of this name, it is for every
-    /// process of this user, or its list is damaged, which `entry(named:)` tells.
+    /// Who may use the account of this name, read without opening any of its secrets.
+    ///
+    /// Nil if there is no such account, if every process of this user may use it, or if its list is damaged.
+    /// `entry(named:)` reports damage.
     package func allowedCallers(named name: String) throws(StoreError) -> (account: AccountName, AllowedCallers)? {
         try connection.read { db in
             let statement = try db.cachedStatement(sql: StoreStatement.callersByName.sql)
@@ -119,9 +123,10 @@ package final class AccountStore {
         }
     }
 
-    /// The accounts that a person is signed in to at `issuer`, in the order of their adding; those that are damaged are left out.
+    /// The accounts that a person is signed in to at `issuer`, in the order in which they were added. Damaged accounts
+    /// are left out.
     ///
-    /// - Parameter subject: as the issuer names the person.
+    /// - Parameter subject: the issuer's identifier of the person.
     package func accounts(
         ofPerson subject: String,
         at issuer: Issuer,
@@ -138,7 +143,7 @@ package final class AccountStore {
         return accounts
     }
 
-    /// The accounts whose token stands in a file, in the order of the files' names.
+    /// The accounts with a token file, in the order of the files' names.
     package func accountsWithTokenFile(limit: Int) throws(StoreError) -> [AccountID] {
         try connection.read { db in
             let statement = try db.cachedStatement(sql: StoreStatement.withTokenFile.sql)
@@ -146,7 +151,7 @@ package final class AccountStore {
         }
     }
 
-    /// The account that has the token file of this name, leaving `other` out; nil if there is none.
+    /// The account with this token file, except `other`; nil if there is none.
     package func owner(
         ofTokenFile file: String,
         besides other: AccountID?
@@ -158,45 +163,45 @@ package final class AccountStore {
         }
     }
 
-    /// One page of all accounts, ordered by the bytes of their names: those after `name`, or the first ones.
+    /// A page of all accounts, ordered by the bytes of their names: those after `name`, or the first ones.
     package func entries(after name: String?, limit: Int) throws(StoreError) -> [AccountEntry] {
         try connection.read { db in try records.entries(.recordsAfterName, [name ?? "", limit], in: db) }
     }
 
-    /// The names alone of such a page.
+    /// The names of such a page.
     package func names(after name: String, limit: Int) throws(StoreError) -> [String] {
         try connection.read { db in
             try String.fetchAll(db.cachedStatement(sql: StoreStatement.namesAfterName.sql), arguments: [name, limit])
         }
     }
 
-    /// The same in the order of their numbers, which is that of their adding: no renaming changes it.
+    /// A page of all accounts by number, which is the order in which they were added. Renaming does not change it.
     package func entries(afterID id: AccountID, limit: Int) throws(StoreError) -> [AccountEntry] {
         try connection.read { db in try records.entries(.recordsAfterID, [id.rawValue, limit], in: db) }
     }
 
-    /// Nil if there is none.
+    /// The account with this number; nil if there is none.
     ///
-    /// - Throws: `damagedRow` or `sealBroken` for one that cannot be read.
+    /// - Throws: `damagedRow` or `sealBroken` if it cannot be read.
     package func record(_ id: AccountID) throws(StoreError) -> Record? {
         try entry(id)?.record()
     }
 
-    /// The same by name.
+    /// The account with this name; nil if there is none.
     package func record(named name: AccountName) throws(StoreError) -> Record? {
         try entry(named: name.text)?.record()
     }
 
-    /// How many accounts are in which phase; costs the same for one and for a million.
+    /// How many accounts are in each phase. It costs the same for any number of accounts.
     package func counts() throws(StoreError) -> PhaseCounts {
         try connection.read { db in
             var counts = PhaseCounts()
             let rows = try Row.fetchCursor(db.cachedStatement(sql: "SELECT tally, accounts FROM phase_count"))
             while let row = try rows.next() {
-                // A phase that is not known is that of damaged accounts.
+                // An unknown phase belongs to a damaged account.
                 counts[keyPath: Tally(rawValue: row[0])?.count ?? \.unknown] += row[1]
             }
-            // They are counted as scheduled until they are asked for.
+            // Accounts being refreshed are counted as scheduled until somebody asks.
             counts.refreshing = try Int.fetchOne(db.cachedStatement(sql: StoreStatement.countLeased.sql)) ?? 0
             counts.scheduled -= counts.refreshing
             counts.setAside = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM set_aside")) ?? 0
@@ -204,7 +209,7 @@ package final class AccountStore {
         }
     }
 
-    /// Stores everything about `account` that its owner may change, its name included.
+    /// Stores everything about `account` that its owner may change, including its name.
     ///
     /// - Throws: `noSuchAccount`, `nameTaken`.
     package func update(_ account: Account) throws(StoreError) {
@@ -222,6 +227,8 @@ package final class AccountStore {
         guard changed == 1 else { throw StoreError.noSuchAccount(account.id) }
     }
 
+    /// Renames an account.
+    ///
     /// - Throws: `noSuchAccount`, `nameTaken`.
     package func rename(_ id: AccountID, to name: AccountName) throws(StoreError) {
         try connection.write { db in
@@ -234,7 +241,7 @@ package final class AccountStore {
         }
     }
 
-    /// The accounts whose tokens are derived from this account, at most `limit`; in no order.
+    /// The accounts whose tokens are derived from this account, at most `limit`, in any order.
     package func derived(from source: AccountID, limit: Int) throws(StoreError) -> [AccountID] {
         try connection.read { db in
             var accounts: [AccountID] = []
@@ -247,7 +254,7 @@ package final class AccountStore {
         }
     }
 
-    /// The accounts that wait for a token of the account that theirs is derived from.
+    /// The accounts that wait until the account that theirs is derived from has a token.
     package func lackingSource() throws(StoreError) -> [AccountID] {
         try connection.read { db in
             let reason = InteractionReason.sourceAccount.rawValue
@@ -256,7 +263,7 @@ package final class AccountStore {
         }
     }
 
-    /// Removes the account and its tokens, from the log too.
+    /// Removes the account and its tokens, also from the log.
     ///
     /// - Throws: `noSuchAccount`.
     package func remove(_ id: AccountID) throws(StoreError) {
@@ -269,7 +276,8 @@ package final class AccountStore {
 
     private func insert(_ new: NewAccount, in db: Database) throws -> AccountID {
         let issuer = try issuerID(of: new.issuer, in: db)
-        // The number has to be known first: the secrets are sealed for it. The transaction keeps it from being taken.
+        // The number must be known first, because the secrets are sealed for it. The transaction keeps it from being
+        // taken.
         let last = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'account'")
         )
@@ -289,7 +297,7 @@ package final class AccountStore {
         return id
     }
 
-    /// The number of `issuer`, given to it now if it is new.
+    /// The number of `issuer`. A new issuer gets a number now.
     private func issuerID(of issuer: Issuer, in db: Database) throws -> IssuerID {
         let statement = try db.cachedStatement(sql: StoreStatement.issuerByURL.sql)
         if let known = try Int64.fetchOne(statement, arguments: [issuer.url]) { return IssuerID(known) }
@@ -298,7 +306,7 @@ package final class AccountStore {
         return IssuerID(db.lastInsertedRowID)
     }
 
-    /// Runs a statement that writes `name`, and says so if the name is what it stumbles over.
+    /// Runs a statement that writes `name`, and throws `nameTaken` if that is why it fails.
     private func naming<Result>(_ name: AccountName, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -308,7 +316,7 @@ package final class AccountStore {
     }
 }
 
-/// The statements that write accounts, put together once.
+/// The statements that write accounts, built once.
 private enum AccountStatement {
     private static let owned = AccountColumns.names
     private static let inserted = ["id", "issuer_id", "needs_route", "created_usec"] + owned + StateColumns.names

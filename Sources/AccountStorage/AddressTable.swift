@@ -1,7 +1,8 @@
 import GRDB
 package import RefreshCore
 
-/// The addresses that accounts name for tools. Triggers keep the table; whoever asks it finds one account among a million by an index.
+/// The addresses that accounts have for tools. Triggers maintain the table, and an index finds one account among a
+/// million.
 enum AddressTable {
     private static let settings = "CASE WHEN json_valid(new.settings) THEN new.settings END"
 
@@ -11,7 +12,7 @@ enum AddressTable {
             FROM json_each(new.settings, '$.urls')
         """
 
-    /// The table, and what fills it. No account of an earlier version names an address.
+    /// The table and its triggers. Earlier versions have no addresses.
     static let schema = """
         CREATE TABLE account_url (
             url TEXT NOT NULL,                     -- of a ServiceAddress, without a slash at its end
@@ -32,9 +33,9 @@ enum AddressTable {
         """
 }
 
-/// An address that an account names.
+/// An address of an account.
 package struct NamedAddress: Hashable, Sendable {
-    /// Where the next page begins.
+    /// The start of the next page.
     package let key: String
     package let url: String
     package let account: String
@@ -42,10 +43,11 @@ package struct NamedAddress: Hashable, Sendable {
 }
 
 extension AccountStore {
-    /// The name of the account whose address covers `address` with the longest path, of several the one that was added first; nil if none
-    /// does.
+    /// The name of the account for `address`; nil if there is none.
     ///
-    /// - Parameter username: who is to be signed in there; nil: anybody. An account that names nobody is for everybody.
+    /// The account whose address covers it with the longest path is chosen; of several, the one that was added first.
+    ///
+    /// - Parameter username: who signs in there; nil means anybody. An account without a user name is for everybody.
     package func account(for address: ServiceAddress, username: String?) throws(StoreError) -> String? {
         try connection.read { db in
             let statement = try db.cachedStatement(sql: StoreStatement.accountByAddress.sql)
@@ -56,9 +58,9 @@ extension AccountStore {
         }
     }
 
-    /// A page of all addresses that accounts name, in their order, each with the account that was added first.
+    /// A page of all addresses, in their order, each with the account that was added first.
     ///
-    /// - Parameter key: of the last one of the page before; nil begins.
+    /// - Parameter key: the key of the last address of the previous page; nil for the first page.
     package func addresses(after key: String?, limit: Int) throws(StoreError) -> [NamedAddress] {
         try connection.read { db in
             let statement = try db.cachedStatement(sql: StoreStatement.addressesAfter.sql)

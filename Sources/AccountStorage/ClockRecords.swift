@@ -1,11 +1,12 @@
 import GRDB
 package import RefreshCore
 
-/// What is known about clocks: the servers', and this machine's.
+/// What is known about the servers' clocks and this machine's clock.
 package struct ClockRecords {
     let connection: StoreConnection
 
-    /// Notes how far the issuer's clock (`Date`, RFC 9110 §6.6.1) is ahead of the wall clock; negative if it is behind.
+    /// Records how far the issuer's clock (`Date`, RFC 9110 §6.6.1) is ahead of the wall clock; negative if it is
+    /// behind.
     ///
     /// - Throws: `noSuchIssuer`.
     package func recordSkew(_ skew: Duration, of issuer: IssuerID) throws(StoreError) {
@@ -16,7 +17,7 @@ package struct ClockRecords {
         }
     }
 
-    /// The skew that was recorded last; nil if none was.
+    /// The last recorded skew; nil if there is none.
     package func skew(of issuer: IssuerID) throws(StoreError) -> Duration? {
         try connection.read { db in
             let statement = try db.cachedStatement(sql: "SELECT clock_skew_usec FROM issuer WHERE id = ?")
@@ -26,8 +27,8 @@ package struct ClockRecords {
         }
     }
 
-    /// The clock's offset that was recorded last; nil if none was. If it differs from today's and the boot is the same, the wall
-    /// clock was stepped while no daemon ran.
+    /// The last recorded offset of the clock; nil if there is none. If it differs from the current one in the same
+    /// boot, the wall clock was stepped while no daemon ran.
     package func clockOffset() throws(StoreError) -> ClockOffset? {
         try connection.read(Meta.clockOffset)
     }

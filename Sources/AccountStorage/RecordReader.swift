@@ -10,7 +10,7 @@ final class RecordReader {
         self.connection = connection
     }
 
-    /// The account as it is remembered or stored; nil if there is none.
+    /// The account, from memory or from the store; nil if there is none.
     func entry(_ id: AccountID) throws(StoreError) -> AccountEntry? {
         if let record = connection.memory.records[id] { return .intact(record) }
         let entry = try connection.read { db in try entries(.recordByID, [id.rawValue], in: db).first }
@@ -18,15 +18,16 @@ final class RecordReader {
         return entry
     }
 
-    /// The issuer with this number, nil if there is none; the latest ones are remembered, because reading a record asks for it.
+    /// The issuer with this number; nil if there is none. The latest ones are cached, because each record needs its
+    /// issuer.
     ///
-    /// - Throws: `IssuerError` if the stored URL is none of an issuer.
+    /// - Throws: `IssuerError` if the stored URL is not an issuer's.
     private func issuer(_ id: IssuerID, in db: Database) throws -> Issuer? {
         if let known = issuers[id] { return known }
         let statement = try db.cachedStatement(sql: StoreStatement.issuer.sql)
         guard let url = try String.fetchOne(statement, arguments: [id.rawValue]) else { return nil }
         let issuer = try Issuer(url: url)
-        // A thousand issuers are a few hundred kilobytes; whoever has more pays one look-up for each.
+        // A thousand issuers take a few hundred kilobytes. With more issuers, each record costs one look-up.
         if issuers.count >= 1_000 { issuers.removeAll() }
         issuers[id] = issuer
         return issuer
@@ -53,7 +54,7 @@ final class RecordReader {
         )
     }
 
-    /// The accounts in the rows of a query, the damaged ones among them.
+    /// The accounts in the rows of a query, including damaged ones.
     func entries(_ query: StoreStatement, _ arguments: StatementArguments, in db: Database) throws -> [AccountEntry] {
         let cursor = try Row.fetchCursor(db.cachedStatement(sql: query.sql), arguments: arguments)
         var entries: [AccountEntry] = []

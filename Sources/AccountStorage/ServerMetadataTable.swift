@@ -2,13 +2,13 @@ package import Foundation
 import GRDB
 package import RefreshCore
 
-/// What authorization servers publish about themselves, kept for the time after a restart. Nothing in it is secret.
+/// The published metadata of authorization servers, stored for the next start. None of it is secret.
 package struct ServerMetadataTable {
     let connection: StoreConnection
 
-    /// Documents of one server.
+    /// The documents of one server.
     package struct Documents: Hashable, Sendable {
-        /// One or two, in the order in which they count.
+        /// One or two documents, in the order of precedence.
         package var documents: [Data]
         package var fetchedAt: Timestamp
 
@@ -18,14 +18,15 @@ package struct ServerMetadataTable {
         }
     }
 
-    /// Most documents that are kept: 128 KiB each at worst, some KiB in fact. Those fetched longest ago go first.
+    /// The most documents that are stored: at most 128 KiB each, usually a few KiB. Those fetched longest ago are
+    /// removed first.
     package static let limit = 256
-    /// Documents that have not changed are written again after this, for their age.
+    /// Unchanged documents are written again after this time, to update their age.
     private static let shortestInterval = Duration.seconds(86_400)
 
-    /// What was kept of `issuer`; nil if nothing.
+    /// The stored documents of `issuer`; nil if there are none.
     ///
-    /// - Parameter caFile: the file with the authorities that the documents were fetched with; empty for those of all servers.
+    /// - Parameter caFile: the CA file with which the documents were fetched; empty for the default.
     package func documents(of issuer: Issuer, caFile: String) throws(StoreError) -> Documents? {
         try connection.read { db in try documents(of: issuer, caFile: caFile, in: db) }
     }
@@ -45,7 +46,8 @@ package struct ServerMetadataTable {
         return Documents(documents: documents.compactMap { $0 }, fetchedAt: Timestamp(microseconds: row[2]))
     }
 
-    /// Keeps the documents of `issuer` in place of those from before. Nothing is kept of an issuer that no account has had.
+    /// Stores the documents of `issuer` and replaces older ones. Nothing is stored for an issuer that no account has
+    /// had.
     package func keep(_ metadata: Documents, of issuer: Issuer, caFile: String) throws(StoreError) {
         guard let first = metadata.documents.first else { return }
         let known = try documents(of: issuer, caFile: caFile)

@@ -1,12 +1,12 @@
 import GRDB
 import RefreshCore
 
-/// The database that a store has open, with the keys that it is sealed with: what all of the store's tables work on.
+/// The open database of a store, with its keys. All tables of the store use it.
 final class StoreConnection {
     /// The database's path.
     let path: String
     let database: SharedDatabase
-    /// Finds access tokens for other threads.
+    /// Reads access tokens for other threads.
     let tokenReader: TokenReader
     var keys: SealingKeys {
         didSet {
@@ -15,18 +15,19 @@ final class StoreConnection {
         }
     }
     private(set) var sealer: Sealer
-    /// What the path led to when it was opened.
+    /// The file that the path led to when it was opened.
     private let file: PosixFile.Identity?
-    /// What the log's path led to when the log was begun.
+    /// The file that the log's path led to when the log was begun.
     private var log: PosixFile.Identity?
-    /// Called when the log was found removed or replaced, after what was in it is safe in the database.
+    /// Called after the log was found removed or replaced, and its contents were saved in the database.
     var onLogRenewed: () -> Void = {}
 
     /// How far the wall clock has been moved since deadlines were first written.
     ///
-    /// Deadlines are stored as wall clock minus this, so that a step of the clock moves a million of them by changing one row.
+    /// Deadlines are stored as wall clock minus this offset, so that after a step of the clock one changed row moves a
+    /// million deadlines.
     var scheduleOffset: Duration
-    /// What the tables remember of the rows until the next write.
+    /// What the tables remember of rows until the next write.
     var memory = RowMemory()
 
     init(path: String, keys: [StoreKey]) throws(StoreError) {
@@ -38,7 +39,7 @@ final class StoreConnection {
         tokenReader = TokenReader(database, sealer: sealer)
     }
 
-    /// Writes the log back into the database and lets go of the lock; the store cannot be used afterwards.
+    /// Writes the log back into the database and releases the lock. The store cannot be used afterwards.
     func close() throws(StoreError) {
         do {
             try database.close()
@@ -47,7 +48,7 @@ final class StoreConnection {
         }
     }
 
-    /// Asks without changing anything.
+    /// Runs `body`, which must change nothing.
     func read<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
         do {
             return try database.enter { try $0.writeWithoutTransaction(body) }
@@ -56,21 +57,21 @@ final class StoreConnection {
         }
     }
 
-    /// Runs `body` in one transaction: all of it is on disk when this returns, or nothing if it throws.
+    /// Runs `body` in one transaction. When it returns, all of it is on disk; if it throws, nothing is.
     ///
-    /// - Throws: `gone` if the file is not where it was: SQLite would write on into a file without a name.
+    /// - Throws: `gone` if the file was moved or removed. SQLite would otherwise write to a file without a name.
     func write<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
         memory = RowMemory()
         return try transaction(body)
     }
 
-    /// `write` for what keeps `memory` true by itself.
+    /// Like `write`, for callers that update `memory` themselves.
     func transaction<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
         guard PosixFile.identity(of: path) == file else { throw .gone(path: path) }
         if PosixFile.identity(of: path + "-wal") != log { try renewLog() }
         do {
             let result = try database.enter { try $0.write(body) }
-            // SQLite makes a new log with the first write.
+            // SQLite creates a new log at the first write.
             if log == nil { log = PosixFile.identity(of: path + "-wal") }
             return result
         } catch {
@@ -78,8 +79,8 @@ final class StoreConnection {
         }
     }
 
-    /// The write-ahead log's name is gone, or leads to another file. SQLite has the log open still, and would write on into it; the next
-    /// process would not find what is in it. So it is written back, and a log is begun that has a name.
+    /// Writes the log back and begins a new one, after the log's name was removed or replaced. SQLite still has the old
+    /// log open and would go on writing to it, and the next process would not find it.
     private func renewLog() throws(StoreError) {
         do {
             try database.enter { queue in
@@ -98,36 +99,36 @@ final class StoreConnection {
         onLogRenewed()
     }
 
-    /// Writes the log back and empties it, so that erased tokens are not in it any more.
+    /// Writes the log back and empties it, so that it no longer contains erased tokens.
     ///
-    /// They are sealed there, and an empty log is not what the caller asked for: a failure here is none of theirs.
+    /// The tokens there are sealed, and the caller did not ask for an empty log. So a failure here is not reported.
     func forgetLog() {
         _ = try? database.enter { queue in
             try queue.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
         }
     }
 
-    /// `wall` on the clock that deadlines are stored by.
+    /// Converts `wall` to the clock of the stored deadlines.
     func onSchedule(_ wall: Timestamp) -> Int64 {
         (wall - scheduleOffset).microseconds
     }
 }
 
-/// What is remembered of rows between two writes.
+/// A cache of rows between two writes.
 struct RowMemory {
-    /// The accounts at work, as they are stored: each is read when it is due, and wanted again when its answer comes.
+    /// The accounts at work, as stored. Each is read when it is due, and needed again when its answer comes.
     private(set) var records: [AccountID: Record] = [:]
-    /// What the last walk over the schedule found nothing in; nil if that may have changed.
+    /// The part of the schedule in which the last walk found nothing; nil if that may have changed.
     var nothingDue: NothingDue?
 
-    /// Remembers an account that was read to be decided on.
+    /// Remembers an account that was read for a decision.
     mutating func note(_ record: Record) {
-        // More than are ever at work; whoever configures more of them has them read twice.
+        // There are never more at work by default. With more, accounts are read twice.
         if records.count >= 4_096 { records = [:] }
         records[record.account.id] = record
     }
 
-    /// Remembers what was stored of an account whose answer is awaited, and forgets the others.
+    /// Remembers the stored state of an account that waits for an answer, and forgets other accounts.
     mutating func note(_ write: StateWrite) {
         guard case .refreshing = write.state.phase, write.settings == nil else {
             records[write.account] = nil

@@ -2,43 +2,43 @@ import GRDB
 import Glibc
 package import RefreshCore
 
-/// Why the store could not do what it was asked to; no case carries the value of a secret column.
+/// Why a call to the store failed. No case contains the value of a secret column.
 ///
-/// After `gone`, `diskFull`, `readOnly` and `inputOutput` nothing of the refused write is stored, and the store stays usable: the same
-/// call may be repeated later.
+/// After `gone`, `diskFull`, `readOnly` and `inputOutput`, nothing of the refused write is stored, and the store stays
+/// usable. The same call may be repeated later.
 package enum StoreError: Error, Hashable, Sendable {
-    /// Another process has the database open; `pid` is nil if it could not be found out.
+    /// Another process has the database open; `pid` is nil if it is unknown.
     case inUse(path: String, pid: Int32?)
     /// The file's contents contradict each other.
     case corrupt(path: String)
     /// The file is not an SQLite database.
     case notADatabase(path: String)
-    /// The file is an SQLite database, but another program's.
+    /// The file is an SQLite database of another program.
     case notAStore(path: String)
-    /// The file was written by a newer version; `found` and `known` are numbers of the schema.
+    /// A newer version wrote the file; `found` and `known` are schema numbers.
     case newerSchema(path: String, found: Int, known: Int)
-    /// The file was written by a development version that is too old; `found` and `oldest` are numbers of the schema.
+    /// A development version that is too old wrote the file; `found` and `oldest` are schema numbers.
     case olderSchema(path: String, found: Int, oldest: Int)
-    /// The secrets were sealed with another key; both are named by their identifiers.
+    /// The secrets were sealed with another key. Both keys are given by their identifiers.
     case wrongKey(path: String, expected: String, given: String)
-    /// The path leads to another file than the open one, or to none: what was written now would go with it.
+    /// The path leads to another file than the open one, or to none. A write would be lost with the old file.
     case gone(path: String)
     case readOnly(path: String)
     case diskFull(path: String)
     /// Reading or writing failed below SQLite; `code` is its extended result code.
     case inputOutput(path: String, code: Int32)
-    /// `code` is an `errno` value.
+    /// The file cannot be opened; `code` is an `errno` value.
     case cannotOpen(path: String, code: Int32)
     /// The file or its folder belongs to another user.
     case notOurs(path: String, owner: UInt32)
     /// SQLite refused for a reason that has no case of its own; `code` is its extended result code.
     case refused(path: String, code: Int32)
 
-    /// A secret does not open: it was altered, or moved here from another row.
+    /// A secret cannot be opened: it was altered, or moved from another row.
     case sealBroken(AccountID, column: SealedColumn)
-    /// A column holds what this version never writes.
+    /// A column has a value that this version never writes.
     case damagedRow(AccountID, column: String, ColumnFlaw)
-    /// The write was decided on a state that is no longer the stored one; `base` is the generation it was decided on.
+    /// The write was based on a state that is no longer the stored one; `base` is the generation of that state.
     case staleGeneration(AccountID, stored: Generation, base: Generation)
     /// The write would leave the account's generation without its refresh token.
     case refreshTokenMissing(AccountID, Generation)
@@ -48,11 +48,11 @@ package enum StoreError: Error, Hashable, Sendable {
 
     /// The backup's file exists already.
     case backupExists(path: String)
-    /// The store is being sealed with a new key: a copy made now would take both, and one of them is about to be destroyed.
+    /// The store's key is being changed. A copy made now would need both keys, and one of them will soon be destroyed.
     case beingResealed(path: String)
-    /// The copy was found to be damaged, and was removed.
+    /// The copy is damaged and was removed.
     case backupDamaged(path: String)
-    /// The backup cannot take the store's place; the store is as it was.
+    /// The backup cannot replace the store, which is unchanged.
     indirect case notRestorable(path: String, cause: StoreError)
 }
 
@@ -96,7 +96,7 @@ extension StoreError: CustomStringConvertible {
         }
     }
 
-    /// The next step to take; nil if there is none for a person.
+    /// The next step for the user; nil if there is none.
     package var hint: String? {
         switch self {
         case .inUse:
@@ -158,12 +158,12 @@ extension ColumnFlaw: CustomStringConvertible {
 }
 
 extension StoreError {
-    /// The case for whatever came out of a call into SQLite.
+    /// Converts an error of SQLite or GRDB.
     ///
-    /// Only codes are taken over: the message of a `DatabaseError` repeats the statement.
+    /// Only codes are used, because the message of a `DatabaseError` repeats the statement.
     ///
-    /// - Parameter systemError: the `errno` of the last operation on the files that failed; asked for where SQLite's own code says no
-    ///   more than that they could not be written to.
+    /// - Parameter systemError: the `errno` of the last failed operation on the files. It is used if SQLite's own code
+    ///   says only that they could not be written.
     init(_ error: any Error, path: String, systemError: @autoclosure () -> Int32 = 0) {
         if let ours = error as? StoreError {
             self = ours
@@ -181,12 +181,12 @@ extension StoreError {
         .SQLITE_IOERR_WRITE, .SQLITE_IOERR_FSYNC, .SQLITE_IOERR_DIR_FSYNC, .SQLITE_IOERR_TRUNCATE,
     ]
 
-    /// Nil if there is no better word for it than that reading or writing failed.
+    /// Returns nil if there is no more specific case than a failed read or write.
     private init?(systemError: Int32, path: String) {
         switch systemError {
-        // A file system that has turned read-only under us after an error, as ext4 does by default; SQLite says IOERR_WRITE.
+        // A file system that became read-only after an error, as ext4 does by default; SQLite reports IOERR_WRITE.
         case EROFS: self = .readOnly(path: path)
-        // SQLite knows ENOSPC; a quota is no other.
+        // SQLite knows only ENOSPC; an exceeded quota means the same.
         case EDQUOT: self = .diskFull(path: path)
         default: return nil
         }

@@ -1,12 +1,12 @@
 import GRDB
 package import RefreshCore
 
-/// What is stored of a token target beside its sealed token.
+/// What is stored of a token target besides its sealed token.
 package struct TokenTargetRecord: Equatable, Sendable {
     package var target: TokenTarget
-    /// Of the access token.
+    /// The times of the access token.
     package var times: AccessTokenTimes
-    /// What was granted, as the server said; nil if it did not, which means: what was asked for (RFC 6749 §5.1).
+    /// The granted scopes; nil if the server did not say, which means the requested ones (RFC 6749 §5.1).
     package var grantedScopes: [String]?
 
     package init(target: TokenTarget, times: AccessTokenTimes, grantedScopes: [String]? = nil) {
@@ -16,16 +16,16 @@ package struct TokenTargetRecord: Equatable, Sendable {
     }
 }
 
-/// The token targets of an account: those whose tokens were obtained, until they have ended for long.
+/// The token targets of an account whose tokens were obtained. They are removed some time after the token has expired.
 package struct TargetTable {
     let connection: StoreConnection
     let tokens: TokenTable
 
-    /// How long a target is kept after its token has ended. Nobody has asked for it since, and who does pays one request anyway; a day
-    /// lets a person see what the night's jobs used.
+    /// How long a target is kept after its token has expired. Nobody has asked for it since, and a new token costs one
+    /// request anyway. After a day, a person can still see which tokens the night's jobs used.
     static let afterlife = Duration.seconds(86_400)
 
-    /// Nil if no token of this target is stored.
+    /// The record of this target; nil if no token of it is stored.
     package func record(_ target: TokenTarget, of account: AccountID) throws(StoreError) -> TokenTargetRecord? {
         try connection.read { db in
             let row = try Row.fetchOne(
@@ -36,7 +36,7 @@ package struct TargetTable {
         }
     }
 
-    /// All token targets of an account, in the order of their texts; at most `TokenTarget.maximum`.
+    /// All token targets of an account, ordered by their texts; at most `TokenTarget.maximum`.
     package func records(of account: AccountID) throws(StoreError) -> [TokenTargetRecord] {
         try connection.read { db in try records(of: account, in: db) }
     }
@@ -48,13 +48,13 @@ package struct TargetTable {
         try tokens.accessToken(of: account, target: target.text)
     }
 
-    /// Stores the tokens that came for a target, in place of those that they replace.
+    /// Stores the tokens for a target and replaces its old ones.
     func store(_ write: TokenTargetWrite, of account: AccountID, generation: Generation, in db: Database) throws {
         try tokens.store(write.tokens, of: account, generation: generation, target: write.target.text, in: db)
         let record = TokenTargetRecord(target: write.target, times: write.times, grantedScopes: write.tokens.scopes)
         let place: ColumnValues = [.integer(account.rawValue), .text(write.target.text)]
         try db.cachedStatement(sql: TokenTargetColumns.upsert).run(place + TokenTargetColumns.values(of: record))
-        // The coordinator lets no more be asked for than there is room for, once those that have ended make way for new ones.
+        // The coordinator requests no more targets than there is room for. Expired ones make room for new ones.
         let excess = try records(of: account, in: db).sorted { $0.times.end < $1.times.end }
             .dropLast(TokenTarget.maximum)
         for record in excess { try erase(record.target, of: account, in: db) }
@@ -70,9 +70,9 @@ package struct TargetTable {
         try db.run(.eraseTargets, [.integer(account.rawValue)])
     }
 
-    /// Erases the targets whose tokens had ended long before a token that was issued at `now`.
+    /// Erases the targets whose tokens expired long before a token that was issued at `now`.
     func eraseOld(of account: AccountID, at now: Timestamp, in db: Database) throws {
-        // Hardly anybody has one, and a statement that sets off triggers takes four times as long to find nothing.
+        // Few accounts have targets, and a statement with triggers takes four times as long to find nothing.
         guard try db.bytes(.firstTarget, [.integer(account.rawValue)]) != nil else { return }
         let end = (now - TargetTable.afterlife).microseconds
         try db.run(.eraseOldTargets, [.integer(account.rawValue), .integer(end)])
@@ -98,7 +98,7 @@ enum TokenTargetColumns {
         "access_refresh_after_usec",
     ]
 
-    /// What `record(from:account:)` reads.
+    /// The columns that `record(from:account:)` reads.
     static let recordColumns = (["target"] + names).joined(separator: ", ")
 
     static let upsert = """
@@ -107,7 +107,7 @@ enum TokenTargetColumns {
         """
 
     static func values(of record: TokenTargetRecord) -> ColumnValues {
-        // As for an account's scopes: a line each. What is longer than any target may be is not worth keeping.
+        // One scope per line, as for an account's scopes. A longer text than any target may have is not stored.
         let scopes = record.grantedScopes?.joined(separator: "\n")
         var values: ColumnValues = [SQLValue(scopes.flatMap { $0.utf8.count <= TokenTarget.longestText ? $0 : nil })]
         values.append(moment: record.times.issuedAt)
@@ -116,7 +116,8 @@ enum TokenTargetColumns {
         return values
     }
 
-    /// Nil for a damaged row: what can be had again for one request must not take an account out of service.
+    /// Reads a record; nil for a damaged row. One request replaces the token, so damage here must not take the account
+    /// out of service.
     static func record(from row: Row, account: AccountID) -> TokenTargetRecord? {
         var reader = ColumnReader(row, account: account, from: 0)
         let target = reader.text().flatMap(TokenTarget.init(text:))
@@ -136,6 +137,6 @@ enum TokenTargetColumns {
 }
 
 extension AccessTokenTimes {
-    /// By the wall clock as it was when the token was issued.
+    /// When the token expires, by the wall clock at the time of issue.
     fileprivate var end: Timestamp { issuedAt.wall + lifetime }
 }

@@ -4,14 +4,14 @@ import GRDBSQLite
 package import RefreshCore
 internal import Synchronization
 
-/// Finds the access token of an account for callers on other threads than the store's owner's.
+/// Reads access tokens for threads other than that of the store's owner.
 ///
-/// It tells what is stored at that very moment: what it found before is used again only as long as nothing was written since. It never
-/// waits: while the owner is at work in the database, the owner has to be asked.
+/// It returns what is stored at that moment. Earlier results are reused only if nothing was written since. It never
+/// waits: while the owner uses the database, it returns nil and the caller has to ask the owner.
 package final class TokenReader: Sendable {
     private let database: SharedDatabase
     private let sealer: Mutex<Sealer>
-    /// Whether the owner knows what is not in the store yet.
+    /// Whether the owner knows something that is not in the store yet.
     private let isBehind = Atomic<Bool>(false)
 
     init(_ database: SharedDatabase, sealer: Sealer) {
@@ -19,14 +19,14 @@ package final class TokenReader: Sendable {
         self.sealer = Mutex(sealer)
     }
 
-    /// The token of the account of this name; nil if the owner has to be asked: there is none, it is not for every caller, its row is
-    /// damaged, or the owner is at work.
+    /// The token of the account of this name. It is nil if the caller has to ask the owner: there is no token, not
+    /// every caller may have it, its row is damaged, or the owner is using the database.
     package func token(of name: String) -> DatedToken? {
         guard !isBehind.load(ordering: .acquiring) else { return nil }
         return database.tokenIfFree(of: name, sealer.withLock(\.self))
     }
 
-    /// Has everybody ask the owner, while the owner knows what is not in the store yet.
+    /// Makes everybody ask the owner, while the owner knows something that is not in the store yet.
     package func setBehind(_ isBehind: Bool) {
         self.isBehind.store(isBehind, ordering: .releasing)
     }
@@ -36,7 +36,7 @@ package final class TokenReader: Sendable {
     }
 }
 
-/// An account's access token, with all that says how long it is good.
+/// An account's access token, with everything that says how long it is valid.
 package struct DatedToken: Sendable {
     package let token: AccessToken
     package let times: AccessTokenTimes
@@ -47,32 +47,32 @@ package struct DatedToken: Sendable {
     }
 }
 
-/// The table `token_at_hand`: a copy of the access tokens that are for every caller, each with all that an answer needs in one row.
+/// The table `token_at_hand`: a copy of the access tokens that every caller may have, with all data for an answer in
+/// one row.
 ///
-/// A row stands where the account's name says: with a million accounts, whoever is asked for one of them at random reads one page from
-/// the disk's cache instead of six.
+/// The row number is computed from the account's name. With a million accounts, reading one at random touches one page
+/// of the disk's cache instead of six.
 ///
-/// Only triggers write it, so that no writer can forget to, and it changes in the same transaction as what it is a copy of. A row is
-/// made whenever a token is stored, and is gone as soon as anything about it changes: what stands there is always right, and what does
-/// not is looked for where it is a copy of. So a store of an earlier version needs no filling: its tokens come one by one, as they
-/// are refreshed.
+/// Only triggers write the table, in the same transaction as the original, so no writer can forget it. A row is created
+/// when a token is stored, and removed as soon as anything about it changes. So existing rows are always right, and for
+/// a missing row the original tables are read. A store of an earlier version need not be filled: its tokens appear when
+/// they are refreshed.
 enum TokenLookup {
-    /// Where the token of the account of this name stands in the copy: FNV-1a, folded to 48 bits so that it is short in the inner
-    /// pages.
+    /// The row number for an account's name: FNV-1a, folded to 48 bits to save space in the inner pages.
     ///
-    /// A million names have the same place in one case of 300, and it is that of two of them. Then the last one stored has it: the row
-    /// holds the name, and the other's token is found where it is copied from.
+    /// With a million names, the chance is one in 300 that two of them share a number. The last stored one then has the
+    /// row. The row contains the name, and the other account's token is read from the original tables.
     static func place(of name: some Sequence<UInt8>) -> Int64 {
         let hash = name.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
         return Int64((hash ^ hash >> 48) & 0xFFFF_FFFF_FFFF)
     }
 
-    /// `place` for the triggers. A connection that does not know it cannot write tokens.
+    /// `place` as an SQL function for the triggers. A connection without it cannot write tokens.
     static let function = DatabaseFunction("name_place", argumentCount: 1, pure: true) { arguments in
         arguments.first.flatMap(String.fromDatabaseValue).map { place(of: $0.utf8) }
     }
 
-    /// The table, and the triggers of the tables that it is copied from, but for those of `account`.
+    /// The table, and the triggers on the tables that it copies, except those on `account`.
     static let table = """
         CREATE TABLE token_at_hand (
             place INTEGER PRIMARY KEY,             -- name_place(name)
@@ -121,7 +121,7 @@ enum TokenLookup {
     }
 }
 
-/// The parts of which the statements are made.
+/// The parts of the statements.
 extension TokenLookup {
     private static let copied = """
         generation INTEGER NOT NULL,
@@ -153,13 +153,16 @@ extension TokenLookup {
         """
 }
 
-/// Finds the access token that is for every caller, by the account's name: SQLite's own calls on a statement that stays prepared,
-/// because this is asked far more often than everything else together, and GRDB's rows and queue take longer than SQLite.
+/// Finds an access token that every caller may have, by the account's name.
 ///
-/// The tokens found last are kept for whoever asks again, until anything at all is changed in the database. SQLite itself counts the
-/// changes, so that there is no writer who could forget to say so.
+/// This query runs far more often than all others together, and GRDB's rows and queue take longer than SQLite. So it
+/// uses SQLite's own calls on a prepared statement.
+///
+/// The last tokens found are cached until anything in the database changes. SQLite counts the changes, so no writer can
+/// forget to report one.
 @safe final class TokenStatement {
-    /// Programs that ask again and again are few; each costs its token's bytes and 200 more. A power of two.
+    /// The size of the cache. Few programs ask again and again. Each entry costs its token's bytes and 200 more. It is
+    /// a power of two.
     private static let recentMax = 64
     private static let noneRecent = [Recent?](repeating: nil, count: recentMax)
 
@@ -169,14 +172,14 @@ extension TokenLookup {
         let token: DatedToken
     }
 
-    /// Looks in the copy, then where it is made from.
+    /// Reads the copy first, then the original tables.
     private let lookup: Statement
     private let byName: Statement
     private let beginning: Statement
     private let ending: Statement
-    /// Where the end of a name's place says; whoever was there before goes.
+    /// The cache. The last bits of a name's row number give its slot, and a new entry replaces the old one.
     private var recent = noneRecent
-    /// How many rows had been changed when `recent` was begun.
+    /// SQLite's count of changed rows when `recent` was begun.
     private var changes: Int64 = 0
 
     init(_ db: Database) throws {
@@ -186,12 +189,12 @@ extension TokenLookup {
         ending = try db.makeStatement(sql: "COMMIT")
     }
 
-    /// Nil if there is none, or what is stored of it is damaged.
+    /// The token of the account of this name; nil if there is none, or if its data is damaged.
     func token(of name: String, _ sealer: Sealer) -> DatedToken? {
         forgetIfChanged()
         let place = TokenLookup.place(of: name.utf8)
         let slot = Int(place & Int64(Self.recentMax - 1))
-        // The place, too: SQLite compares bytes, Swift what a reader sees.
+        // Compare the row number as well: SQLite compares bytes, and Swift compares characters.
         if let known = recent[slot], known.place == place, known.name == name { return known.token }
         beginReading()
         guard let token = token(of: name, at: place, by: lookup, sealer) ?? token(of: name, by: byName, sealer) else {
@@ -201,16 +204,16 @@ extension TokenLookup {
         return token
     }
 
-    /// Begins a transaction for this question and those that come before somebody else wants the database. Without one SQLite makes
-    /// one for each, which asks the kernel for the file's length.
+    /// Begins a transaction for this query and the following ones, until somebody else needs the database. Without it,
+    /// SQLite begins a transaction for each query, which asks the kernel for the file's length.
     private func beginReading() {
         guard !isReading else { return }
-        // Should it fail, each question has its own.
+        // If this fails, each query has its own transaction.
         unsafe sqlite3_step(beginning.sqliteStatement)
         unsafe sqlite3_reset(beginning.sqliteStatement)
     }
 
-    /// Ends what the questions share: to be called before anybody else uses the database.
+    /// Ends the shared transaction. Call it before anybody else uses the database.
     func endReading() {
         guard isReading else { return }
         unsafe sqlite3_step(ending.sqliteStatement)
@@ -221,7 +224,7 @@ extension TokenLookup {
         unsafe sqlite3_get_autocommit(sqlite3_db_handle(lookup.sqliteStatement)) == 0
     }
 
-    /// Lets go of the tokens found before the last change, which erases them.
+    /// Clears and erases the cached tokens if anything has changed since.
     func forgetIfChanged() {
         let now = unsafe sqlite3_total_changes64(sqlite3_db_handle(lookup.sqliteStatement))
         guard now != changes else { return }
@@ -229,7 +232,9 @@ extension TokenLookup {
         recent = Self.noneRecent
     }
 
-    /// - Parameter place: nil if the statement does not ask for it.
+    /// Runs one of the statements.
+    ///
+    /// - Parameter place: the row number; nil if the statement does not use it.
     private func token(
         of name: String,
         at place: Int64? = nil,
@@ -244,7 +249,7 @@ extension TokenLookup {
                 unsafe sqlite3_clear_bindings(handle)
             }
             if let place { unsafe sqlite3_bind_int64(handle, 2, place) }
-            // Not copied: the binding is gone when this returns.
+            // Not copied, because the binding is gone when this returns.
             let length = Int32(clamping: text.count)
             let isBound = unsafe text.withMemoryRebound(to: CChar.self) { text in
                 unsafe sqlite3_bind_text(handle, 1, text.baseAddress, length, nil) == SQLITE_OK
@@ -265,7 +270,7 @@ extension TokenLookup {
         return DatedToken(token: AccessToken(secret, type: type ?? "Bearer"), times: times)
     }
 
-    /// The five columns of an access token's times, from `column` on; nil if one is missing or cannot be right.
+    /// The five columns of an access token's times, from `column` on; nil if one is missing or impossible.
     private static func times(from column: Int32, of handle: OpaquePointer) -> AccessTokenTimes? {
         guard let wall = unsafe integer(column, of: handle), let bootID = unsafe integer(column + 1, of: handle),
             let boot = unsafe integer(column + 2, of: handle), let lifetime = unsafe integer(column + 3, of: handle),

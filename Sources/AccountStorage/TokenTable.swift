@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 package import RefreshCore
 
-/// The sealed tokens, opened one at a time when they are needed.
+/// The sealed tokens. Each is opened only when it is needed.
 package struct TokenTable {
     let connection: StoreConnection
 
-    /// The refresh token of this generation; nil if it is not held.
+    /// The refresh token of this generation; nil if it is not stored.
     ///
     /// - Throws: `sealBroken`.
     package func refreshToken(of account: AccountID, generation: Generation) throws(StoreError) -> RefreshToken? {
@@ -17,7 +17,7 @@ package struct TokenTable {
         }
     }
 
-    /// The refresh tokens of accounts that are about to be spent, as `refreshToken` gives each: all in one visit to the database.
+    /// The refresh tokens of several accounts, each as from `refreshToken`, in one access to the database.
     package func refreshTokens(
         of leases: [(account: AccountID, generation: Generation)]
     ) throws(StoreError) -> [Result<RefreshToken?, StoreError>] {
@@ -34,13 +34,15 @@ package struct TokenTable {
         }
     }
 
-    /// The access token that was stored last; nil if there is none. Whether it is still held, the state says.
+    /// The last stored access token; nil if there is none. Whether the account still uses it is in the state.
     ///
     /// - Throws: `sealBroken`.
     package func accessToken(of account: AccountID) throws(StoreError) -> AccessToken? {
         try accessToken(of: account, target: "")
     }
 
+    /// The last stored access token.
+    ///
     /// - Parameter target: the text of a token set; empty for the account's default.
     func accessToken(of account: AccountID, target: String) throws(StoreError) -> AccessToken? {
         try connection.read { db in
@@ -49,7 +51,7 @@ package struct TokenTable {
         }
     }
 
-    /// The ID token that was stored last (OpenID Connect Core §2); nil if there is none.
+    /// The last stored ID token (OpenID Connect Core §2); nil if there is none.
     ///
     /// - Throws: `sealBroken`.
     package func idToken(of account: AccountID) throws(StoreError) -> Secret? {
@@ -66,7 +68,7 @@ package struct TokenTable {
         )
     }
 
-    /// Stores the refresh token of `tokens`, if they have one.
+    /// Stores the refresh token of `tokens`, if there is one.
     func storeRefreshToken(
         of tokens: StoredTokens,
         of account: AccountID,
@@ -78,9 +80,9 @@ package struct TokenTable {
         try put(connection.sealer.seal(refreshToken.secret, for: place.sealedPlace), type: nil, at: place, in: db)
     }
 
-    /// Stores `tokens`, which came with `generation`, in place of those that they replace.
+    /// Stores `tokens` under `generation` and replaces the old ones.
     ///
-    /// - Parameter target: the text of the token set that the access token is of; empty for the account's default.
+    /// - Parameter target: the text of the token set that the access token is for; empty for the account's default.
     func store(
         _ tokens: StoredTokens,
         of account: AccountID,
@@ -120,7 +122,7 @@ package struct TokenTable {
         return (try connection.sealer.open(sealed, at: place.sealedPlace), row[2])
     }
 
-    /// Stores a token of which there is one only, whatever its generation.
+    /// Stores a token of which an account has only one, in any generation.
     private func replace(
         by secret: Secret,
         type: String? = nil,
@@ -169,12 +171,12 @@ enum TokenKind: String, CaseIterable {
     }
 }
 
-/// Which token of which account.
+/// Identifies a token of an account.
 struct TokenPlace {
     let account: AccountID
     let kind: TokenKind
     let generation: Generation
-    /// The text of the token set that an access token is of; empty for every other token.
+    /// The text of the token set that an access token is for; empty for all other tokens.
     var target = ""
 
     var sealedPlace: SealedPlace {

@@ -1,14 +1,15 @@
 import GRDB
 import RefreshCore
 
-/// The check of some accounts that follow each other in the store: their rows, their tokens, their places in the schedule.
+/// Checks some consecutive accounts of the store: their rows, their tokens, their deadlines.
 struct AccountCheck {
-    /// A clock that is stepped while the copy is made moves deadlines against it; more than that is no clock.
+    /// If the clock is stepped during the copy, deadlines can differ by the step. No clock is stepped by more than
+    /// this.
     private static let slack = Duration.seconds(3600)
 
-    /// In the order of their numbers; at least one.
+    /// The accounts to check, in the order of their numbers; at least one.
     private let entries: [AccountEntry]
-    /// The numbers of the accounts: from the one behind the first number to the second.
+    /// The range of the accounts' numbers, without the first number and including the second.
     private let range: StatementArguments
     private let now: Timestamp
     private let names: [AccountID: String]
@@ -17,7 +18,9 @@ struct AccountCheck {
     private var refreshTokens: Set<HeldToken<Generation>> = []
     private var tokensOfTargets: Set<HeldToken<String>> = []
 
-    /// - Parameter start: the number that the first of `entries` follows.
+    /// Prepares the check.
+    ///
+    /// - Parameter start: the number before the first of `entries`.
     init(_ entries: [AccountEntry], after start: Int64, now: Timestamp) {
         self.entries = entries
         self.now = now
@@ -25,7 +28,7 @@ struct AccountCheck {
         names = Dictionary(entries.map { ($0.id, $0.name) }) { first, _ in first }
     }
 
-    /// What is found: about the tokens first, then about the accounts.
+    /// The findings: first about tokens, then about accounts.
     static func findings(
         of entries: [AccountEntry],
         after start: Int64,
@@ -46,7 +49,7 @@ struct AccountCheck {
             arguments: range
         )
         while let row = try rows.next() {
-            // A token without an account is among the orphans.
+            // A token without an account is reported among the orphans.
             guard let name = names[AccountID(row[1])] else { continue }
             guard let place = SealedPlace(tokenRow: row) else {
                 findings.append(.unknownToken(name: name))
@@ -58,7 +61,7 @@ struct AccountCheck {
             let isOfTarget = !place.target.isEmpty
             if isOfTarget { tokensOfTargets.insert(HeldToken(account: place.account, which: place.target)) }
             do {
-                // What is in it is let go of, and erased, at once.
+                // The opened secret is released and erased at once.
                 _ = try sealer.open(row[5], at: place)
             } catch {
                 findings.append(isOfTarget ? .targetDamaged(name: name) : .sealBroken(name: name, error))
@@ -66,7 +69,7 @@ struct AccountCheck {
         }
     }
 
-    /// Each target has its token, and each token of a target its target.
+    /// Checks that each target has its token, and each token of a target its target.
     private mutating func readTargets(in db: Database) throws {
         let rows = try Row.fetchCursor(
             db.cachedStatement(sql: StoreStatement.targetsAmong.sql),
@@ -103,7 +106,7 @@ struct AccountCheck {
         if needsRefreshToken, !refreshTokens.contains(needed) {
             findings.append(.refreshTokenMissing(name: name, record.state.generation))
         }
-        // One that is set aside gets its deadline back with its place.
+        // An account that was set aside has no deadline until it returns to the schedule.
         guard !isAside else { return }
         guard let deadline = record.state.deadline else {
             findings.append(.deadlineMissing(name: name))
@@ -112,7 +115,7 @@ struct AccountCheck {
         if deadline > now + longestWait + Self.slack { findings.append(.deadlineTooFar(name: name)) }
     }
 
-    /// How far ahead a deadline can have been put; nil if nothing is to happen by itself.
+    /// How far ahead a deadline can be at most; nil if nothing should happen by itself.
     private func longestWait(of state: RefreshState) -> Duration? {
         switch state.phase {
         case .signedOut, .parked: nil
@@ -125,7 +128,7 @@ struct AccountCheck {
     }
 }
 
-/// Which token an account has.
+/// Identifies a token of an account.
 private struct HeldToken<Which: Hashable>: Hashable {
     let account: AccountID
     let which: Which

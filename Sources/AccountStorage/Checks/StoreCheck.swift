@@ -3,13 +3,13 @@ import GRDB
 import Glibc
 package import RefreshCore
 
-/// The full check of a store, done on a copy of it, in the copy's own time: it blocks for a minute with a million accounts.
+/// The full check of a store. It works on a copy and blocks: a minute for a million accounts.
 ///
-/// The copy is one moment of the store, so that nothing that happens meanwhile looks like damage.
+/// The copy is the store at one moment, so concurrent changes do not look like damage.
 package struct StoreCheck {
-    /// What a part of the check has come to.
+    /// The result of one part of the check.
     package struct Portion: Sendable {
-        /// How many accounts it was about.
+        /// How many accounts the part covered.
         package var accounts: Int
         package var findings: [StoreFinding]
 
@@ -19,9 +19,9 @@ package struct StoreCheck {
         }
     }
 
-    /// Accounts that are read and told of together: some milliseconds' worth.
+    /// How many accounts are read and reported together. They take some milliseconds.
     private static let portionSize = 500
-    /// The sentences that SQLite says about a damaged file: the first ones tell as much as all of them.
+    /// The most messages of SQLite about a damaged file. More would tell nothing new.
     private static let verdictsMax = 20
 
     private let copy: FinishedCopy
@@ -32,8 +32,9 @@ package struct StoreCheck {
 
     /// Checks `copy` and removes it.
     ///
-    /// - Parameter now: the wall clock's time, in which deadlines are sane or not.
-    /// - Parameter tell: is given what was found, part by part, on the caller's thread.
+    /// - Parameters:
+    ///   - now: the wall clock's time, against which deadlines are checked.
+    ///   - tell: called with the findings of each part, on the caller's thread.
     package static func run(on copy: FinishedCopy, at now: Timestamp, tell: (Portion) -> Void) {
         withoutActuallyEscaping(tell) { tell in
             StoreCheck(copy: copy, now: now, tell: tell).run()
@@ -52,10 +53,10 @@ package struct StoreCheck {
         }
     }
 
-    /// SQLite's own check, and the schema's.
+    /// Runs SQLite's own check and compares the schema.
     ///
-    /// `integrity_check` and not `quick_check`, which is faster because it does not compare the indexes with their tables: the schedule
-    /// is read from an index alone, and an account that is missing there is never refreshed.
+    /// It uses `integrity_check`. The faster `quick_check` does not compare indexes with their tables. The schedule is
+    /// read only from an index, and an account that is missing there would never be refreshed.
     private func fileFindings(in store: AccountStore) throws(StoreError) -> [StoreFinding] {
         try store.connection.read { db in
             let verdicts = try String.fetchAll(db, sql: "PRAGMA integrity_check(\(Self.verdictsMax))")
@@ -64,7 +65,7 @@ package struct StoreCheck {
         }
     }
 
-    /// What differs from a store that is made now.
+    /// The differences from the schema of a new store.
     private func schemaFindings(in db: Database) throws -> [StoreFinding] {
         let model = try DatabaseQueue()
         try Schema.migrator.migrate(model)
@@ -77,7 +78,7 @@ package struct StoreCheck {
         }
     }
 
-    /// The text of everything in the schema, by its name; SQLite's own statistics are no part of it.
+    /// The SQL text of everything in the schema, by name, without SQLite's own statistics.
     private static func definitions(in db: Database) throws -> [String: String] {
         let rows = try Row.fetchAll(
             db,
@@ -86,7 +87,7 @@ package struct StoreCheck {
         return Dictionary(rows.map { ($0[0], $0[1]) }) { first, _ in first }
     }
 
-    /// Rows without what they belong to, and counts that are none.
+    /// Reports rows that belong to nothing, and wrong counts.
     private func tableFindings(in db: Database) throws -> [StoreFinding] {
         let orphans = try Row.fetchAll(
             db,
@@ -110,7 +111,7 @@ package struct StoreCheck {
     private func checkAccounts(of store: AccountStore) throws(StoreError) {
         var last = Int64(0)
         while true {
-            // What SQLite and the sealer made for one portion is given back before the next one.
+            // What SQLite and the sealer allocated for one portion is released before the next one.
             let portion = try store.connection.read { db in
                 let entries = try store.records.entries(.recordsAfterID, [last, Self.portionSize], in: db)
                 guard let end = entries.last?.id.rawValue else { return Portion() }
@@ -124,48 +125,48 @@ package struct StoreCheck {
     }
 }
 
-/// Something that a check of the store has found: what is wrong, and what to do about it. Holds no value of a column.
+/// A finding of the store's check: what is wrong, and what to do about it. It contains no value of a column.
 package enum StoreFinding: Hashable, Sendable {
-    /// SQLite finds the file at odds with itself; `verdict` is its own sentence.
+    /// SQLite finds the file inconsistent; `verdict` is its message.
     case file(path: String, verdict: String)
-    /// The file cannot be read from here on, so that what follows is not checked.
+    /// The file cannot be read from here on, so the rest was not checked.
     case unreadable(path: String, StoreError)
-    /// A table, an index or a trigger is not as this version makes it.
+    /// A table, an index or a trigger differs from the one this version creates.
     case schema(path: String, name: String, SchemaFlaw)
-    /// Rows of a table that belong to nothing that there is.
+    /// Rows of a table that belong to nothing.
     case orphans(path: String, table: String, count: Int)
-    /// The numbers of accounts by their phase, which the status line shows, are not those of the accounts.
+    /// The number of accounts in each phase, as the status line shows it, is wrong.
     case counts(path: String)
-    /// The file or the folder at `path` lets others in.
+    /// Other users can access the file or the folder at `path`.
     case tooOpen(path: String, mode: UInt32)
-    /// The store's key is not safe, or not there for the next start.
+    /// The store's key is not safe, or will be missing at the next start.
     case key(StoreKeyError)
 
     /// The account's row cannot be read.
     case damaged(name: String, StoreError)
-    /// A token of the account does not open.
+    /// A token of the account cannot be opened.
     case sealBroken(name: String, StoreError)
-    /// One of the account's token targets cannot be read, does not open, or is there by half; it can be had again for one request.
+    /// A token target of the account cannot be read, cannot be opened, or is incomplete. One request replaces it.
     case targetDamaged(name: String)
-    /// The account has a token of a kind that this version does not know.
+    /// The account has a token of an unknown kind.
     case unknownToken(name: String)
-    /// The refresh token that the account's next refresh needs is not there.
+    /// The refresh token for the account's next refresh is missing.
     case refreshTokenMissing(name: String, Generation)
-    /// The account waits for a refresh, but for no time at which it is made.
+    /// The account waits for a refresh, but has no deadline.
     case deadlineMissing(name: String)
-    /// The next refresh is further ahead than it can have been put.
+    /// The next refresh is further ahead than it can be.
     case deadlineTooFar(name: String)
-    /// The account was taken out of the schedule because of damage that is mended.
+    /// The account was removed from the schedule because of damage that is now repaired.
     case stillAside(name: String)
 }
 
-/// How a part of the schema differs from what the migrations make.
+/// How a part of the schema differs from the migrations.
 package enum SchemaFlaw: Hashable, Sendable {
     case missing, altered, unknown
 }
 
 extension StoreFinding {
-    /// What it is about, for programs.
+    /// The kind of the finding, for programs.
     package var kind: String {
         switch self {
         case .file, .unreadable: "file"
@@ -180,7 +181,7 @@ extension StoreFinding {
         }
     }
 
-    /// The account concerned, as its name is stored; nil if it is about the whole store.
+    /// The affected account's name as stored; nil if the finding is about the whole store.
     package var account: String? {
         switch self {
         case .file, .unreadable, .schema, .orphans, .counts, .tooOpen, .key: nil
@@ -237,22 +238,22 @@ extension StoreFinding {
         }
     }
 
-    /// The name as a shell takes it, even if it breaks the rule for names.
+    /// The name quoted for a shell, even if it breaks the rule for names.
     private static func operand(_ name: String) -> String {
         AccountName(name) == nil ? "'\(name.replacing("'", with: "'\\''"))'" : name
     }
 }
 
-/// What can be seen of a store's files from outside, without the database's help; asking blocks.
+/// What the file system says about a store's files, without opening the database. Reading it blocks.
 package struct StoreCondition: Sendable {
     package let path: String
-    /// Permission bits of the database and of its folder; nil for what is gone.
+    /// The permission bits of the database and of its folder; nil for what is missing.
     package let mode: UInt32?
     package let folderMode: UInt32?
-    /// Bytes of the database and of its write-ahead log.
+    /// The bytes of the database and of its write-ahead log.
     package let size: Int64
     package let logSize: Int64
-    /// Bytes that the file system still has for this user; nil if it does not say.
+    /// The bytes that this user may still write to the file system; nil if it does not say.
     package let freeSpace: Int64?
 
     package init(path: String) {

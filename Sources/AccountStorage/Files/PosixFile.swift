@@ -1,12 +1,12 @@
 import Glibc
 import RefreshCore
 
-/// What the kernel answered to a failed system call.
+/// The error of a failed system call.
 struct PosixError: Error, Hashable, CustomStringConvertible {
     /// An `errno` value.
     let code: Int32
 
-    /// The code that the last system call of this thread left behind.
+    /// The error of this thread's last system call.
     static var last: PosixError { PosixError(code: errno) }
 
     var description: String {
@@ -15,12 +15,12 @@ struct PosixError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// The system calls on files that SQLite does not make for us.
+/// System calls on files that SQLite does not make for us.
 enum PosixFile {
-    /// What `lstat` says of a path, so far as it matters here.
+    /// The part of `lstat`'s result that we use.
     struct Status {
         let owner: UInt32
-        /// Permission bits only.
+        /// The permission bits.
         let mode: UInt32
         let size: Int64
         let kind: UInt32
@@ -37,7 +37,7 @@ enum PosixFile {
         }
     }
 
-    /// The status of `path` itself, not of what a symbolic link points to; nil if there is nothing.
+    /// The status of `path` itself, not of a symbolic link's target; nil if there is nothing.
     static func status(of path: String) throws(PosixError) -> Status? {
         var raw = stat()
         guard unsafe lstat(path, &raw) == 0 else {
@@ -47,27 +47,28 @@ enum PosixFile {
         return Status(raw)
     }
 
-    /// Which file a path leads to.
+    /// Identifies the file that a path leads to.
     struct Identity: Equatable {
         let device: UInt
         let inode: UInt
     }
 
-    /// Nil if there is nothing at `path`, or it cannot be looked at. A symbolic link is not followed.
+    /// The identity of the file at `path`; nil if there is none, or if it cannot be accessed. A symbolic link is not
+    /// followed.
     static func identity(of path: String) -> Identity? {
         var raw = stat()
         guard unsafe lstat(path, &raw) == 0 else { return nil }
         return Identity(device: raw.st_dev, inode: raw.st_ino)
     }
 
-    /// Creates `path`, readable and writable by this user only, with `contents` in it, and has it on disk when it returns.
+    /// Creates `path` with `contents`, readable and writable only by this user. When it returns, the file is on disk.
     ///
     /// - Throws: `EEXIST` if there is something at `path` already.
     static func create(_ path: String, holding contents: Secret? = nil) throws(PosixError) {
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw .last }
         defer { close(file) }
-        // A umask may only take bits away; this one wants both.
+        // A umask can only remove bits, and we need both.
         guard fchmod(file, 0o600) == 0 else { throw .last }
         try unsafe contents?.withBytes { (bytes) throws(PosixError) in try unsafe write(bytes, to: file) }
         guard fsync(file) == 0 else { throw .last }
@@ -84,7 +85,7 @@ enum PosixFile {
         }
     }
 
-    /// Has the contents of the file at `path` on disk when it returns.
+    /// Syncs the contents of the file at `path` to disk.
     static func sync(_ path: String) throws(PosixError) {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { throw .last }
@@ -114,7 +115,8 @@ enum PosixFile {
         }
     }
 
-    /// Makes the entries of the folder of `path` durable: a new file is found after a crash only if its folder was synced.
+    /// Makes the entries of the folder of `path` durable. After a crash, a new file exists only if its folder was
+    /// synced.
     static func syncFolder(of path: String) throws(PosixError) {
         let folder = unsafe open(parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw .last }
@@ -122,7 +124,7 @@ enum PosixFile {
         guard fsync(folder) == 0 else { throw .last }
     }
 
-    /// Up to `limit` bytes of the file at `path`, and what `fstat` says of it.
+    /// Reads up to `limit` bytes of the file at `path`, and its `fstat` result.
     static func read(_ path: String, limit: Int) throws(PosixError) -> (contents: Secret, status: Status) {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw .last }
@@ -151,17 +153,17 @@ enum PosixFile {
 
     /// Gives the file at `path` a second name.
     ///
-    /// - Throws: `EEXIST` if there is something of that name already, where a rename would replace it.
+    /// - Throws: `EEXIST` if the name exists already. A rename would replace it.
     static func link(_ path: String, as second: String) throws(PosixError) {
         guard unsafe Glibc.link(path, second) == 0 else { throw .last }
     }
 
-    /// Gives the file at `path` the name `new`, in place of a file of that name.
+    /// Renames the file at `path` to `new`, and replaces a file of that name.
     static func rename(_ path: String, to new: String) throws(PosixError) {
         guard unsafe Glibc.rename(path, new) == 0 else { throw .last }
     }
 
-    /// The path that symbolic links lead to from `path`; `path` itself if they lead nowhere.
+    /// The target of the symbolic links at `path`; `path` itself if they lead nowhere.
     static func resolved(_ path: String) -> String {
         guard let resolved = unsafe realpath(path, nil) else { return path }
         defer { unsafe free(resolved) }
@@ -172,12 +174,12 @@ enum PosixFile {
         guard unsafe chmod(path, mode) == 0 else { throw .last }
     }
 
-    /// Whether this user may write to `path`, and the file system takes it.
+    /// Checks that this user may write to `path`, and that the file system is writable.
     static func checkWritable(_ path: String) throws(PosixError) {
         guard unsafe access(path, W_OK) == 0 else { throw .last }
     }
 
-    /// The folder that `path` is in; "." for a bare name.
+    /// The folder of `path`; "." for a bare name.
     static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -185,11 +187,12 @@ enum PosixFile {
 }
 
 extension PosixFile {
-    /// Makes sure that there is a folder at `path` that only this user may enter; makes those above it that are missing, too.
+    /// Makes sure that there is a folder at `path` that only this user may enter. It creates missing folders above it,
+    /// too.
     ///
-    /// A folder that is there already is closed to others: systemd makes state directories with mode 0755 unless told otherwise.
+    /// An existing folder is closed to others, because systemd creates state directories with mode 0755 by default.
     ///
-    /// - Throws: `EPERM` if the folder is another user's.
+    /// - Throws: `EPERM` if the folder belongs to another user.
     static func createFolder(_ path: String) throws(PosixError) {
         if try status(of: path) == nil {
             let above = parent(of: path)
@@ -206,11 +209,11 @@ extension PosixFile {
 }
 
 extension PosixFile {
-    /// A file held open for writing, whatever becomes of its name.
+    /// A file that stays open for writing even if its name is removed.
     struct Opened: ~Copyable {
         private let descriptor: Int32
 
-        /// Nil if it cannot be opened for writing.
+        /// Returns nil if the file cannot be opened for writing.
         init?(writing path: String) {
             descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
             guard descriptor >= 0 else { return nil }
@@ -218,9 +221,10 @@ extension PosixFile {
 
         deinit { close(descriptor) }
 
-        /// Puts zeros in place of all its bytes, on the disk too.
+        /// Overwrites all bytes with zeros, on disk.
         ///
-        /// It is done to leave less behind: a file system that writes elsewhere, and a disk that does, keep the old bytes for a while.
+        /// It reduces what stays behind. File systems and disks that write to a new place keep the old bytes for a
+        /// while.
         func overwrite() {
             var status = stat()
             guard unsafe fstat(descriptor, &status) == 0, status.st_size > 0, status.st_size <= 4096 else { return }

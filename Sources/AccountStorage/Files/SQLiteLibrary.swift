@@ -1,7 +1,7 @@
 internal import GRDBSQLite
 
-/// The system's SQLite, which this module is linked with.
+/// The SQLite library that this module is linked with.
 package enum SQLiteLibrary {
-    /// `3.40.1`: of the library that the process has loaded.
+    /// The version of the loaded library: `3.40.1`.
     package static var version: String { unsafe String(cString: sqlite3_libversion()) }
 }

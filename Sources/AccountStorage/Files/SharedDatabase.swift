@@ -3,14 +3,14 @@ import GRDBSQLite
 import RefreshCore
 internal import Synchronization
 
-/// The store's connection to SQLite: its owner's whenever the owner wants it, and another thread's for one question while the owner
+/// The store's connection to SQLite. Its owner always may use it, and another thread may read one token while the owner
 /// does not.
 ///
-/// There is one connection, because its lock on the file keeps a second one out, ours too. Whoever comes while it is used waits, for
-/// as long as a disk takes to make a commit durable; a thread that must not wait asks for what is free only.
+/// There is only one connection, because its lock on the file excludes a second one, even ours. The owner waits while
+/// it is in use, for up to the time that a disk takes for a commit. A thread that must not wait uses `tokenIfFree`.
 final class SharedDatabase: Sendable {
     private let queue: DatabaseQueue
-    /// Held by whoever is in the database; nil once that is closed.
+    /// Locked by the thread that uses the database; nil once the database is closed.
     private let statement: Mutex<TokenStatement?>
 
     init(_ queue: DatabaseQueue) throws {
@@ -19,34 +19,34 @@ final class SharedDatabase: Sendable {
     }
 
     deinit {
-        // A database that is let go unclosed, within the questions' transaction, would tell GRDB of that transaction's end when GRDB's
-        // part of it is gone.
+        // If the database were released while open, inside the reading transaction, GRDB would be notified of that
+        // transaction's end after its own part is gone.
         statement.withLock { statement in
             statement?.endReading()
             statement = nil
         }
     }
 
-    /// Does `body` with the database, after whoever is in it.
+    /// Runs `body` with the database after the current user is done.
     func enter<Result>(_ body: (DatabaseQueue) throws -> Result) rethrows -> Result {
         try statement.withLock { statement in
             statement?.endReading()
-            // Not only when it is asked next: what was erased is not to stay in memory.
+            // Not only at the next request: erased tokens must not stay in memory.
             defer { statement?.forgetIfChanged() }
             return try body(queue)
         }
     }
 
-    /// The access token of the account of this name; nil if there is none, or if somebody is in the database.
+    /// The access token of the account of this name; nil if there is none, or if the database is in use.
     func tokenIfFree(of name: String, _ sealer: Sealer) -> DatedToken? {
         statement.withLockIfAvailable { statement in statement?.token(of: name, sealer) } ?? nil
     }
 
-    /// The `errno` of the last operation on the log, or else on the database, that failed; 0 if none has.
+    /// The `errno` of the last failed operation on the log or, if there is none, on the database; 0 if none has failed.
     ///
-    /// SQLite keeps it for each file, and does not clear it when a later operation succeeds: this says why a write has failed only if it is
-    /// asked for just after the commit that failed, for what that writes goes to the log. `sqlite3_system_errno` does not know: it is not
-    /// set where a commit fails.
+    /// SQLite keeps it per file and does not clear it after a success. So it explains a failed write only directly
+    /// after the failed commit, whose writes go to the log. `sqlite3_system_errno` cannot be used, because it is not
+    /// set when a commit fails.
     var systemError: Int32 {
         enter { queue in
             queue.writeWithoutTransaction { db in
@@ -61,7 +61,7 @@ final class SharedDatabase: Sendable {
         }
     }
 
-    /// Nobody can use it afterwards.
+    /// Closes the database. Nobody can use it afterwards.
     func close() throws {
         try statement.withLock { statement in
             statement?.endReading()

@@ -3,16 +3,16 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// A copy of a store that is made a few pages at a time, beside the store, while the store is in use.
+/// A copy of a store, made a few pages at a time while the store is in use.
 ///
-/// It is used where the store is, from the same serial context. What is written to the store meanwhile goes into the copy too, so that
-/// in the end it is the store of that moment, and of no other.
+/// It is used from the store's serial context. Writes to the store during the copy go into the copy, too. The finished
+/// copy is the store at that last moment.
 @safe package final class StoreCopy {
-    /// What a copy is for. Its name says so, so that the next daemon finds what a crash left behind.
+    /// The purpose of a copy. It is part of the name, so that the next daemon finds copies that a crash left behind.
     package enum Purpose: Hashable, Sendable {
-        /// A check of the store; there is one at a time.
+        /// A check of the store. There is one at a time.
         case check
-        /// A backup that a caller takes away, by its number.
+        /// A numbered backup for a caller.
         case backup(Int)
 
         fileprivate func path(besides store: String) -> String {
@@ -32,18 +32,18 @@ import Synchronization
     /// SQLite's online backup; nil when it is over.
     private var backup: OpaquePointer?
 
-    /// Begins a copy of `store`; one of the same name that was left behind is removed first.
+    /// Begins a copy of `store`. An old copy of the same name is removed first.
     ///
-    /// - Throws: what the disk has to say.
+    /// - Throws: disk errors.
     package convenience init(of store: AccountStore, for purpose: Purpose) throws(StoreError) {
         let path = purpose.path(besides: store.path)
         Self.remove(path)
         try self.init(of: store, at: path)
     }
 
-    /// Begins a copy of `store` at `path`, where there must be no file yet.
+    /// Begins a copy of `store` at `path`, where no file may exist yet.
     ///
-    /// - Throws: `backupExists`; what the disk has to say.
+    /// - Throws: `backupExists`; disk errors.
     init(of store: AccountStore, at path: String) throws(StoreError) {
         self.store = store
         self.path = path
@@ -71,11 +71,11 @@ import Synchronization
         discard()
     }
 
-    /// Copies some pages more.
+    /// Copies some more pages.
     ///
-    /// - Parameter pages: how many, of 4 KiB each.
+    /// - Parameter pages: how many pages of 4 KiB.
     /// - Returns: the copy when it is complete; nil while there is more to do.
-    /// - Throws: `diskFull` and the like about the copy, `corrupt` or `inputOutput` if the store cannot be read.
+    /// - Throws: `diskFull` and similar errors about the copy; `corrupt` or `inputOutput` if the store cannot be read.
     package func advance(pages: Int) throws(StoreError) -> FinishedCopy? {
         guard let backup = unsafe backup else { preconditionFailure("a copy that is over goes no further") }
         let code = onConnections { unsafe sqlite3_backup_step(backup, Int32(clamping: pages)) }
@@ -93,14 +93,14 @@ import Synchronization
         return FinishedCopy(path: path, original: store.path, keys: store.connection.keys)
     }
 
-    /// Ends the copy and removes its file; one that is complete stays.
+    /// Ends the copy and removes its file. A complete copy stays.
     package func discard() {
         guard unsafe backup != nil else { return }
         finish()
         Self.remove(path)
     }
 
-    /// Removes the copies that an earlier daemon could not remove any more.
+    /// Removes copies that an earlier daemon left behind.
     package static func removeLeftovers(besides store: String) {
         remove(Purpose.check.path(besides: store))
         let folder = PosixFile.parent(of: store)
@@ -109,7 +109,7 @@ import Synchronization
         for name in names where name.hasPrefix(start) { try? PosixFile.remove(folder + "/" + name) }
     }
 
-    /// Removes the copy at `path`, and what SQLite may have put beside it.
+    /// Removes the copy at `path`, and SQLite's files beside it.
     fileprivate static func remove(_ path: String) {
         for suffix in ["", "-wal", "-journal"] { try? PosixFile.remove(path + suffix) }
     }
@@ -117,7 +117,7 @@ import Synchronization
     private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.publicStatementArguments = false
-        // A copy that is cut off is thrown away: nothing in it has to survive.
+        // An interrupted copy is discarded, so nothing in it has to be durable.
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
         }
@@ -130,16 +130,16 @@ import Synchronization
         unsafe self.backup = nil
     }
 
-    /// SQLite's connections belong to their queues.
+    /// Runs `body` in the queues of both connections, because SQLite's connections belong to their queues.
     private func onConnections(_ body: () -> Int32) -> Int32 {
         store.connection.database.enter { store in store.inDatabase { _ in target.inDatabase { _ in body() } } }
     }
 }
 
-/// A complete copy of a store, which nobody else uses.
+/// A complete copy of a store that nobody else uses.
 package struct FinishedCopy: Sendable {
     package let path: String
-    /// The path of the store that was copied.
+    /// The path of the copied store.
     package let original: String
     let keys: SealingKeys
     private let check = RunningCheck()
@@ -150,21 +150,21 @@ package struct FinishedCopy: Sendable {
         self.keys = keys
     }
 
-    /// Names the keys that it takes to open the copy.
+    /// The identifiers of the keys that open the copy.
     package var keyIdentifiers: [String] { [keys.current, keys.next].compactMap { $0?.identifier } }
 
-    /// Checks the copy, and has it on disk as one file that is complete in itself. Blocks: a minute with a million accounts.
+    /// Checks the copy and makes it one complete file on disk. It blocks: a minute for a million accounts.
     ///
-    /// The secrets in it stay sealed: without its keys, which are not part of it, it opens for nobody.
+    /// The secrets stay sealed. The keys are not part of the copy, and without them nobody can open it.
     ///
-    /// - Throws: `backupDamaged`, what the disk has to say, and some error after `interrupt()`. The copy is removed then.
+    /// - Throws: `backupDamaged`; disk errors; an error after `interrupt()`. The copy is then removed.
     package func makeBackup() throws(StoreError) {
         do {
             var configuration = Configuration()
             configuration.publicStatementArguments = false
             let copy = try DatabaseQueue(path: path, configuration: configuration)
             let verdict = try check.run(on: copy) { db in
-                // One file: a log beside it could be left behind.
+                // One file, because a log beside it could be left behind.
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
                 return try String.fetchOne(db, sql: "PRAGMA integrity_check(1)")
             }
@@ -180,12 +180,12 @@ package struct FinishedCopy: Sendable {
         }
     }
 
-    /// Has `makeBackup()` end early, from any thread.
+    /// Makes `makeBackup` end early. It may be called from any thread.
     package func interrupt() {
         check.interrupt()
     }
 
-    /// The copy as a store of its own.
+    /// Opens the copy as a store.
     func open() throws(StoreError) -> AccountStore {
         try AccountStore(path: path, keys: [keys.current, keys.next].compactMap { $0 })
     }
@@ -195,17 +195,19 @@ package struct FinishedCopy: Sendable {
     }
 }
 
-/// The connection that checks a copy, for whoever wants it to end.
+/// The connection that checks a copy, so that others can interrupt it.
 private final class RunningCheck: Sendable {
     private let state = Mutex<(connection: DatabaseQueue?, isInterrupted: Bool)>((nil, false))
 
-    /// - Throws: what `body` throws; `CancellationError` if it is not to begin any more.
+    /// Runs `body`, unless it was interrupted before.
+    ///
+    /// - Throws: what `body` throws; `CancellationError` if it may not begin any more.
     func run<Result>(on connection: DatabaseQueue, _ body: (Database) throws -> Result) throws -> Result {
         try state.withLock { state in
             guard !state.isInterrupted else { throw CancellationError() }
             state.connection = connection
         }
-        // One that is closed must not be interrupted.
+        // A closed connection must not be interrupted.
         defer { state.withLock { $0.connection = nil } }
         return try connection.writeWithoutTransaction(body)
     }

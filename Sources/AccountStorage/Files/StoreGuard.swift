@@ -1,13 +1,16 @@
 import Glibc
 
-/// What protects a store: who may enter its folder and its file, and where its key is. Asking blocks.
+/// Checks what protects a store: access to its folder and file, and its key. Checking blocks.
 package struct StoreGuard: Sendable {
     private let path: String
     private let keyIdentifier: String
     private let keyring: StoreKeyring
 
-    /// - Parameter path: the store's.
-    /// - Parameter keyIdentifier: the key that it is sealed with (`AccountStore.keyIdentifier`).
+    /// Prepares the check.
+    ///
+    /// - Parameters:
+    ///   - path: the store's path.
+    ///   - keyIdentifier: the key that it is sealed with (`AccountStore.keyIdentifier`).
     package init(path: String, keyIdentifier: String, keyring: StoreKeyring) {
         self.path = path
         self.keyIdentifier = keyIdentifier
@@ -22,7 +25,8 @@ package struct StoreGuard: Sendable {
         return open + keyFindings()
     }
 
-    /// What the next start of the daemon would stumble over, but for what passes: a keyring that is locked now has the key.
+    /// What the next start of the daemon would fail on. Temporary problems are left out: a keyring that is locked now
+    /// has the key.
     private func keyFindings() -> [StoreFinding] {
         do throws(StoreKeyError) {
             _ = try keyring.locate(keyIdentifier)
@@ -35,12 +39,12 @@ package struct StoreGuard: Sendable {
 
 /// Finds the process that holds SQLite's lock on a database.
 enum LockHolder {
-    /// Where SQLite's locks lie: `PENDING_BYTE`, `RESERVED_BYTE` and the 510 bytes of `SHARED_FIRST` (file format, §"The
-    /// Lock-Byte Page").
+    /// The position of SQLite's locks: `PENDING_BYTE`, `RESERVED_BYTE` and the 510 bytes of `SHARED_FIRST` (file
+    /// format, §"The Lock-Byte Page").
     private static let start: off_t = 0x4000_0000
     private static let length: off_t = 512
 
-    /// The lock of one who has the database for itself.
+    /// The exclusive lock on a database.
     static var lock: flock {
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
@@ -50,14 +54,15 @@ enum LockHolder {
         return lock
     }
 
-    /// The holder's process id; nil if nobody holds a lock, or nobody that this process can see.
+    /// The holder's process id; nil if nobody holds a lock, or if this process cannot see the holder.
     static func pid(of path: String) -> Int32? {
         let file = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { return nil }
         var lock = lock
         guard unsafe fcntl(file, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK) else {
-            // The holder may be this very process, whose own locks F_GETLK does not see. Closing any descriptor of the file
-            // would then drop them (fcntl(2), "Record locks"): this one stays open for the life of the process.
+            // The holder may be this process itself, whose own locks F_GETLK does not see. Closing any descriptor of
+            // the file would release those locks (fcntl(2), "Record locks"), so this one stays open until the process
+            // ends.
             return nil
         }
         close(file)

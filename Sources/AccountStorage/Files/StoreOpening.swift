@@ -1,23 +1,26 @@
 import GRDB
 import Glibc
 
-/// The steps from a path to a locked, up-to-date database.
+/// Opens a database: the steps from a path to a locked, migrated database.
 ///
-/// Whether the file is ours, not too new, and sealed with our key is found out before anything in it is changed.
+/// Before it changes anything, it checks that the file is ours, is not too new, and is sealed with our key.
 struct StoreOpening {
-    /// A write-ahead log that a burst has blown up is cut back to this at the next checkpoint; twice the 4 MB at which SQLite
-    /// makes one.
+    /// A write-ahead log that has grown in a burst is cut back to this size at the next checkpoint. It is twice the 4
+    /// MB at which SQLite makes a checkpoint.
     private static let longestIdleLog = 8 << 20
 
-    /// SQLite's page cache, in bytes, taken as it is needed: a few accounts need 100 KB. With a million of them that are asked for at
-    /// random, the inner pages of their indexes have to stay; with SQLite's own 2 MB they did not; 4 MB served a tenth fewer.
+    /// The most bytes of SQLite's page cache, allocated as needed. A few accounts need 100 KB. With random access to a
+    /// million accounts, the inner pages of their indexes have to stay in memory. SQLite's default of 2 MB was not
+    /// enough; 4 MB served a tenth fewer tokens.
     private static let cache = 16 << 20
 
     let path: String
-    /// The keys at hand.
+    /// The available keys.
     let keys: [StoreKey]
 
-    /// - Returns: the database, those of the keys that it is sealed with, and how far its deadlines are behind the wall clock.
+    /// Opens the database.
+    ///
+    /// - Returns: the database, the keys that it is sealed with, and how far its deadlines are behind the wall clock.
     func open() throws(StoreError) -> (SharedDatabase, keys: SealingKeys, scheduleOffset: Duration) {
         try prepareFile()
         do {
@@ -26,7 +29,8 @@ struct StoreOpening {
                 let version = try checkOrigin(db)
                 if version != nil { _ = try Meta.findKeys(among: keys, path: path, in: db) }
                 try configure(db)
-                // First of all: a file that is left half made, by a full disk or a power cut, is known for ours.
+                // This comes first, so that we recognize our file even if a full disk or a power cut leaves it half
+                // made.
                 if version == nil { try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
                 return version
             }
@@ -41,7 +45,7 @@ struct StoreOpening {
         }
     }
 
-    /// Makes the folder and an empty file, closed to others; closes a file that is open to them.
+    /// Creates the folder and an empty file that only this user may access; closes an existing file to others.
     private func prepareFile() throws(StoreError) {
         do {
             if let folder = try PosixFile.status(of: PosixFile.parent(of: path)), folder.owner != geteuid() {
@@ -54,7 +58,7 @@ struct StoreOpening {
             }
             guard file.isRegularFile else { throw StoreError.notADatabase(path: path) }
             guard file.owner == geteuid() else { throw StoreError.notOurs(path: path, owner: file.owner) }
-            // SQLite would open what it may not write, and stumble over it later under another name.
+            // SQLite would open a file that it may not write, and fail later with another error.
             try PosixFile.checkWritable(PosixFile.parent(of: path))
             try PosixFile.checkWritable(path)
             if file.mode & 0o077 != 0 { try PosixFile.setMode(0o600, of: path) }
@@ -69,21 +73,22 @@ struct StoreOpening {
         var configuration = Configuration()
         configuration.label = "authrefreshd.store"
         configuration.foreignKeysEnabled = true
-        // Statements may be shown in errors, their arguments never: they hold sealed secrets.
+        // Error texts may show statements but not their arguments, which contain sealed secrets.
         configuration.publicStatementArguments = false
-        // Nobody else may have this database open, so there is nobody to wait for.
+        // Nobody else may have this database open, so waiting is pointless.
         configuration.busyMode = .immediateError
         configuration.prepareDatabase { db in
-            // Before the first read, so that the lock is taken by it and kept, and no shared-memory file is ever made.
+            // Set it before the first read. The read then takes and keeps the lock, and SQLite creates no shared-memory
+            // file.
             try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
             db.add(function: TokenLookup.function)
         }
         return configuration
     }
 
-    /// Refuses the files of other programs, of newer versions of this one, and of versions that are too old.
+    /// Refuses files of other programs, of newer versions, and of versions that are too old.
     ///
-    /// - Returns: the number of the store's schema; nil if the file is empty, or was left before anything was in it.
+    /// - Returns: the schema number; nil if the file is empty, or was left before anything was written.
     private func checkOrigin(_ db: Database) throws -> Int? {
         let applicationID = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
@@ -104,7 +109,8 @@ struct StoreOpening {
     private func configure(_ db: Database) throws {
         let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
         guard mode == "wal" else { throw StoreError.readOnly(path: path) }
-        // FULL: a lease or a rotated token that is reported as stored survives a power cut (WAL's default may lose the last ones).
+        // FULL: a lease or a rotated token that is reported as stored survives a power cut. WAL's default may lose the
+        // last ones.
         try db.execute(
             sql: """
                 PRAGMA synchronous = FULL;
@@ -116,7 +122,7 @@ struct StoreOpening {
         )
     }
 
-    /// The case for what SQLite refused, and who holds the lock if that is why.
+    /// The error for SQLite's refusal; if the file is locked, it names the holder.
     private func refusal(for error: any Error) -> StoreError {
         let refusal = StoreError(error, path: path)
         guard case .inUse = refusal else { return refusal }
@@ -125,7 +131,7 @@ struct StoreOpening {
 }
 
 extension StoreError {
-    /// The case for a system call that failed on `path`.
+    /// The error for a system call that failed on `path`.
     init(_ error: PosixError, path: String) {
         switch error.code {
         case EROFS, EACCES: self = .readOnly(path: path)
@@ -135,14 +141,16 @@ extension StoreError {
     }
 }
 
-/// The copy of a store that is made before a newer version changes its tables: such a change is not undone by an older version.
+/// The copy of a store that is made before a newer version migrates its tables, because an older version cannot undo
+/// that.
 ///
-/// One is kept, the latest. It is sealed with the store's key of that time, and removed when that key is changed.
+/// Only the latest copy is kept. It is sealed with the store's key of that time, and removed when that key changes.
 enum UpgradeCopy {
-    /// What its name has beyond the store's.
+    /// The suffix of its name.
     static let suffix = ".before-upgrade"
 
-    /// Copies the database that `queue` has open, and has it on disk, complete, when this returns. Blocks about a second per GB.
+    /// Copies the database that `queue` has open. When it returns, the complete copy is on disk. It blocks for about a
+    /// second per GB.
     static func make(of queue: DatabaseQueue, at path: String) throws {
         let (kept, unfinished) = (path + suffix, path + suffix + ".new")
         try? PosixFile.remove(unfinished)
@@ -150,11 +158,11 @@ enum UpgradeCopy {
             try PosixFile.create(unfinished)
             var configuration = Configuration()
             configuration.publicStatementArguments = false
-            // As the store itself is opened: a log is then read without a file of shared memory beside it.
+            // The same mode as for the store itself, so that SQLite reads a log without a shared-memory file.
             configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
             let copy = try DatabaseQueue(path: unfinished, configuration: configuration)
             try queue.backup(to: copy)
-            // One file: a log beside it could be left behind.
+            // One file, because a log beside it could be left behind.
             try copy.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = DELETE") }
             try copy.close()
             try PosixFile.sync(unfinished)

@@ -1,16 +1,16 @@
 import GRDB
 import Glibc
 
-/// Puts a backup in the place of the store, while no daemon has it open.
+/// Replaces the store with a backup, while no daemon has it open.
 ///
-/// The backup is copied first, with the log beside it if there is one, and the copy is checked: a backup that cannot be used changes
-/// nothing. What was there before is kept, damaged or not.
+/// It first copies the backup, with its log if there is one, and checks the copy. An unusable backup changes nothing.
+/// The old store is kept, damaged or not.
 package struct StoreRestore {
-    /// What was done.
+    /// The result of a restore.
     package struct Outcome: Hashable, Sendable {
         /// How many accounts the store has now.
         package var accounts: Int
-        /// Where the store from before is; nil if there was none.
+        /// Where the old store is; nil if there was none.
         package var kept: String?
     }
 
@@ -18,10 +18,12 @@ package struct StoreRestore {
     private let backup: String
     private let keyring: StoreKeyring
 
+    /// Prepares a restore.
+    ///
     /// - Parameters:
-    ///   - path: the store's.
-    ///   - backup: the file that takes its place; it is left as it is.
-    ///   - keyring: has the key that the backup is sealed with.
+    ///   - path: the store's path.
+    ///   - backup: the backup file, which is not changed.
+    ///   - keyring: the places that have the backup's key.
     package init(of path: String, from backup: String, keyring: StoreKeyring) {
         self.path = path
         self.backup = backup
@@ -30,15 +32,16 @@ package struct StoreRestore {
 
     private var copy: String { path + ".restoring" }
 
-    /// Blocks for as long as it takes to copy and check the backup: a minute with a million accounts.
+    /// Restores the backup. It blocks while the backup is copied and checked: a minute for a million accounts.
     ///
-    /// - Throws: `inUse` while a daemon has the store open; `notRestorable` if the backup cannot be used; that its key is missing; what
-    ///   the disk has to say. The store is as it was then.
+    /// - Throws: `inUse` while a daemon has the store open; `notRestorable` if the backup cannot be used; an error if
+    ///   its key is missing; disk errors. The store is then unchanged.
     package func run() throws(StoreOpeningError) -> Outcome {
         defer { removeCopy() }
         do {
             try PosixFile.createFolder(PosixFile.parent(of: path))
-            // A daemon that has the store open is found before the long part; one that has opened it meanwhile, after it.
+            // This check finds a daemon before the long part. A second check after it finds one that was started
+            // meanwhile.
             _ = try StoreLock(path)
             try copyBackup()
             let accounts = try checkCopy()
@@ -71,7 +74,9 @@ package struct StoreRestore {
         }
     }
 
-    /// - Returns: how many accounts the copy has.
+    /// Checks the copy.
+    ///
+    /// - Returns: how many accounts it has.
     private func checkCopy() throws -> Int {
         do {
             try checkFile()
@@ -87,7 +92,7 @@ package struct StoreRestore {
         }
     }
 
-    /// What opening a store does not look at: all pages, and whether there is anything in it.
+    /// Checks what opening a store does not: all pages, and whether the file has a schema.
     private func checkFile() throws(StoreError) {
         do {
             var configuration = Configuration()
@@ -107,10 +112,12 @@ package struct StoreRestore {
         }
     }
 
-    /// - Returns: where the store from before is kept; nil if there was none.
+    /// Replaces the store with the copy.
+    ///
+    /// - Returns: where the old store is; nil if there was none.
     private func replaceStore() throws(PosixError) -> String? {
         let kept = try keepStore()
-        // Never beside the new one: SQLite would put an old log's pages into it.
+        // Old logs must never be beside the new file: SQLite would apply their pages to it.
         for suffix in ["-wal", "-journal", "-shm"] {
             guard try PosixFile.status(of: path + suffix) != nil else { continue }
             if let kept {
@@ -124,7 +131,7 @@ package struct StoreRestore {
         return kept
     }
 
-    /// Gives the store that is there a second name, the first that is free.
+    /// Gives the current store a second name, the first free one.
     private func keepStore() throws(PosixError) -> String? {
         guard try PosixFile.status(of: path) != nil else { return nil }
         var number = 1
@@ -146,7 +153,7 @@ package struct StoreRestore {
 }
 
 extension StoreError {
-    /// The same about the backup, whose copy it was found in; what the disk has to say is not the backup's fault.
+    /// The error about the backup instead of its copy. A disk error is not the backup's fault and stays as it is.
     fileprivate func refusal(of backup: String) -> StoreError {
         let cause: StoreError
         switch self {
@@ -162,14 +169,16 @@ extension StoreError {
     }
 }
 
-/// SQLite's lock on a database, held without SQLite: the file may be damaged.
+/// SQLite's lock on a database, held without SQLite because the file may be damaged.
 ///
-/// The lock goes when any descriptor of the file is closed by this process (fcntl(2), "Record locks"): nobody here may open the file
-/// meanwhile.
+/// The lock is released if this process closes any descriptor of the file (fcntl(2), "Record locks"). So nothing here
+/// may open the file meanwhile.
 struct StoreLock: ~Copyable {
-    /// Nil if there is no file, and nobody who could have it open.
+    /// The locked file; nil if there is no file, and so nobody can have it open.
     private let descriptor: Int32?
 
+    /// Takes the lock.
+    ///
     /// - Throws: `inUse`; `cannotOpen`.
     init(_ path: String) throws(StoreError) {
         let file = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import RefreshCore
 
-/// The few values that belong to the whole store.
+/// The values that belong to the whole store.
 enum Meta {
     enum Key: String {
         case keyID = "key_id"
@@ -17,7 +17,7 @@ enum Meta {
         case clockOffset = "clock_wall_minus_boot_usec"
     }
 
-    /// In µs; 0 until the clock has been stepped.
+    /// The offset of the schedule's clock in µs; 0 until the wall clock has been stepped.
     static func scheduleOffset(in db: Database) throws -> Int64 {
         try value(.scheduleOffset, in: db) ?? 0
     }
@@ -38,7 +38,7 @@ enum Meta {
         try set(.clockOffset, clock.wallMinusBoot.microseconds, in: db)
     }
 
-    /// Counts a probe: SQLite leaves a page alone whose contents an update would not change.
+    /// Counts a probe. If an update changed nothing, SQLite would not write the page.
     static func countProbe(in db: Database) throws {
         let count: Int64? = try value(.probes, in: db)
         try set(.probes, (count ?? 0) &+ 1, in: db)
@@ -61,10 +61,10 @@ enum Meta {
     }
 }
 
-/// The keys that a store is sealed with: one, and while it is being changed the one that follows.
+/// The keys that a store is sealed with: one, or two while the key is being changed.
 struct SealingKeys: Sendable {
     var current: StoreKey
-    /// Nil unless the key is being changed; everything new is sealed with it.
+    /// The new key, with which everything new is sealed; nil unless the key is being changed.
     var next: StoreKey?
 
     var sealer: Sealer {
@@ -75,16 +75,16 @@ struct SealingKeys: Sendable {
     var newest: StoreKey { next ?? current }
 }
 
-/// What the store knows of its keys: their names, and a value of each by which the right one is recognised.
+/// What the store records about its keys: their identifiers, and a check value for each.
 extension Meta {
-    /// What is sealed as a key's check; its contents do not matter, only that it opens.
+    /// The content of a key's check value. Only whether it opens matters.
     private static var checkValue: Secret { Secret("authrefresh") }
     private static let checkPlace = SealedPlace(account: AccountID(0), column: .keyCheck, generation: Generation(0))
 
-    /// Finds the keys of this store among those at hand; a store without accounts takes the first.
+    /// Finds this store's keys among `keys`; a store without accounts takes the first.
     ///
     /// - Parameter keys: at least one.
-    /// - Throws: `wrongKey` with the key that is missing; `corrupt` if what recognises it is.
+    /// - Throws: `wrongKey` with the missing key; `corrupt` if the check value is damaged.
     static func findKeys(among keys: [StoreKey], path: String, in db: Database) throws -> SealingKeys {
         guard let check: Data = try value(.keyCheck, in: db) else {
             let isInUse = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM account)") ?? false
@@ -113,14 +113,14 @@ extension Meta {
             : StoreError.wrongKey(path: path, expected: expected, given: given.joined(separator: ", "))
     }
 
-    /// Notes that everything new is sealed with `key`.
+    /// Records that everything new is sealed with `key`.
     static func setNextKey(_ key: StoreKey, in db: Database) throws {
         try set(.nextKeyID, key.identifier, in: db)
         try set(.nextKeyCheck, Sealer(key).seal(checkValue, for: checkPlace), in: db)
         try set(.resealCursor, Int64(0), in: db)
     }
 
-    /// The last account whose secrets are sealed with the next key; 0 before the first.
+    /// The last account whose secrets are sealed with the new key; 0 before the first.
     static func resealCursor(in db: Database) throws -> Int64 {
         try value(.resealCursor, in: db) ?? 0
     }
@@ -129,7 +129,7 @@ extension Meta {
         try set(.resealCursor, account, in: db)
     }
 
-    /// Notes that nothing is sealed with the key before `key` any more.
+    /// Records that nothing is sealed with the old key any more.
     static func adoptKey(_ key: StoreKey, retiring old: StoreKey, in db: Database) throws {
         try set(.keyID, key.identifier, in: db)
         try set(.keyCheck, Sealer(key).seal(checkValue, for: checkPlace), in: db)
@@ -137,7 +137,7 @@ extension Meta {
         try remove([.nextKeyID, .nextKeyCheck, .resealCursor], in: db)
     }
 
-    /// The key that was replaced, and has not been destroyed everywhere yet; nil if there is none.
+    /// The replaced key that still has to be destroyed; nil if there is none.
     static func retiredKeyID(in db: Database) throws -> String? {
         try value(.retiredKeyID, in: db)
     }

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import RefreshCore
 
-/// The columns whose values are sealed; the raw values are part of what is authenticated, and never change.
+/// The columns whose values are sealed. The raw values are authenticated, and must never change.
 package enum SealedColumn: String, Hashable, Sendable, CaseIterable {
     case clientSecret = "account.client_secret"
     case clientKey = "account.client_key"
@@ -11,31 +11,31 @@ package enum SealedColumn: String, Hashable, Sendable, CaseIterable {
     case refreshToken = "token.refresh"
     case accessToken = "token.access"
     case idToken = "token.id"
-    /// A known value by which the right key is recognised; belongs to no account.
+    /// A known value that identifies the right key; it belongs to no account.
     case keyCheck = "meta.key_check"
 }
 
-/// Where a sealed value stands: it opens nowhere else.
+/// The place of a sealed value. The value opens only there.
 struct SealedPlace: Hashable {
     var account: AccountID
     var column: SealedColumn
     var generation: Generation
-    /// What an access token is for, if it is not for the account's default; empty otherwise.
+    /// The target of an access token; empty for the account's default and for other values.
     var target = ""
 }
 
 /// Seals secrets for their place in the store, and opens them there.
 ///
-/// A sealed value is, in bytes:
+/// A sealed value consists of these bytes:
 ///
 ///     1       version (1)
 ///     12      nonce, random
 ///     n       ciphertext, as long as the secret
 ///     16      tag
 ///
-/// It is AES-256-GCM with a key of the account's own, HKDF-SHA256 (RFC 5869) of the store's key with the info
-/// `authrefresh account key` followed by the account's number, so that the 2³² random nonces that one key allows (NIST SP
-/// 800-38D §8.3) are there for each account, and not for a million of them together. What is authenticated with it is:
+/// The cipher is AES-256-GCM. Each account has its own key: HKDF-SHA256 (RFC 5869) of the store's key with the info
+/// `authrefresh account key` followed by the account's number. One key allows 2³² random nonces (NIST SP 800-38D §8.3),
+/// so that limit applies to each account and not to all of them together. The additional authenticated data is:
 ///
 ///     1       version (1)
 ///     8       account number, big-endian
@@ -44,13 +44,13 @@ struct SealedPlace: Hashable {
 ///     1       0
 ///     n       target
 ///
-/// While the store's key is being changed there are two of them: everything is sealed with the new one, and what does not open with
-/// it opens with the one before.
+/// While the store's key is being changed, there are two keys. New values are sealed with the new key. A value that the
+/// new key does not open is opened with the old one.
 final class Sealer: Sendable {
     private static let version: UInt8 = 1
 
     private let key: SealingKey
-    /// The key before `key`; nil unless the store's key is being changed.
+    /// The old key; nil unless the store's key is being changed.
     private let previous: SealingKey?
 
     init(_ key: StoreKey, previous: StoreKey? = nil) {
@@ -78,6 +78,8 @@ final class Sealer: Sendable {
         }
     }
 
+    /// Opens a sealed value.
+    ///
     /// - Throws: `sealBroken` if the value was altered, moved, or sealed with another key.
     func open(_ sealed: Data, at place: SealedPlace) throws(StoreError) -> Secret {
         if let secret = Sealer.open(sealed, at: place, with: key) { return secret }
@@ -85,15 +87,15 @@ final class Sealer: Sendable {
         throw .sealBroken(place.account, column: place.column)
     }
 
-    /// The value sealed anew with the new key; nil if it is already.
+    /// Seals the value with the new key; nil if it already is.
     ///
-    /// - Throws: `sealBroken` if it opens with neither key.
+    /// - Throws: `sealBroken` if neither key opens it.
     func reseal(_ sealed: Data, at place: SealedPlace) throws(StoreError) -> Data? {
         guard Sealer.open(sealed, at: place, with: key) == nil else { return nil }
         return try seal(try open(sealed, at: place), for: place)
     }
 
-    /// Nil if it does not open: altered, moved, or sealed with another key.
+    /// Opens the value; nil if it was altered, moved, or sealed with another key.
     private static func open(_ sealed: Data, at place: SealedPlace, with key: SealingKey) -> Secret? {
         guard sealed.first == version, let box = try? AES.GCM.SealedBox(combined: sealed.dropFirst()),
             var bytes = try? AES.GCM.open(
@@ -123,14 +125,15 @@ final class Sealer: Sendable {
 private struct SealingKey: Sendable {
     private static let info = Array("authrefresh account key".utf8)
 
-    /// HMAC-SHA256 with the store's extracted key, fed with nothing yet: begun once, because that is half of a derivation.
+    /// HMAC-SHA256 with the store's extracted key, before any input. It is prepared once, because that is half the work
+    /// of a derivation.
     private let extracted: HMAC<SHA256>
 
     init(_ key: StoreKey) {
         extracted = HMAC(key: key.extracted)
     }
 
-    /// The first block of HKDF-Expand (RFC 5869 §2.3), which is as long as a key.
+    /// The first block of HKDF-Expand (RFC 5869 §2.3), which has the length of a key.
     func accountKey(_ account: AccountID) -> SymmetricKey {
         var block = extracted
         block.update(data: SealingKey.info + bigEndian(account.rawValue) + [1])

@@ -3,14 +3,14 @@ import Foundation
 import Glibc
 package import RefreshCore
 
-/// The 256-bit key that all secrets of a store are sealed with; prints as `<redacted>`.
+/// The 256-bit key that all secrets of a store are sealed with. It prints as `<redacted>`.
 package struct StoreKey: Equatable, Sendable {
-    /// In bytes: AES-256 takes 32.
+    /// The length in bytes: AES-256 takes 32.
     package static let length = 32
 
     private let secret: Secret
 
-    /// Nil unless `secret` is 32 bytes long.
+    /// Returns nil unless `secret` is 32 bytes long.
     package init?(_ secret: Secret) {
         guard secret.count == StoreKey.length else { return nil }
         self.secret = secret
@@ -29,7 +29,7 @@ package struct StoreKey: Equatable, Sendable {
         }
     }
 
-    /// Names the key without telling anything about it: 16 hexadecimal digits.
+    /// Identifies the key without revealing anything about it: 16 hexadecimal digits.
     package var identifier: String {
         let derived = HKDF<SHA256>.expand(
             pseudoRandomKey: extracted,
@@ -42,12 +42,13 @@ package struct StoreKey: Equatable, Sendable {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// Gives `body` the key's bytes; they must not outlive the call.
+    /// Calls `body` with the key's bytes. They must not outlive the call.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         unsafe secret.withBytes(body)
     }
 
-    /// What other keys are expanded from (RFC 5869 §2.2, no salt), so that they say nothing about this one.
+    /// The extracted key (RFC 5869 §2.2, no salt) from which other keys are expanded, so that they reveal nothing about
+    /// this one.
     var extracted: SymmetricKey {
         let input = unsafe secret.withBytes { bytes in unsafe SymmetricKey(data: bytes) }
         return SymmetricKey(data: HKDF<SHA256>.extract(inputKeyMaterial: input, salt: Data?.none))
@@ -60,9 +61,10 @@ extension StoreKey: CustomStringConvertible, CustomDebugStringConvertible, Custo
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The key as it stands in files and in the Secret Service. It is read and written in memory that is overwritten when it is freed.
+/// The forms of the key in files and in the Secret Service. They are read and written in memory that is overwritten
+/// when freed.
 extension StoreKey {
-    /// The key in a file: 32 bytes as they are, or 64 hexadecimal digits, or base64, with white space around them.
+    /// Reads a key file: 32 raw bytes, 64 hexadecimal digits, or base64, with white space around them.
     init?(contents: Secret) {
         if contents.count == StoreKey.length {
             self.init(contents)
@@ -83,7 +85,7 @@ extension StoreKey {
         self.init(decoded)
     }
 
-    /// The key as 64 hexadecimal digits, for people to look at.
+    /// The key as 64 hexadecimal digits, for display.
     var digits: Secret { digits(endingWith: []) }
 
     /// The key as 64 hexadecimal digits and a newline, for the key file.
@@ -102,7 +104,7 @@ extension StoreKey {
         }
     }
 
-    /// What is written with digits of `bits` bits each, the highest first; nil if one of them is none, or there are too many.
+    /// Decodes digits of `bits` bits each, the highest first; nil if a digit is invalid, or if there are too many.
     private static func decode(
         _ digits: Slice<UnsafeRawBufferPointer>,
         bits: Int,
@@ -137,7 +139,7 @@ extension StoreKey {
         }
     }
 
-    /// RFC 4648 §4.
+    /// The value of a base64 digit (RFC 4648 §4); nil if it is none.
     private static func base64Value(_ digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit - UInt8(ascii: "A")
@@ -150,11 +152,11 @@ extension StoreKey {
     }
 }
 
-/// Why there is no key to open the store with.
+/// Why no key is available to open the store.
 package enum StoreKeyError: Error, Hashable, Sendable {
-    /// There is a store, but its key is gone; a new one would not open it.
+    /// A store exists, but its key is missing. A new key would not open it.
     case keyMissing(path: String)
-    /// `code` is an `errno` value.
+    /// The key cannot be read; `code` is an `errno` value.
     case unreadable(path: String, code: Int32)
     /// Others can read the key; `mode` holds the permission bits.
     case tooOpen(path: String, mode: UInt32)
@@ -162,32 +164,33 @@ package enum StoreKeyError: Error, Hashable, Sendable {
     case notOurs(path: String, owner: UInt32)
     /// The key file is a symbolic link that another user made.
     case foreignSymbolicLink(path: String, owner: UInt32)
-    /// It is a folder, a pipe or a device.
+    /// The path is a folder, a pipe or a device.
     case notAFile(path: String)
     /// The contents are not a key; `count` is their number of bytes, at most `StoreKeySource.longestFile`.
     case malformed(path: String, count: Int)
     /// A new key could not be stored; `code` is an `errno` value.
     case cannotCreate(path: String, code: Int32)
-    /// A key that is used no more could not be destroyed; `code` is an `errno` value.
+    /// A key that is no longer used could not be destroyed; `code` is an `errno` value.
     case cannotRemove(path: String, code: Int32)
-    /// The store is sealed with a systemd credential, and no credential is there to follow it.
+    /// The store is sealed with a systemd credential, and there is no second credential to change to.
     case credentialHasNoSuccessor
-    /// The store is sealed with the credential that followed, and that is not the first one yet.
+    /// The store is sealed with the second credential, and that is not the first one yet.
     case successorNotInPlace
-    /// The new key, named by its identifier, is in no place any more, and so the old one is kept.
+    /// The new key, identified by `identifier`, is missing everywhere, so the old one is kept.
     case successorMissing(identifier: String)
-    /// The Secret Service does not take or give the key; `reason` is its own word for it.
+    /// The Secret Service refuses to store or return the key; `reason` is its own error.
     case secretServiceRefused(reason: String)
-    /// The Secret Service has the key, and is locked.
+    /// The Secret Service has the key but is locked.
     case secretServiceLocked
-    /// Nobody answers for the Secret Service now; `reason` says why.
+    /// The Secret Service does not answer; `reason` says why.
     case secretServiceUnavailable(reason: String)
-    /// There is a store, and its key, named by its identifier if that is known, is neither in the Secret Service nor elsewhere.
+    /// A store exists, and its key is neither in the Secret Service nor elsewhere. `identifier` names the key, if it is
+    /// known.
     case secretServiceLacksKey(identifier: String?)
 }
 
 extension StoreKeyError {
-    /// Whether it passes by itself, or by somebody logging in.
+    /// Whether the problem passes by itself, or when somebody logs in.
     package var isPassing: Bool {
         switch self {
         case .secretServiceLocked, .secretServiceUnavailable: true
@@ -198,8 +201,9 @@ extension StoreKeyError {
         }
     }
 
-    /// Whether the daemon waits for the key: whatever a keyring lacks may come while the daemon runs, what is wrong with a file or
-    /// a credential is put right and the daemon started again (see the decision "A daemon waits for a keyring, and ends for a file").
+    /// Whether the daemon waits for the key. A keyring may be unlocked while the daemon runs. A bad file or credential
+    /// has to be corrected and the daemon restarted (see the decision "A daemon waits for a keyring, and ends for a
+    /// file").
     package var isAwaited: Bool {
         switch self {
         case .secretServiceLocked, .secretServiceUnavailable, .secretServiceRefused, .secretServiceLacksKey: true
@@ -241,7 +245,7 @@ extension StoreKeyError: CustomStringConvertible {
         }
     }
 
-    /// The next step to take.
+    /// The next step for the user.
     package var hint: String {
         switch self {
         case .keyMissing(let path):
@@ -274,7 +278,7 @@ extension StoreKeyError: CustomStringConvertible {
         }
     }
 
-    /// The next step to take while a daemon has the store open, and this is in the way of the next one.
+    /// The next step for the user while a daemon has the store open, and this would prevent the next start.
     package var hintWhileOpen: String {
         switch self {
         case .keyMissing, .secretServiceLacksKey:

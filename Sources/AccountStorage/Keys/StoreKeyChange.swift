@@ -2,17 +2,17 @@ import Foundation
 import GRDB
 import RefreshCore
 
-/// Changing the store's key while the store is in use.
+/// Changes the store's key while the store is in use.
 ///
-/// The store knows of both connection.keys from `begin` on, and of the new one alone from the end of the last `reseal`: whenever the process
-/// ends in between, the store opens if both are at hand, and goes on where it was.
+/// The store needs both keys from `begin` on, and only the new one after the last `reseal`. If the process ends in
+/// between, the store opens with both keys and continues where it was.
 package struct StoreKeyChange {
     let connection: StoreConnection
 
-    /// Names the key that everything new is sealed with (`StoreKey.identifier`).
+    /// Identifies the key that everything new is sealed with (`StoreKey.identifier`).
     package var keyIdentifier: String { connection.keys.newest.identifier }
 
-    /// Names the connection.keys that it takes to open the store and its copies: one, or both while the key is changed.
+    /// Identifies the keys that open the store and its copies: one, or both while the key is being changed.
     package var keyIdentifiers: [String] {
         [connection.keys.current, connection.keys.next].compactMap { $0?.identifier }
     }
@@ -20,14 +20,14 @@ package struct StoreKeyChange {
     /// Whether `reseal` has more to do.
     package var isBeingResealed: Bool { connection.keys.next != nil }
 
-    /// Names the key that the last change replaced, until `forgetRetiredKey`: it has to be destroyed.
+    /// Identifies the key that the last change replaced, and that has to be destroyed; nil after `forgetRetiredKey`.
     package func retiredKeyIdentifier() throws(StoreError) -> String? {
         try connection.read(Meta.retiredKeyID)
     }
 
-    /// Seals everything new with `key` from now on. Where the key is kept, it must be on disk already.
+    /// Seals everything new with `key` from now on. The key must already be on disk.
     ///
-    /// - Precondition: no change is under way, and `key` is another than the present one.
+    /// - Precondition: no change is under way, and `key` is not the current key.
     package func begin(to key: StoreKey) throws(StoreError) {
         precondition(!isBeingResealed, "one change of the key at a time")
         precondition(key != connection.keys.current, "the key does not change")
@@ -35,9 +35,10 @@ package struct StoreKeyChange {
         connection.keys.next = key
     }
 
-    /// Seals the secrets of the next accounts with the new key, in one transaction; after the last ones the old key is retired.
+    /// Seals the secrets of the next accounts with the new key, in one transaction. After the last ones, the old key is
+    /// retired.
     ///
-    /// - Parameter limit: how many accounts; each takes some 20 µs.
+    /// - Parameter limit: how many accounts; each takes about 20 µs.
     package func reseal(limit: Int) throws(StoreError) -> ResealedBatch {
         guard let next = connection.keys.next else { return ResealedBatch(accounts: 0, unreadable: 0, isLast: true) }
         let batch = try connection.write { db in
@@ -47,20 +48,20 @@ package struct StoreKeyChange {
         }
         if batch.isLast {
             connection.keys = SealingKeys(current: next)
-            // What was sealed with the old key is in the log still.
+            // The log still has values that are sealed with the old key.
             connection.forgetLog()
             UpgradeCopy.remove(of: connection.path)
         }
         return batch
     }
 
-    /// The retired key is destroyed.
+    /// Records that the retired key was destroyed.
     package func forgetRetiredKey() throws(StoreError) {
         UpgradeCopy.remove(of: connection.path)
         try connection.write(Meta.forgetRetiredKey)
     }
 
-    /// The secrets in a row of `accountsToReseal`: where each stands, what it is, and how it is put back.
+    /// The secrets in a row of `accountsToReseal`: the column of each, what it is, and the statement that writes it.
     private static let registrationSecrets: [(index: Int, column: SealedColumn, statement: StoreStatement)] = [
         (1, .clientSecret, .resealClientSecret), (2, .clientKey, .resealClientKey), (3, .dpopKey, .resealDPoPKey),
         (4, .registrationToken, .resealRegistrationToken),
@@ -98,7 +99,7 @@ package struct StoreKeyChange {
         return ResealedBatch(accounts: accounts.count, unreadable: unreadable, isLast: false)
     }
 
-    /// Seals one value anew; one that opens with neither key stays as it is, and is counted.
+    /// Reseals one value. A value that neither key opens stays as it is, and is counted.
     private func reseal(
         _ sealed: Data,
         at place: SealedPlace,
@@ -116,17 +117,17 @@ package struct StoreKeyChange {
     }
 }
 
-/// What one step of changing the key has done.
+/// The result of one step of changing the key.
 package struct ResealedBatch: Hashable, Sendable {
     package var accounts: Int
-    /// Secrets that open with neither key: damaged before, and left as they are.
+    /// Secrets that neither key opens. They were damaged before, and are left as they are.
     package var unreadable: Int
-    /// Nothing is sealed with the old key any more, but for what is unreadable.
+    /// Whether nothing is sealed with the old key any more, except unreadable values.
     package var isLast: Bool
 }
 
 extension SealedPlace {
-    /// The place of a row of `tokensToReseal`; nil if it is of no kind that this version knows.
+    /// The place of a row of `tokensToReseal`; nil if its kind is unknown.
     init?(tokenRow row: Row) {
         guard let kind = TokenKind(rawValue: row[2]) else { return nil }
         self.init(account: AccountID(row[1]), column: kind.column, generation: Generation(row[4]), target: row[3])

@@ -1,24 +1,24 @@
 import Glibc
 import RefreshCore
 
-/// A file that holds a key: a credential that systemd made, or one of our own.
+/// A file with a key: a systemd credential, or our own file.
 struct StoreKeyFile {
     let path: String
-    /// Permission bits that nobody may have given.
+    /// Permission bits that must not be set.
     private let forbidden: UInt32
     private let isOwn: Bool
 
-    /// A file of this user's, mode 0600.
+    /// Our own file, mode 0600.
     static func own(_ path: String) -> StoreKeyFile {
         StoreKeyFile(path: path, forbidden: 0o077, isOwn: true)
     }
 
-    /// systemd lets the user in by an access control list, whose mask shows as the group's read bit.
+    /// A credential. systemd grants access by an access control list, whose mask appears as the group's read bit.
     static func credential(_ path: String) -> StoreKeyFile {
         StoreKeyFile(path: path, forbidden: 0o007, isOwn: false)
     }
 
-    /// The key in it; nil if there is nothing at the path, or a link that leads to nothing: what it leads into may not be mounted.
+    /// Reads the key; nil if nothing is at the path, or if a link's target is missing, because it may not be mounted.
     func read() throws(StoreKeyError) -> StoreKey? {
         guard let link = try status() else { return nil }
         let ourselves = geteuid()
@@ -40,7 +40,7 @@ struct StoreKeyFile {
         return key
     }
 
-    /// Makes the file with `key` in it, complete or not at all; on disk when this returns.
+    /// Creates the file with `key`, completely or not at all. When it returns, the file is on disk.
     ///
     /// - Throws: `cannotCreate`, also if there is something at the path already.
     func create(_ key: StoreKey) throws(StoreKeyError) {
@@ -50,16 +50,16 @@ struct StoreKeyFile {
             throw .cannotCreate(path: path, code: error.code)
         }
         try write(key) { draft throws(PosixError) in
-            // Unlike a rename it replaces nothing.
+            // Unlike a rename, a link never replaces a file.
             try PosixFile.link(draft, as: path)
             try PosixFile.remove(draft)
         }
     }
 
-    /// Puts `key` in place of what is in the file, if there is one: whenever the machine stops, one of the two is there.
+    /// Replaces the content of the file with `key`. Whenever the machine stops, either the old or the new key is there.
     ///
-    /// What the file held is overwritten before it is let go of, so far as the file system writes in place. Of a symbolic link it is the
-    /// target that is replaced.
+    /// The old content is overwritten before it is released, if the file system writes in place. If the file is a
+    /// symbolic link, its target is replaced.
     func replace(with key: StoreKey) throws(StoreKeyError) {
         let target = target
         let old = PosixFile.Opened(writing: target.path)
@@ -67,11 +67,11 @@ struct StoreKeyFile {
         old?.overwrite()
     }
 
-    /// Removes the file, its draft and, if it is a symbolic link, the target too, and overwrites what they held, so far as the file
-    /// system writes in place; one that is not there is no error.
+    /// Removes the file, its draft and the target of a symbolic link, and overwrites their contents, if the file system
+    /// writes in place. A missing file is not an error.
     func destroy() throws(StoreKeyError) {
         let target = target
-        // The link comes last: one that leads nowhere is found again after a crash, a key that nothing leads to is not.
+        // The link comes last. After a crash, a link without a target is found again; a target without a link is not.
         for path in [target.draft, target.path, path] {
             do throws(PosixError) {
                 try Self.discard(path)
@@ -81,10 +81,10 @@ struct StoreKeyFile {
         }
     }
 
-    /// Where `write` puts the key together.
+    /// Where `write` assembles the key.
     private var draft: String { path + ".new" }
 
-    /// The file that a symbolic link leads to; itself if it is none.
+    /// The target of a symbolic link; the file itself if it is not a link.
     private var target: StoreKeyFile {
         StoreKeyFile(path: PosixFile.resolved(path), forbidden: forbidden, isOwn: isOwn)
     }
@@ -105,9 +105,9 @@ struct StoreKeyFile {
         }
     }
 
-    /// Destroys what an earlier `write` could not put in its place: it may hold a key that was tried again with more luck.
+    /// Destroys the draft of an earlier, failed `write`. It may hold a key that is now in use.
     private func discardDraft() throws(PosixError) {
-        // Left behind between `link` and `remove`, it is the file itself under a second name.
+        // If the process ended between `link` and `remove`, the draft is the file itself under a second name.
         if let file = PosixFile.identity(of: path), file == PosixFile.identity(of: draft) {
             return try PosixFile.remove(draft)
         }
@@ -119,7 +119,7 @@ struct StoreKeyFile {
         let old = PosixFile.Opened(writing: path)
         try PosixFile.remove(path)
         try PosixFile.syncFolder(of: path)
-        // Not before: a process that ends in between would leave a file that is no key.
+        // Not earlier: if the process ended in between, the file would not contain a key.
         old?.overwrite()
     }
 

@@ -1,18 +1,18 @@
 package import RefreshCore
 
-/// Every place where the store's key may be, and what to do with it there.
+/// All places where the store's key may be, and what to do with it there.
 ///
-/// A store opens with those of the keys at hand that it was sealed with, wherever they are: moving the key to another place is a
-/// change of the key (`next(after:)`, `AccountStore.reseal`, `settle(on:)`) and never makes the store unreadable. New keys are made
-/// in the first place that there is: a systemd credential, the Secret Service if it is wanted, a file.
+/// A store opens with the keys that it is sealed with, wherever they are. Moving the key to another place is a change
+/// of the key (`next(after:)`, `AccountStore.reseal`, `settle(on:)`) and never makes the store unreadable. A new key
+/// goes to the first available place: a systemd credential, the Secret Service if it is configured, or a file.
 ///
-/// Calls block: the Secret Service may take its time.
+/// Calls block, because the Secret Service may be slow.
 package struct StoreKeyring: Sendable {
     package let source: StoreKeySource
     package let secretService: SecretServiceKeys
-    /// Whether new keys are kept in the Secret Service.
+    /// Whether new keys are stored in the Secret Service.
     package private(set) var usesSecretService: Bool
-    /// Whether it has been wanted, and so may hold keys of this store.
+    /// Whether the Secret Service was ever configured, and so may have keys of this store.
     private var asksSecretService: Bool
 
     package init(source: StoreKeySource, secretService: SecretServiceKeys, usesSecretService: Bool) {
@@ -22,13 +22,13 @@ package struct StoreKeyring: Sendable {
         asksSecretService = usesSecretService
     }
 
-    /// Has the keys that are made from now on kept in the Secret Service, or not; those that are there are still found and removed.
+    /// Sets whether new keys are stored in the Secret Service. Existing keys are still found and removed.
     package mutating func useSecretService(_ isWanted: Bool) {
         usesSecretService = isWanted
         asksSecretService = asksSecretService || isWanted
     }
 
-    /// Opens the store at `path`; a new one gets a new key, unless there is one already.
+    /// Opens the store at `path`. A new store gets a new key, unless there is one already.
     package func openStore(at path: String) throws(StoreOpeningError) -> sending AccountStore {
         guard try key(source.holdsStore(at: path)) else {
             let first = try key(firstKey().key)
@@ -41,7 +41,7 @@ package struct StoreKeyring: Sendable {
         return try openExisting(path)
     }
 
-    /// Asks for keys on the way to a store.
+    /// Runs `work` on keys, and converts its error to one about opening the store.
     private func key<Value>(_ work: @autoclosure () throws(StoreKeyError) -> Value) throws(StoreOpeningError) -> Value {
         do throws(StoreKeyError) {
             return try work()
@@ -69,32 +69,34 @@ package struct StoreKeyring: Sendable {
         throw .key(absence(of: missing))
     }
 
-    /// Where keys are looked for, in this order, the Secret Service only if its answer is needed: it may be locked.
+    /// The places to look for keys, in this order. The Secret Service is asked only if necessary, because it may be
+    /// locked.
     private var places: [() throws(StoreKeyError) -> [HeldKey]] {
         [source.credentials, source.files, secretServiceKeys]
     }
 
-    /// What the Secret Service has. It is asked whether it is wanted or not: a change of the key away from it may have ended half-way.
+    /// The keys in the Secret Service. It is asked even if it is not configured, because a change of the key away from
+    /// it may be unfinished.
     private func secretServiceKeys() throws(StoreKeyError) -> [HeldKey] {
         do {
             return try secretService.keys()
         } catch {
-            // Where nothing is expected of it, only a locked one speaks for keys that may be in it.
+            // If no key is expected there, only a locked Secret Service matters, because it may have keys.
             guard usesSecretService || isChangeUnderWay || error == .secretServiceLocked else { return [] }
             throw error
         }
     }
 
-    /// That a key is in no place. Where a keyring is wanted it may come yet, or be unlocked.
+    /// The error for a missing key. If a keyring is configured, it may appear or be unlocked later.
     ///
-    /// - Parameter identifier: the key's; nil if it is not known.
+    /// - Parameter identifier: the key's identifier; nil if it is unknown.
     private func absence(of identifier: String?) -> StoreKeyError {
         usesSecretService ? .secretServiceLacksKey(identifier: identifier) : .keyMissing(path: source.keyFilePath)
     }
 
-    /// Where a daemon that is started now would find the key of this identifier.
+    /// Where a daemon started now would find this key.
     ///
-    /// - Throws: what it would stumble over.
+    /// - Throws: the error that it would fail with.
     package func locate(_ identifier: String) throws(StoreKeyError) -> StoreKeyPlace {
         for place in places {
             if let held = try place().first(where: { $0.key.identifier == identifier }) { return held.place }
@@ -102,7 +104,7 @@ package struct StoreKeyring: Sendable {
         throw absence(of: identifier)
     }
 
-    /// Whether a key waits beside the store for the present one, wherever that is, to be replaced by it.
+    /// Whether a next key exists beside the store, so that the current key is being replaced.
     private var isChangeUnderWay: Bool {
         ((try? source.files()) ?? []).contains { $0.place == .nextFile }
     }
@@ -117,10 +119,10 @@ package struct StoreKeyring: Sendable {
         return try source.createFile()
     }
 
-    /// The key that the store is to be sealed with in place of the one of this identifier; it is kept safe when this returns.
+    /// The key that should replace the key `identifier`. When it returns, the new key is stored safely.
     ///
-    /// - Throws: `credentialHasNoSuccessor` or `successorNotInPlace` if its owner has to provide it first; what keeps a new one from
-    ///   being stored.
+    /// - Throws: `credentialHasNoSuccessor` or `successorNotInPlace` if its owner has to provide it first; the error of
+    ///   storing a new one.
     package func next(after identifier: String) throws(StoreKeyError) -> HeldKey {
         let credentials = try source.credentials()
         if credentials.isEmpty {
@@ -138,18 +140,18 @@ package struct StoreKeyring: Sendable {
         }
     }
 
-    /// Destroys all keys of the store but the one of this identifier, where they are ours to destroy; nothing must be sealed with them
-    /// any more. May be repeated.
+    /// Destroys all keys of the store except this one, as far as we may destroy them. Nothing may be sealed with them
+    /// any more. It may be repeated.
     ///
-    /// - Throws: `successorMissing` if the key of this identifier is found in no place any more: then all others are kept.
+    /// - Throws: `successorMissing` if this key is found nowhere; then all others are kept.
     package func settle(on identifier: String) throws(StoreKeyError) {
         let held = try source.credentials() + source.files()
         if !held.contains(where: { $0.key.identifier == identifier }) {
             let isKept = try secretService.keys().contains { $0.key.identifier == identifier }
             guard isKept else { throw .successorMissing(identifier: identifier) }
         }
-        // An old key that is in none of these places can only be in the Secret Service, wanted or not. It comes first: as long as the
-        // old key's file is there, nobody has to ask.
+        // An old key that is in none of these places can only be in the Secret Service, configured or not. The Secret
+        // Service comes first: as long as the old key's file exists, it need not be asked.
         let isElsewhere = held.contains { $0.key.identifier != identifier }
         let service = Result { () throws(StoreKeyError) in
             if asksSecretService || !isElsewhere { try secretService.removeOthers(identifier) }
@@ -158,7 +160,7 @@ package struct StoreKeyring: Sendable {
         try service.get()
     }
 
-    /// Where the key of this identifier is, if it is at hand; else it can only be in the Secret Service.
+    /// Where this key is. If it is not available here, it can only be in the Secret Service.
     package func place(of identifier: String) -> StoreKeyPlace {
         let held = ((try? source.credentials()) ?? []) + ((try? source.files()) ?? [])
         return held.first { $0.key.identifier == identifier }?.place ?? .secretService
@@ -171,15 +173,15 @@ package enum StoreOpeningError: Error, Equatable, Sendable {
     case store(StoreError)
 }
 
-/// The items of the Secret Service that belong to one store; every call blocks until the service has answered.
+/// The items of the Secret Service that belong to one store. Every call blocks until the service has answered.
 package struct SecretServiceKeys: Sendable {
-    /// The contents of all of them, unlocked first if that needs nobody.
+    /// Returns the contents of all items, and unlocks them first if no prompt is needed.
     ///
     /// - Throws: `secretServiceLocked`, `secretServiceUnavailable`, `secretServiceRefused`.
     package var load: @Sendable () throws(StoreKeyError) -> [Secret]
-    /// Makes an item for the key of this identifier.
+    /// Creates an item for this key.
     package var add: @Sendable (_ contents: Secret, _ identifier: String) throws(StoreKeyError) -> Void
-    /// Removes all of them but the one for the key of this identifier.
+    /// Removes all items except this key's.
     package var removeOthers: @Sendable (_ identifier: String) throws(StoreKeyError) -> Void
 
     package init(
@@ -198,7 +200,7 @@ package struct SecretServiceKeys: Sendable {
         }
     }
 
-    /// Makes a key, and keeps it in the Secret Service.
+    /// Creates a key and stores it in the Secret Service.
     func create() throws(StoreKeyError) -> HeldKey {
         let key = StoreKey.random()
         try add(key.digits, key.identifier)

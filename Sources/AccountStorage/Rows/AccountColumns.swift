@@ -3,16 +3,17 @@ import Foundation
 import GRDB
 import RefreshCore
 
-/// The columns of an account beside its state, written and read in one order.
+/// The columns of an account besides its state, written and read in one order.
 enum AccountColumns {
-    /// Those that an owner may change, and what an exchange or a sign-in found out; the issuer's columns are written by it, too.
+    /// The columns that an owner may change, and what an exchange or a sign-in found out. The issuer's column is
+    /// written with them.
     static let names = [
         "name", "settings", "subject_account", "subject_id", "actor_account", "actor_id", "deriver", "allowed_callers",
         "client_secret", "client_secret_expires_usec", "client_key", "dpop_key", "registration_uri",
         "registration_token", "basic_encoding", "subject", "kept_fields", "grant_facts",
     ]
 
-    /// Everything that makes a `Record`, in the order `record(from:)` reads.
+    /// All columns of a `Record`, in the order in which `record(from:)` reads them.
     static let recordNames = ["id", "issuer_id", "created_usec"] + names + StateColumns.names
     static let recordColumns = recordNames.joined(separator: ", ")
 
@@ -44,7 +45,7 @@ enum AccountColumns {
         ]
     }
 
-    /// Where a secret of an account's registration stands; it belongs to no generation.
+    /// The place of a secret in an account's registration. It belongs to no generation.
     static func place(_ column: SealedColumn, of account: AccountID) -> SealedPlace {
         SealedPlace(account: account, column: column, generation: Generation(0))
     }
@@ -69,7 +70,7 @@ enum AccountColumns {
         registration.serviceGrant?.exchange?.deriver = deriver
         var allowedCallers: AllowedCallers?
         if let stored = try value(StoredCallers.self, "allowed_callers", from: &reader) {
-            // One that names nobody is not taken for "everybody".
+            // A stored list that names nobody must not be read as "everybody".
             allowedCallers = try reader.required(stored.callers, "allowed_callers", .notJSON)
         }
         registration.clientSecret = try secret(.clientSecret, of: id, from: &reader, sealer)
@@ -116,7 +117,7 @@ enum AccountColumns {
         }
     }
 
-    /// The value in a column of JSON; nil if it is NULL.
+    /// The value of a JSON column; nil if it is NULL.
     private static func value<Value: Decodable>(
         _ type: Value.Type,
         _ column: String,
@@ -126,6 +127,8 @@ enum AccountColumns {
         return try reader.required(JSONColumn.value(type, from: text), column, .notJSON)
     }
 
+    /// Opens the secret in a column; nil if it is NULL.
+    ///
     /// - Throws: `sealBroken`.
     private static func secret(
         _ column: SealedColumn,

@@ -2,25 +2,25 @@ import Foundation
 import GRDB
 import RefreshCore
 
-/// Reads the columns of a row one after the other, in the order in which they are written.
+/// Reads the columns of a row one after the other, in the order in which they were written.
 struct ColumnReader {
-    /// The farthest time and the longest length of time that are taken, in µs: 36,000 years. Sums of two of them fit 64 bits.
+    /// The latest time and the longest duration that are accepted, in µs: 36,000 years. The sum of two fits 64 bits.
     private static let farthest: Int64 = 1 << 60
-    /// The highest count that is taken: far above what is reached, and one more of it can always be counted.
+    /// The highest count that is accepted. It is far above any real count, and one can always be added to it.
     private static let highest: Int64 = 1 << 53
 
     private let row: Row
     private let account: AccountID
     private var index: Int
 
-    /// Reads `row`, which holds `AccountColumns.recordNames`, from column `index` on; `account` is named if a column is damaged.
+    /// Reads `row`, which holds `AccountColumns.recordNames`, from column `index` on. Errors name `account`.
     init(_ row: Row, account: AccountID, from index: Int) {
         self.row = row
         self.account = account
         self.index = index
     }
 
-    /// Whether `count` µs can be a time, or a length of time.
+    /// Whether `count` µs can be a time or a duration.
     static func isPlausible(_ count: Int64) -> Bool {
         (-farthest...farthest).contains(count)
     }
@@ -78,7 +78,7 @@ struct ColumnReader {
         return Moment(wall: wall, boot: BootTime(bootID: bootID, microseconds: boot))
     }
 
-    /// The value that a column must have.
+    /// The value of a column that must not be NULL.
     func required<Value>(
         _ value: Value?,
         _ column: String,
@@ -88,7 +88,7 @@ struct ColumnReader {
         return value
     }
 
-    /// The case whose raw value the next column holds; nil if it is NULL.
+    /// The case whose raw value is in the next column; nil if it is NULL.
     mutating func choice<Choice: RawRepresentable<String>>(_: Choice.Type) throws(StoreError) -> Choice? {
         let column = index
         guard let text = text() else { return nil }
@@ -108,7 +108,7 @@ struct ColumnReader {
     }
 }
 
-/// What a statement's parameters are given as.
+/// The values for a statement's parameters.
 typealias ColumnValues = [SQLValue]
 
 extension ColumnValues {

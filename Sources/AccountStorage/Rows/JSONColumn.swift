@@ -1,7 +1,7 @@
 import Foundation
 import RefreshCore
 
-/// The few columns that hold a map: written with sorted keys, so that equal values are equal texts.
+/// Reads and writes the columns that hold a map. Keys are sorted, so that equal values give equal texts.
 enum JSONColumn {
     static func text(of value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
@@ -9,12 +9,12 @@ enum JSONColumn {
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
-    /// Nil if `text` is not what `text(of:)` writes.
+    /// Reads what `text(of:)` wrote; nil for anything else.
     static func value<Value: Decodable>(_ type: Value.Type, from text: String) -> Value? {
         try? JSONDecoder().decode(type, from: Data(text.utf8))
     }
 
-    /// As `text(of:)`, without the encoder for what is nearly always empty.
+    /// Like `text(of:)`, but without the encoder if the map is empty, as it nearly always is.
     static func text(ofMap map: [String: String]) throws -> String {
         map.isEmpty ? "{}" : try text(of: map)
     }
@@ -24,7 +24,7 @@ enum JSONColumn {
     }
 }
 
-/// An `AllowedCallers` as it stands in its column.
+/// The stored form of `AllowedCallers`.
 struct StoredCallers: Codable {
     private let units: [String]
     private let executables: [String]
@@ -36,13 +36,13 @@ struct StoredCallers: Codable {
         asksFirst = callers.asksFirst ? true : nil
     }
 
-    /// Nil if it names nobody, which is never written.
+    /// The allowed callers; nil if the value names nobody, which is never written.
     var callers: AllowedCallers? {
         AllowedCallers(units: units, executables: executables, asksFirst: asksFirst ?? false)
     }
 }
 
-/// A `SeenProgram` as it stands in its column.
+/// The stored form of `SeenProgram`.
 struct StoredProgram: Codable {
     private let unit: String?
     private let executable: String?
@@ -55,7 +55,8 @@ struct StoredProgram: Codable {
     var program: SeenProgram { SeenProgram(unit: unit, executable: executable) }
 }
 
-/// The `GrantFacts` that have no column of their own. A member that a later version adds is passed over: none of them restricts anything.
+/// The `GrantFacts` without a column of their own. Members of later versions are ignored, because none of them
+/// restricts anything.
 struct StoredGrantFacts: Codable {
     private let username: String?
     private let email: String?
@@ -67,7 +68,7 @@ struct StoredGrantFacts: Codable {
     private let scopeDeclined: [String]?
     private let scopeRequest: String?
 
-    /// Nil if there are none.
+    /// The text of `facts`; nil if there are none.
     static func text(of facts: GrantFacts) throws -> String? {
         guard facts.person != nil || facts.needsConsent || facts.scope != nil else { return nil }
         return try JSONColumn.text(
@@ -113,7 +114,7 @@ struct StoredGrantFacts: Codable {
     }
 }
 
-/// A `FailureDetail` as it stands in its column; the core's own type is not Codable, so that its names may change.
+/// The stored form of `FailureDetail`. The core's own type is not Codable, so that its names may change.
 struct StoredFailureDetail: Codable {
     private let summary: String
     private let httpStatus: Int?

@@ -1,8 +1,9 @@
 package import RefreshCore
 
-/// One account as it is stored, but for its tokens.
+/// One account as it is stored, without its tokens.
 package struct Record: Equatable, Sendable {
-    /// A decision hands its record on a dozen times, and the account has twenty values that are counted.
+    /// A shared box: a decision passes its record on a dozen times, and the account has twenty reference-counted
+    /// values.
     private final class Shared: Sendable {
         let account: Account
 
@@ -12,12 +13,12 @@ package struct Record: Equatable, Sendable {
     }
 
     private var shared: Shared
-    /// Changing it copies it.
+    /// The account. Changing it copies it.
     package var account: Account {
         _read { yield shared.account }
         set { shared = Shared(newValue) }
     }
-    /// The number of the account's issuer, for `due(issuer:…)` and the issuer's gate.
+    /// The number of the account's issuer, for `due(issuer:…)` and for the issuer's gate.
     package let issuerID: IssuerID
     package var state: RefreshState
     package let createdAt: Timestamp
@@ -35,14 +36,14 @@ package struct Record: Equatable, Sendable {
     }
 }
 
-/// An account that has no number yet, with the grant it begins with. What it says is read and changed as the account's own.
+/// A new account without a number, with its first grant. Its members read and write those of the account.
 @dynamicMemberLookup
 package struct NewAccount: Equatable, Sendable {
     package var account: Account
     package var createdAt: Timestamp
-    /// The state to begin in: signed out, or what the machine made of the imported grant.
+    /// The initial state: signed out, or the state of an imported grant.
     package var state: RefreshState
-    /// The tokens of that grant; nil if there is none.
+    /// The tokens of that grant; nil if there is no grant.
     package var tokens: StoredTokens?
 
     package init(
@@ -65,13 +66,14 @@ package struct NewAccount: Equatable, Sendable {
 
 /// The tokens that came with an event.
 package struct StoredTokens: Equatable, Sendable {
-    /// Nil for a grant that was brought in from outside.
+    /// The access token; nil for an imported grant.
     package var accessToken: AccessToken?
-    /// Stored under the state's generation; nil if the one that was spent stays valid (RFC 6749 §6).
+    /// The refresh token, stored under the state's generation; nil if the one that was sent stays valid (RFC 6749 §6).
     package var refreshToken: RefreshToken?
-    /// Nil leaves the stored one in place, unless the grant is a new one: few servers send it again (OpenID Connect Core §12.2).
+    /// The ID token. Nil keeps the stored one, unless the grant is new, because few servers send it again (OpenID
+    /// Connect Core §12.2).
     package var idToken: Secret?
-    /// What was granted; nil if the server did not say. Stored for token targets only.
+    /// The granted scopes; nil if the server did not say. They are stored only for token targets.
     package var scopes: [String]?
 
     package init(
@@ -87,18 +89,18 @@ package struct StoredTokens: Equatable, Sendable {
     }
 }
 
-/// One decision to be committed: the state that was decided, and what becomes of the tokens.
+/// One decision to commit: the new state, and the change of the tokens.
 package struct StateWrite: Sendable {
     package var account: AccountID
-    /// The generation of the state that was decided on; the write is refused if a later one is stored.
+    /// The generation that the decision was based on. The write is refused if a later one is stored.
     package var base: Generation
     package var state: RefreshState
     package var tokens: TokenWrite
-    /// What its owner changes; nil changes nothing.
+    /// The owner's change of the settings; nil for none.
     package var settings: SettingsChange?
-    /// How Basic credentials have to be written for this server, if this exchange found it out; nil changes nothing.
+    /// How this server wants Basic credentials encoded, if this exchange found out; nil changes nothing.
     package var learnedEncoding: BasicCredentialEncoding?
-    /// What is known of the grant now, if that has changed beside `tokens`; nil changes nothing.
+    /// What is now known about the grant, if that changed apart from `tokens`; nil changes nothing.
     package var grantFacts: GrantFacts?
 
     package init(
@@ -120,43 +122,45 @@ package struct StateWrite: Sendable {
     }
 }
 
-/// What an owner changes of an account, made to the account as it is stored when that is stored: what others have changed since it was
-/// asked for stays as they have it.
+/// An owner's change of an account. It is applied to the account as it is stored at commit time, so that other changes
+/// made meanwhile are kept.
 package struct SettingsChange: Sendable {
     private let change: @Sendable (Account) -> Account
 
-    /// - Parameter change: makes the account that the owner wants of the one that there is.
+    /// Creates a change.
+    ///
+    /// - Parameter change: turns the stored account into the one that the owner wants.
     package init(_ change: @escaping @Sendable (Account) -> Account) {
         self.change = change
     }
 
-    /// The account as it is then; its name is none of its settings.
+    /// The changed account. Its name stays, because it is not a setting.
     package func applied(to account: Account) -> Account {
         var changed = change(account)
         changed.name = account.name
         return changed
     }
 
-    /// This change, and then another one if there is any.
+    /// This change, followed by another one if there is one.
     package func followed(by other: SettingsChange?) -> SettingsChange {
         guard let other else { return self }
         return SettingsChange { other.applied(to: applied(to: $0)) }
     }
 }
 
-/// A `TokenChange`, with the tokens that it is about.
+/// A `TokenChange` together with its tokens.
 package enum TokenWrite: Equatable, Sendable {
     case unchanged
     case store(StoredTokens)
-    /// Of these tokens, the refresh token alone.
+    /// Store only the refresh token of these tokens.
     case storeGrant(StoredTokens)
-    /// With what is known about the new grant.
+    /// Replace all tokens with these, and store what is known about the new grant.
     case replace(StoredTokens, GrantFacts)
     case storeTarget(TokenTargetWrite)
     case eraseTarget(TokenTarget)
     case erase
 
-    /// Whether a refresh token is stored with it, under the state's generation.
+    /// Whether it stores a refresh token under the state's generation.
     var bringsRefreshToken: Bool {
         switch self {
         case .store(let tokens), .storeGrant(let tokens), .replace(let tokens, _): tokens.refreshToken != nil
@@ -166,7 +170,7 @@ package enum TokenWrite: Equatable, Sendable {
     }
 }
 
-/// The tokens that came for a token target: its access token, and what becomes of the account's refresh token.
+/// The tokens for a token target: its access token, and the change of the account's refresh token.
 package struct TokenTargetWrite: Equatable, Sendable {
     package var target: TokenTarget
     package var times: AccessTokenTimes
@@ -179,21 +183,21 @@ package struct TokenTargetWrite: Equatable, Sendable {
     }
 }
 
-/// How many accounts are where.
+/// The number of accounts in each phase.
 package struct PhaseCounts: Hashable, Sendable {
     package var signedOut = 0
     package var scheduled = 0
     package var refreshing = 0
     /// Waiting after a failure that will probably pass.
     package var backingOff = 0
-    /// Waiting after a failure that a person has to mend.
+    /// Waiting after a failure that a person has to correct.
     package var misconfigured = 0
     package var interactionRequired = 0
-    /// Exported to be moved to another machine.
+    /// Exported for a move to another machine.
     package var parked = 0
-    /// In a phase that this version does not know: their rows are damaged.
+    /// In an unknown phase; their rows are damaged.
     package var unknown = 0
-    /// Out of the schedule because they cannot be read; each is counted by its phase, too.
+    /// Removed from the schedule because they cannot be read. They are also counted in their phase.
     package var setAside = 0
 
     package init() {}
@@ -203,7 +207,7 @@ package struct PhaseCounts: Hashable, Sendable {
     }
 }
 
-/// How far the wall clock was ahead of the boot-time clock in one boot: if it differs, the wall clock was stepped.
+/// How far the wall clock is ahead of the boot-time clock in one boot. If it changes, the wall clock was stepped.
 package struct ClockOffset: Hashable, Sendable {
     package var bootID: Int64
     package var wallMinusBoot: Duration
@@ -221,9 +225,9 @@ package struct ClockOffset: Hashable, Sendable {
     }
 }
 
-/// One account as it was found in the store: whole, or damaged.
+/// One account as found in the store: intact or damaged.
 ///
-/// Damage is a finding, not a failure: one row that cannot be read must not keep the others from being served.
+/// Damage is a value and not an error, because one unreadable row must not keep the others from being served.
 package enum AccountEntry: Equatable, Sendable {
     case intact(Record)
     case damaged(DamagedAccount)
@@ -235,7 +239,7 @@ package enum AccountEntry: Equatable, Sendable {
         }
     }
 
-    /// The stored name; a damaged one may break the rule for names.
+    /// The stored name. A damaged name may break the rule for names.
     package var name: String {
         switch self {
         case .intact(let record): record.account.name.text
@@ -243,6 +247,8 @@ package enum AccountEntry: Equatable, Sendable {
         }
     }
 
+    /// The intact record.
+    ///
     /// - Throws: the damage.
     package func record() throws(StoreError) -> Record {
         switch self {
@@ -255,11 +261,11 @@ package enum AccountEntry: Equatable, Sendable {
 /// An account whose row cannot be read.
 package struct DamagedAccount: Equatable, Sendable {
     package let id: AccountID
-    /// As it is stored: if the name itself is damaged, this is no `AccountName`.
+    /// The name as stored. If the name itself is damaged, it is not a valid `AccountName`.
     package let name: String
-    /// Nil if that cannot be read either.
+    /// The issuer; nil if it cannot be read either.
     package let issuer: Issuer?
-    /// Which column is damaged, and how: `damagedRow` or `sealBroken`. Never a value.
+    /// Which column is damaged, and how: `damagedRow` or `sealBroken`. It contains no value.
     package let cause: StoreError
 
     package init(id: AccountID, name: String, issuer: Issuer?, cause: StoreError) {
@@ -272,23 +278,23 @@ package struct DamagedAccount: Equatable, Sendable {
 
 /// What is wrong with a column of an account's row.
 package enum ColumnFlaw: Hashable, Sendable {
-    /// It is empty, or refers to nothing.
+    /// The column is empty, or refers to something that is missing.
     case missing
-    /// It holds a word that this version does not know; a later one may.
+    /// The column has a word that this version does not know. A later version may know it.
     case unknownWord
     case notJSON
-    /// Its text breaks the rule for such a text.
+    /// The text breaks the rule for this column.
     case malformed
-    /// Its number is no time, no length of time or no count that can have been written.
+    /// The number is not a possible time, duration or count.
     case outOfRange
 }
 
 extension StoreError {
-    /// The account whose row is damaged; nil if it is not about one account.
+    /// The account whose row is damaged; nil if the error is not about one account.
     package var damagedAccount: AccountID? {
         switch self {
         case .sealBroken(let account, _), .damagedRow(let account, _, _): account
-        // All other cases are about the file as a whole, or about the call.
+        // All other cases are about the whole file, or about the call.
         default: nil
         }
     }

@@ -2,19 +2,19 @@ import AuthRefreshInterface
 import GRDB
 import RefreshCore
 
-/// The tables, and how the store of the version before comes to have them.
+/// The tables, and the migrations from earlier versions.
 enum Schema {
-    /// `application_id` of our files ("ARFR"): tells them from another program's.
+    /// `application_id` of our files ("ARFR"). It distinguishes them from other programs' files.
     static let applicationID = 0x4152_4652
-    /// `user_version` of a store that has these tables.
+    /// `user_version` of a store with these tables.
     static let latest = 24
-    /// `user_version` of the earliest store that is brought up to them. The ones before were development versions'.
+    /// `user_version` of the earliest store that can be migrated. Earlier ones were development versions.
     static let oldest = 21
 
-    /// Makes the tables in an empty database, and brings the tables of an earlier store up to them.
+    /// Creates the tables in an empty database, and migrates those of an earlier store.
     static var migrator: DatabaseMigrator {
-        // A row that belongs to nothing is the damage of one account, and no reason to refuse the others. What a migration copies, it
-        // copies with its number.
+        // A row that belongs to nothing is damage of one account, and no reason to refuse the others. Migrations keep
+        // the row numbers.
         var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
         migrator.registerMigration("settings as one value") { db in
             if try db.tableExists("account") {
@@ -34,7 +34,7 @@ enum Schema {
                     """
             )
         }
-        // No other table or column: an earlier version goes on with such a store.
+        // This migration adds no table or column, so an earlier version can still use the store.
         migrator.registerMigration("accounts by person") { db in
             try db.execute(
                 sql: "CREATE INDEX account_person ON account (subject, issuer_id) WHERE subject IS NOT NULL"
@@ -55,7 +55,8 @@ enum Schema {
         migrator.registerMigration("accounts by address") { db in
             try db.execute(sql: AddressTable.schema)
         }
-        // Nor here. A few accounts are asked for among a million: those in trouble, and those whose token stands in a file.
+        // This one adds none either. The index finds a few accounts among a million: those in trouble, and those with a
+        // token file.
         migrator.registerMigration("accounts in trouble, and with token files") { db in
             try db.execute(
                 sql: """
@@ -67,10 +68,11 @@ enum Schema {
         return migrator
     }
 
-    /// The name of an account's token file, out of its settings; NULL if it has none, or if they are damaged.
+    /// The name of an account's token file, from its settings; NULL if it has none, or if the settings are damaged.
     static let tokenFile = "CASE WHEN json_valid(settings) THEN json_extract(settings, '$.tokenFile') END"
 
-    /// Times are µs since 1970; of a `Moment` there are three: `_wall_usec`, `_boot_id`, `_boot_usec`.
+    /// The table of accounts. Times are µs since 1970. A `Moment` has three columns: `_wall_usec`, `_boot_id`,
+    /// `_boot_usec`.
     static let account = """
         CREATE TABLE account (
             id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given twice: sealed values are bound to it
@@ -146,10 +148,10 @@ enum Schema {
         ) STRICT;
         """
 
-    /// What belongs to `account`, and goes with it if it is made anew: its indexes and its triggers.
+    /// What belongs to `account` and is lost if the table is recreated: its indexes and triggers.
     static let derived = [indexes, tally, TokenLookup.accountTriggers].joined(separator: "\n")
 
-    /// The tables beside `account`, with their triggers.
+    /// The other tables, with their triggers.
     private static let others = [tables, TokenLookup.table].joined(separator: "\n")
 
     private static let tables = """
@@ -208,7 +210,8 @@ enum Schema {
         CREATE TABLE phase_count (tally TEXT PRIMARY KEY, accounts INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         """
 
-    /// One for each question of the schedule and of derivation; `StoreStatement` asks them, and a test reads its plans.
+    /// One index for each query of the schedule and of derived accounts. `StoreStatement` has the queries, and a test
+    /// checks their plans.
     private static let indexes = """
         CREATE INDEX account_deadline ON account (deadline_usec, issuer_id) WHERE deadline_usec IS NOT NULL;
         CREATE INDEX account_local_deadline ON account (deadline_usec, issuer_id)
@@ -221,8 +224,8 @@ enum Schema {
         CREATE INDEX account_actor ON account (actor_id) WHERE actor_id IS NOT NULL;
         """
 
-    /// An account that is being refreshed counts as scheduled: a refresh then changes no count, neither when it begins nor when it
-    /// ends. How many are under way, the index of leases tells.
+    /// Counts the accounts by phase. An account that is being refreshed counts as scheduled, so that a refresh changes
+    /// no count. The index of leases says how many are being refreshed.
     private static let tally = """
         CREATE TRIGGER account_counted AFTER INSERT ON account BEGIN
             INSERT INTO phase_count VALUES (replace(new.tally, 'refreshing', 'scheduled'), 1)
@@ -240,9 +243,9 @@ enum Schema {
         """
 }
 
-/// Brings the tables of schema 21 up to those of 22: what had a column for each setting gets one JSON value.
+/// Migrates schema 21 to 22: one JSON value replaces a column for each setting.
 private enum SettingsMigration {
-    /// What stays as it is.
+    /// Columns that stay as they are.
     private static let kept = [
         "id", "name", "issuer_id", "needs_route", "created_usec",
         "subject_account", "subject_id", "actor_account", "actor_id", "allowed_callers",
@@ -250,7 +253,7 @@ private enum SettingsMigration {
         "registration_uri", "registration_token", "basic_encoding", "subject", "kept_fields",
     ]
 
-    /// What the settings were.
+    /// The columns of the settings.
     private static let columns = [
         "client_id", "provider", "provider_variables", "provider_settings", "authentication", "client_key_id",
         "team_id", "service_grant", "grant_terms", "scopes", "refresh_parameters", "authorization_parameters",
@@ -264,7 +267,7 @@ private enum SettingsMigration {
         let function = DatabaseFunction("settings_of", argumentCount: columns.count, pure: true, function: settings)
         db.add(function: function)
         defer { db.remove(function: function) }
-        // Whatever else names the table goes on naming it: it is about to be there again.
+        // Other objects refer to the table by name, and must keep doing so, because it is recreated.
         try db.execute(sql: "PRAGMA legacy_alter_table = ON")
         defer { try? db.execute(sql: "PRAGMA legacy_alter_table = OFF") }
         try db.execute(
@@ -283,8 +286,10 @@ private enum SettingsMigration {
         try db.execute(sql: Schema.derived)
     }
 
-    /// Drops the table of before, emptied in pieces: SQLite keeps what a statement overwrites in memory until its end, and a full table is
-    /// overwritten whole (`secure_delete`). A million accounts would take more than the unit's `MemoryMax=`.
+    /// Drops the old table in pieces.
+    ///
+    /// SQLite keeps everything that a statement overwrites in memory until the statement ends, and dropping overwrites
+    /// the whole table (`secure_delete`). For a million accounts, that would exceed the unit's `MemoryMax=`.
     private static func dropTable(in db: Database) throws {
         let belongings = try Row.fetchAll(
             db,
@@ -293,7 +298,7 @@ private enum SettingsMigration {
                 WHERE tbl_name = 'account_before' AND type IN ('trigger', 'index') AND sql IS NOT NULL
                 """
         )
-        // The triggers first: nothing is discounted, for nothing goes.
+        // Drop the triggers first, because no account is really removed and the counts must stay.
         for row in belongings.sorted(by: { ($0["type"] as String) > ($1["type"] as String) }) {
             try db.execute(sql: "DROP \(row["type"] as String) \(row["name"] as String)")
         }
@@ -310,8 +315,7 @@ private enum SettingsMigration {
 
     private static let rowsPerPiece = 10_000
 
-    /// The settings that stood in `columns`. What is damaged among them is damaged afterwards, beside all others, and takes no other
-    /// account down.
+    /// The settings from `columns`. A damaged setting stays damaged without affecting the others or other accounts.
     private static func settings(_ values: [DatabaseValue]) throws -> String {
         let row = Dictionary(uniqueKeysWithValues: zip(columns, values))
         let text = { (column: String) in row[column].flatMap(String.fromDatabaseValue) }
@@ -335,11 +339,11 @@ private enum SettingsMigration {
         settings.clientKeyId = text("client_key_id")
         settings.teamId = text("team_id")
         settings.grantType = text("service_grant")
-        // A client asks for itself by no terms, and a person's account has none.
+        // A client that asks for itself has no terms, and neither has a person's account.
         if let grant = settings.grantType, grant != ServiceGrant.Kind.clientCredentials.rawValue {
             let stored = text("grant_terms") ?? ""
             let terms = JSONColumn.value(GrantTerms.self, from: stored)
-            // Without the terms the grant would say less than it did.
+            // Without its terms, the grant would lose a part of its meaning.
             let isWhole = grant != ServiceGrant.Kind.tokenExchange.rawValue || terms?.subjectTokenType != nil
             if terms == nil || !isWhole { damaged["grantTerms"] = stored }
             settings.assertionSubject = terms?.assertionSubject
@@ -363,7 +367,7 @@ private enum SettingsMigration {
             ? JSONColumn.text(of: stored) : JSONColumn.text(of: DamagedSettings(stored: stored, damaged: damaged))
     }
 
-    /// Settings with those that are damaged, as their texts: none of them is read as that.
+    /// Settings including damaged ones, which are kept as texts and cannot be read as settings.
     private struct DamagedSettings: Encodable {
         let stored: StoredSettings
         let damaged: [String: String]
@@ -375,7 +379,7 @@ private enum SettingsMigration {
         }
     }
 
-    /// What stood in `grant_terms`, beside the program that is now in `deriver`.
+    /// The content of `grant_terms`, without the program that is now in `deriver`.
     private struct GrantTerms: Decodable {
         var assertionSubject: String?
         var assertionAudience: String?

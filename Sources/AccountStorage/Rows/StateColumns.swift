@@ -18,7 +18,8 @@ enum StateColumns {
         "sign_out_wall_usec", "sign_out_boot_id", "sign_out_boot_usec", "sign_out_after_usec", "sign_out_announced",
     ]
 
-    /// The values of `state`; its deadline is put on the schedule's clock, which is `offset` behind the wall clock.
+    /// The column values of `state`. The deadline is converted to the schedule's clock, which is `offset` behind the
+    /// wall clock.
     static func values(of state: RefreshState, offset: Duration) throws -> ColumnValues {
         var values: ColumnValues = []
         values.reserveCapacity(names.count + 8)
@@ -89,7 +90,7 @@ enum StateColumns {
 
     private static func accessToken(from reader: inout ColumnReader) throws(StoreError) -> AccessTokenTimes? {
         let (issuedAt, lifetime, refreshAfter) = (try reader.moment(), try reader.duration(), try reader.duration())
-        // NULL was written by versions that did not know it.
+        // Earlier versions, which did not know this column, wrote NULL.
         let basis = try reader.choice(LifetimeBasis.self) ?? .stated
         guard let issuedAt else { return nil }
         return AccessTokenTimes(
@@ -133,7 +134,7 @@ enum StateColumns {
     }
 }
 
-/// A `Phase`, spread over its columns: those that a phase has no use for are NULL.
+/// A `Phase`, spread over its columns. Columns that a phase does not use are NULL.
 struct PhaseColumns {
     /// The values of the column `phase`.
     enum Name: String, CaseIterable {
@@ -148,7 +149,7 @@ struct PhaseColumns {
     private(set) var kind: BackOff.Kind?
     private(set) var reason: InteractionReason?
     private(set) var failure: RefreshFailure?
-    /// Of a lease that leaves a person called: since when.
+    /// For a lease during which a person is still needed: since when.
     private(set) var calledSince: Timestamp?
     private(set) var attemptedAt: Moment?
 
@@ -183,7 +184,7 @@ struct PhaseColumns {
         (attemptedAt, delay) = (interaction.attemptedAt, interaction.leastDelay)
     }
 
-    /// Reads what follows `deadline_usec`.
+    /// Reads the columns after `deadline_usec`.
     init(_ name: Name, from reader: inout ColumnReader) throws(StoreError) {
         self.name = name
         leaseGeneration = try reader.generation()
@@ -206,7 +207,7 @@ struct PhaseColumns {
         )
     }
 
-    /// The phase that these columns spell; `reader` names what is missing.
+    /// The phase in these columns. If a value is missing, `reader` names it in the error.
     func phase(_ reader: ColumnReader) throws(StoreError) -> Phase {
         switch name {
         case .signedOut:

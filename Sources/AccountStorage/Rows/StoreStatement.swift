@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The statements that run with a million accounts in the store; each finds its rows through an index.
+/// The statements that must be fast with a million accounts. Each finds its rows through an index.
 ///
-/// They stand together so that a test can read every plan.
+/// They are in one place so that a test can check every plan.
 enum StoreStatement: CaseIterable {
     case recordByID, recordByName, recordsAfterName, namesAfterName, recordsAfterID, callersByName
     case dueOnline, dueOffline, dueOfIssuer, recordsDueOfIssuer
@@ -162,14 +162,14 @@ enum StoreStatement: CaseIterable {
         ORDER BY deadline_usec LIMIT ?4
         """
 
-    // Put together once: they run for each of a batch.
+    // Built once, because they run for each account of a batch.
     private static let record = "SELECT \(AccountColumns.recordColumns) FROM account"
     private static let recordByIDText = "\(record) WHERE id = ?"
     private static let recordsDueOfIssuerText = "\(record) \(isDueOfIssuer)"
     private static let recordByNameText = "\(record) WHERE name = ?"
     private static let recordsAfterNameText = "\(record) WHERE name > ? ORDER BY name LIMIT ?"
     private static let recordsAfterIDText = "\(record) WHERE id > ? ORDER BY id LIMIT ?"
-    /// The guard on the generation is part of the statement: there is no time between asking and writing.
+    /// The check of the generation is part of the statement, so no time passes between the check and the write.
     private static let commitText = """
         UPDATE account SET \(StateColumns.names.map { "\($0) = ?" }.joined(separator: ", ")),
             basic_encoding = coalesce(?, basic_encoding)
@@ -178,7 +178,7 @@ enum StoreStatement: CaseIterable {
     private static let leasedText = """
         SELECT id FROM account WHERE phase = 'refreshing' AND deadline_usec IS NOT NULL AND id > ? ORDER BY id LIMIT ?
         """
-    // Any text is not less than the empty one. The planner takes a partial index only for the condition that it was made with.
+    // Every text is >= ''. SQLite's planner uses a partial index only for exactly the condition in its definition.
     private static let withTokenFileText = """
         SELECT id FROM account WHERE \(Schema.tokenFile) IS NOT NULL AND \(Schema.tokenFile) >= ''
         ORDER BY \(Schema.tokenFile) LIMIT ?
@@ -194,7 +194,7 @@ enum StoreStatement: CaseIterable {
         """
 }
 
-/// What a parameter of a statement is given.
+/// A value for a parameter of a statement.
 enum SQLValue: Equatable {
     case null
     case integer(Int64)
@@ -208,10 +208,10 @@ enum SQLValue: Equatable {
     init(_ bytes: Data?) { self = bytes.map(SQLValue.blob) ?? .null }
 }
 
-/// Statements that are run for every refresh, by SQLite's own calls: GRDB's arguments and the bookkeeping of its observers, of which
-/// there are none here, take as long as the statement itself.
+/// Statements that run for every refresh, with SQLite's own calls. GRDB's arguments and its bookkeeping for observers,
+/// of which we have none, take as long as the statement itself.
 extension Database {
-    /// Runs a statement that writes and gives no rows; it stays prepared.
+    /// Runs a statement that writes and returns no rows. It stays prepared.
     ///
     /// - Returns: how many rows it changed.
     /// - Throws: `DatabaseError`.
@@ -220,7 +220,7 @@ extension Database {
         try cachedStatement(sql: statement.sql).run(values)
     }
 
-    /// The bytes in the first column of the first row; nil if there is no row or it holds none.
+    /// The bytes in the first column of the first row; nil if there is no row, or if the value is not bytes.
     ///
     /// - Throws: `DatabaseError`.
     func bytes(_ statement: StoreStatement, _ values: [SQLValue]) throws -> Data? {
@@ -229,7 +229,7 @@ extension Database {
 }
 
 extension Statement {
-    /// The same, for a statement that is at hand.
+    /// Like the method above, for a statement that is already prepared.
     @discardableResult
     func run(_ values: [SQLValue]) throws -> Int {
         let handle = unsafe sqliteStatement
@@ -254,7 +254,7 @@ extension Statement {
         }
     }
 
-    /// Gives each parameter its value: what the last run gave is never used again.
+    /// Gives each parameter its value, so that values of the last run are never reused.
     private func bind(_ values: [SQLValue]) throws {
         let handle = unsafe sqliteStatement
         precondition(
@@ -275,7 +275,7 @@ extension Statement {
 }
 
 extension SQLValue {
-    /// SQLite copies what it is given: the value may be gone when the statement is run.
+    /// Makes SQLite copy each value, because it may be freed before the statement runs.
     private static var copied: sqlite3_destructor_type { unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
     fileprivate func bind(to handle: OpaquePointer, at index: Int32) -> Int32 {
@@ -286,7 +286,7 @@ extension SQLValue {
             return unsafe sqlite3_bind_int64(handle, index, number)
         case .text(var text):
             return text.withUTF8 { text in
-                // A null pointer would be NULL, and is what an empty buffer may have.
+                // An empty buffer may have a null pointer, which SQLite would take as NULL.
                 guard !text.isEmpty else { return unsafe sqlite3_bind_text(handle, index, "", 0, Self.copied) }
                 return unsafe text.withMemoryRebound(to: CChar.self) { text in
                     unsafe sqlite3_bind_text(handle, index, text.baseAddress, Int32(clamping: text.count), Self.copied)

@@ -2,7 +2,7 @@ package import AuthRefreshInterface
 package import RefreshCore
 
 extension AccountSettings {
-    /// What the owner of `account` has said of it.
+    /// The settings that the owner of `account` has made.
     package init(_ account: Account) {
         let registration = account.registration
         self.init(
@@ -53,9 +53,9 @@ extension AccountSettings {
     }
 }
 
-/// An account's settings as they stand in their column: one JSON object, by the names of the wire.
+/// An account's settings as stored in their column: one JSON object with the wire's names.
 ///
-/// What statements ask for, and what is sealed, has a column of its own and is not among them.
+/// Values that statements search for, and sealed values, have columns of their own.
 struct StoredSettings: Codable {
     private static let inColumns: Set = [
         "issuer", "dpop", "subjectAccount", "actorAccount", "allowedUnits", "allowedExecutables", "confirm",
@@ -73,8 +73,9 @@ struct StoredSettings: Codable {
     }
 
     let settings: AccountSettings
-    /// A member that is no setting of this version; nil if there is none. A later version may have meant a restriction by it, which must
-    /// be neither overlooked nor lost.
+    /// A member that is not a setting of this version; nil if there is none.
+    ///
+    /// A later version may have used it as a restriction, so it must be neither ignored nor lost.
     let unknown: String?
 
     init(_ settings: AccountSettings) {
@@ -93,16 +94,17 @@ struct StoredSettings: Codable {
     }
 }
 
-/// A setting that cannot be read as what it means.
+/// A setting with an invalid value.
 package struct SettingFault: Error, Hashable {
-    /// Its name on the wire.
+    /// The setting's name on the wire.
     package let setting: String
     package let flaw: ColumnFlaw
 }
 
-/// What the settings mean.
+/// Converts settings to the core's types.
 extension AccountSettings {
-    /// The registration, without its secrets and without what is known of it beside the settings. Its client id is empty if none is said.
+    /// The registration, without its secrets and without facts that are not settings. The client ID is empty if it is
+    /// not set.
     package func registration() throws(SettingFault) -> ClientRegistration {
         ClientRegistration(
             clientID: clientId ?? "",
@@ -146,7 +148,7 @@ extension AccountSettings {
         )
     }
 
-    /// Nil for an account of a person.
+    /// The grant of a service account; nil for a person's account.
     private func serviceGrant() throws(SettingFault) -> ServiceGrant? {
         guard let kind: ServiceGrant.Kind = try word(grantType, "grantType") else { return nil }
         switch kind {
@@ -162,7 +164,7 @@ extension AccountSettings {
         case .tokenExchange:
             guard let subject = try source(subjectAccount, "subjectAccount", subjectTokenType, "subjectTokenType")
             else { throw SettingFault(setting: "subjectAccount", flaw: .missing) }
-            // Without the actor the token would be one that impersonates the subject.
+            // Without the actor, the token would impersonate the subject.
             guard actorAccount != nil || actorTokenType == nil else {
                 throw SettingFault(setting: "actorAccount", flaw: .missing)
             }
