@@ -1,25 +1,25 @@
 package import RefreshCore
 internal import TextEncodings
 
-/// A client's proof of who it is, for one request (RFC 7523 §2.2 and §3, OpenID Connect Core §9), and the assertion grant that
-/// looks the same (RFC 7523 §2.1).
+/// Creates assertions: a client's proof of identity for one request (RFC 7523 §2.2 and §3, OpenID Connect Core §9), and
+/// the assertion grant, which has the same form (RFC 7523 §2.1).
 package enum ClientAssertion {
-    /// `client_assertion_type`.
+    /// The value of `client_assertion_type`.
     package static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-    /// `grant_type` of the assertion grant.
+    /// The value of `grant_type` for the assertion grant.
     package static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-    /// How long an assertion can be used. It is sent at once: this is for clocks that differ and lines that are slow. Salesforce takes
-    /// none that lives longer than three minutes.
+    /// How long an assertion is valid. It is sent at once, so this only has to cover clock differences and slow
+    /// connections. Salesforce accepts at most three minutes.
     package static let lifetime = Duration.seconds(120)
-    /// What Apple wants as `aud` of its client secret.
+    /// The `aud` that Apple requires in its client secret.
     private static let appleAudience = "https://appleid.apple.com"
 
-    /// `client_secret_jwt` or `private_key_jwt`, by the signer.
+    /// An assertion for `client_secret_jwt` or `private_key_jwt`, depending on the signer.
     ///
     /// - Parameters:
-    ///   - audience: the issuer's URL, or the token endpoint's for servers that want that.
-    ///   - now: by the server's clock, as far as it is known.
-    ///   - random: 16 bytes or more that were never used before, for `jti`.
+    ///   - audience: the issuer's URL, or that of the token endpoint for servers that want that.
+    ///   - now: the time by the server's clock, as far as we know it.
+    ///   - random: at least 16 bytes that were never used before, for `jti`.
     package static func client(
         _ clientID: String,
         audience: String,
@@ -40,9 +40,9 @@ package enum ClientAssertion {
     /// An assertion grant: `issuer` vouches for `subject` (RFC 7523 §3).
     ///
     /// - Parameters:
-    ///   - subject: nil says nobody, which Google takes for the issuer itself.
-    ///   - claims: text claims that the server wants beside: Google takes `scope` here.
-    ///   - lifetime: from now to its end.
+    ///   - subject: nil leaves it out, and Google then takes the issuer as the subject.
+    ///   - claims: other text claims that the server wants; Google expects `scope` here.
+    ///   - lifetime: from now until it expires.
     package static func assertion(
         issuer: String,
         subject: String?,
@@ -62,9 +62,9 @@ package enum ClientAssertion {
         )
     }
 
-    /// Apple's `client_secret`, made anew for each request.
+    /// Apple's `client_secret`, created again for each request.
     ///
-    /// - Parameter teamID: the developer team's, ten characters.
+    /// - Parameter teamID: the ID of the developer team, ten characters.
     package static func appleSecret(
         clientID: String,
         teamID: String,
@@ -85,20 +85,22 @@ package enum ClientAssertion {
     }
 }
 
-/// An authorization request as a signed token (JAR, RFC 9101 §4): nobody between the client and the server can change it.
+/// Creates an authorization request as a signed token (JAR, RFC 9101 §4), which nobody between the client and the
+/// server can change.
 package enum RequestObject {
-    /// Parameters that are JSON themselves, and stand in a request object as such (OpenID Connect Core §6.1, RFC 9396 §3).
+    /// Parameters whose values are JSON, and are embedded as JSON in a request object (OpenID Connect Core §6.1, RFC
+    /// 9396 §3).
     private static let jsonParameters: Set<String> = ["claims", "authorization_details"]
-    /// Parameters that may come more than once (RFC 8707 §2).
+    /// Parameters that may occur more than once (RFC 8707 §2).
     private static let repeatedParameters: Set<String> = ["resource", "audience"]
 
-    /// The token for the parameter `request`, or for the PAR endpoint.
+    /// The token for the parameter `request` or for the PAR endpoint.
     ///
     /// - Parameters:
-    ///   - parameters: of the request, in order; those that carry a request object (`request`, `request_uri`) are left out.
+    ///   - parameters: the parameters of the request, in order. `request` and `request_uri` are left out.
     ///   - audience: the issuer's URL.
-    ///   - random: 16 bytes or more that were never used before, for `jti`.
-    /// - Throws: `malformed` if a parameter that has to be JSON is none; what the signer throws.
+    ///   - random: at least 16 bytes that were never used before, for `jti`.
+    /// - Throws: `malformed` if a parameter that must be JSON is not; the signer's errors.
     package static func make(
         _ parameters: [(name: String, value: String)],
         clientID: String,
@@ -115,7 +117,7 @@ package enum RequestObject {
             let values = parameters.filter { $0.name == name }.map(\.value)
             claims.append((name, try claim(name, values)))
         }
-        // FAPI wants nbf as well.
+        // FAPI requires nbf as well.
         let start = (name: "nbf", value: TokenValue.number(now.microseconds / 1_000_000))
         return try signer.sign(
             header: [("typ", .text("oauth-authz-req+jwt"))],
@@ -126,10 +128,11 @@ package enum RequestObject {
     private static func claim(_ name: String, _ values: [String]) throws(JOSEError) -> TokenValue {
         let value = values.first ?? ""
         if repeatedParameters.contains(name), values.count > 1 { return .texts(values) }
-        // A number here, though a text in the query (OpenID Connect Core §6.1).
+        // It is a number here, although it is text in the query (OpenID Connect Core §6.1).
         if name == "max_age", let seconds = Int64(value) { return .number(seconds) }
         guard jsonParameters.contains(name) else { return .text(value) }
-        // Read as the only member of an object: an array passes, too, and a value that brings members of its own does not.
+        // Parse it as the only member of an object. Arrays are accepted that way, and a value cannot add members of its
+        // own.
         guard try JSONObject(Array(#"{"value":\#(value)}"#.utf8)).count == 1 else { throw .malformed }
         return .raw(value)
     }

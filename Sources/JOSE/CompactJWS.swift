@@ -2,22 +2,24 @@ import RefreshCore
 import StrictJSON
 import TextEncodings
 
-/// A signed token in its compact form (RFC 7515 §3.1), taken apart; nothing of it is to be believed yet.
+/// A signed token in compact form (RFC 7515 §3.1), parsed but not verified.
 struct CompactJWS: Sendable {
-    /// Longest token read, in bytes. An ID token of Entra with 200 groups has 12 KiB.
+    /// The longest token that is read, in bytes. An ID token of Entra with 200 groups has 12 KiB.
     static let sizeLimit = 64 << 10
 
     let header: JSONObject
     let payload: JSONObject
     let signature: [UInt8]
-    /// What was signed: header and payload as they came, with the dot.
+    /// The signed bytes: header, dot and payload as received.
     let signingInput: [UInt8]
     let algorithm: SigningAlgorithm
 
-    /// `kid`: which key it says it was signed with. Keys that the token brings along (`jwk`, `jku`, `x5c`, `x5u`) are not looked at.
+    /// `kid`: the key that the token names. Keys inside the token (`jwk`, `jku`, `x5c`, `x5u`) are ignored.
     var keyID: String? { header.text("kid") }
 
-    /// - Throws: a case about the token's form or header.
+    /// Parses a token.
+    ///
+    /// - Throws: an error about the token's form or header.
     init(_ token: Secret) throws(JOSEError) {
         guard token.count <= Self.sizeLimit else { throw .tooLarge }
         let bytes = unsafe token.withBytes { unsafe Array($0) }
@@ -34,9 +36,10 @@ struct CompactJWS: Sendable {
     }
 
     private static func algorithm(_ header: JSONObject) throws(JOSEError) -> SigningAlgorithm {
-        // RFC 7515 §4.1.11: whoever does not understand what it names must refuse. `b64` (RFC 7797) needs it, too.
+        // RFC 7515 §4.1.11: a reader that does not understand an extension must refuse the token. `b64` (RFC 7797) is
+        // always listed there, too.
         guard !header.has("crit") else { throw .criticalExtension }
-        // RFC 7519 §5.2: a token within a token; nobody has a use for it here.
+        // RFC 7519 §5.2: a token inside a token, which nothing here uses.
         guard !header.has("cty"), let name = header.text("alg") else { throw .malformed }
         guard name.lowercased() != "none" else { throw .unsigned }
         guard !header.has("enc") else { throw .encrypted }
@@ -45,16 +48,18 @@ struct CompactJWS: Sendable {
     }
 }
 
-/// A JSON object from outside, none of whose members stands twice, however deep.
+/// A JSON object from outside. It has no duplicate members at any depth.
 struct JSONObject: Sendable {
     private let members: [String: JSONValue]
 
-    /// Token claims have three levels at most (`address`, `realm_access.roles`).
+    /// Claims have at most three levels (`address`, `realm_access.roles`).
     private static let nestingMax = 8
     /// Entra names up to 200 groups; a key set of 100 keys with certificates has 1500 values.
     private static let valuesMax = 4096
 
-    /// - Throws: `malformed` if `bytes` hold anything but one object of UTF-8 text; `duplicateMember`.
+    /// Parses an object.
+    ///
+    /// - Throws: `malformed` if `bytes` are not exactly one object of UTF-8 text; `duplicateMember`.
     init(_ bytes: [UInt8]) throws(JOSEError) {
         guard String(validating: bytes, as: UTF8.self) != nil,
             let document = try? JSONDocument(bytes, nestingMax: Self.nestingMax, valuesMax: Self.valuesMax),
@@ -67,7 +72,7 @@ struct JSONObject: Sendable {
         self.members = members
     }
 
-    /// The members of `value` if it is an object; nil otherwise. Looks into everything that it holds.
+    /// The members of `value`; nil if it is not an object. It checks everything inside `value`.
     private static func checked(_ value: JSONValue) throws(JOSEError) -> [String: JSONValue]? {
         for element in value.elements ?? [] { _ = try checked(element) }
         guard value.isObject else { return nil }
@@ -82,17 +87,17 @@ struct JSONObject: Sendable {
 
     var count: Int { members.count }
 
-    /// Whether there is such a member, whatever it holds.
+    /// Whether the member exists, with any value.
     func has(_ name: String) -> Bool { members[name] != nil }
 
-    /// Whether such a member says anything: some servers write claims that they do not have as `null`.
+    /// Whether the member exists and is not null. Some servers write missing claims as `null`.
     func hasValue(_ name: String) -> Bool {
         members[name].map { !$0.isNull } ?? false
     }
 
     func text(_ name: String) -> String? { members[name]?.string }
 
-    /// The strings of an array; nil if it is none or holds anything else.
+    /// The strings of an array; nil if it is not an array of strings.
     func texts(_ name: String) -> [String]? {
         guard let elements = members[name]?.elements else { return nil }
         let texts = elements.compactMap(\.string)
@@ -101,19 +106,20 @@ struct JSONObject: Sendable {
 
     func object(_ name: String) -> JSONObject? { members[name].flatMap(Self.object) }
 
-    /// The objects of an array, whatever else stands between them; nil if it is none.
+    /// The objects of an array, without its other values; nil if it is not an array.
     func objects(_ name: String) -> [JSONObject]? {
         members[name]?.elements?.compactMap(Self.object)
     }
 
-    /// An object within one that was checked.
+    /// An object inside one that was checked.
     private static func object(_ value: JSONValue) -> JSONObject? {
         value.members.map { JSONObject(members: Dictionary($0.map { ($0.key, $0.value) }) { first, _ in first }) }
     }
 
-    /// A NumericDate (RFC 7519 §2), which may have a fraction; nil for anything but a number from 1970 to the year 33658.
+    /// A NumericDate (RFC 7519 §2), which may have a fraction; nil for anything except a number from 1970 to the year
+    /// 33658.
     func date(_ name: String) -> Timestamp? {
-        // Some servers write the end of time as 253402300799 (the year 9999).
+        // Some servers write 253402300799 (the year 9999) for "never".
         guard let seconds = members[name]?.numberText.flatMap(Double.init), (0..<1e12).contains(seconds) else {
             return nil
         }
@@ -122,22 +128,22 @@ struct JSONObject: Sendable {
 }
 
 extension String {
-    /// Whether both are the same bytes; `==` takes texts for the same that only look the same.
+    /// Whether both have the same bytes. `==` also accepts texts that only look the same.
     func isIdentical(to other: String) -> Bool {
         utf8.elementsEqual(other.utf8)
     }
 }
 
-/// A JSON value that goes into a token of ours.
+/// A JSON value in one of our tokens.
 indirect enum TokenValue: Sendable {
     case text(String)
     case number(Int64)
     case texts([String])
     case object([(name: String, value: TokenValue)])
-    /// JSON that somebody else wrote, checked already.
+    /// JSON text from somewhere else, already checked.
     case raw(String)
 
-    /// The value as JSON without white space, members in the order given: RFC 7638 hashes these bytes.
+    /// The value as JSON without white space, with members in the given order: RFC 7638 hashes these bytes.
     var written: String {
         switch self {
         case .text(let text): JSONText.quote(text)

@@ -3,16 +3,16 @@ import FoundationEssentials
 package import RefreshCore
 internal import TextEncodings
 
-/// The key that an account's tokens are bound to (RFC 9449): ES256, which every server with DPoP takes.
+/// The key to which an account's tokens are bound (RFC 9449). It is for ES256, which every DPoP server accepts.
 package struct DPoPKey: Sendable {
     private let key: P256.Signing.PrivateKey
 
-    /// A new key, from the library's own random numbers.
+    /// Generates a new key with the library's random numbers.
     package init() {
         key = P256.Signing.PrivateKey()
     }
 
-    /// The key that `secret` once gave.
+    /// Restores a key from its `secret`.
     ///
     /// - Throws: `keyMalformed`.
     package init(stored secret: Secret) throws(JOSEError) {
@@ -24,10 +24,10 @@ package struct DPoPKey: Sendable {
     /// The private number, 32 bytes, for the sealed store.
     package var secret: Secret { Secret(key.rawRepresentation) }
 
-    /// The private number in base64url, to be moved to another machine.
+    /// The private number in base64url, for a move to another machine.
     package var text: Secret { Secret(Base64URL.encode(key.rawRepresentation)) }
 
-    /// The key that `text` once gave.
+    /// Restores a key from its `text`.
     ///
     /// - Throws: `keyMalformed`.
     package init(text: String) throws(JOSEError) {
@@ -35,16 +35,16 @@ package struct DPoPKey: Sendable {
         try self.init(stored: Secret(bytes))
     }
 
-    /// What tokens bound to the key carry as `cnf.jkt` (RFC 9449 §6.1), and what `dpop_jkt` announces (§10).
+    /// The thumbprint that bound tokens have as `cnf.jkt` (RFC 9449 §6.1), and that `dpop_jkt` announces (§10).
     package var thumbprint: String { PublicKey.p256(key.publicKey).thumbprint }
 
     /// The value of the `DPoP` header for one request (RFC 9449 §4.2).
     ///
     /// - Parameters:
-    ///   - nonce: the last that the server gave (§8, §9); nil if it gave none.
-    ///   - accessToken: the token that goes with the request; nil at the token endpoint.
-    ///   - now: by the server's clock, as far as it is known.
-    ///   - random: 16 bytes or more that were never used before, for `jti`.
+    ///   - nonce: the last nonce of the server (§8, §9); nil if there is none.
+    ///   - accessToken: the token in the request; nil at the token endpoint.
+    ///   - now: the time by the server's clock, as far as we know it.
+    ///   - random: at least 16 bytes that were never used before, for `jti`.
     /// - Throws: `signingFailed`.
     package func proof(
         method: String,
@@ -76,8 +76,8 @@ package struct DPoPKey: Sendable {
         return input + "." + Base64URL.encode(signature.rawRepresentation)
     }
 
-    /// `htu`: the URL without query and fragment (RFC 9449 §4.2), in the normal form of RFC 3986 §6.2: scheme and host in lower case,
-    /// no default port, a path. Servers compare it as text more often than they normalise it.
+    /// `htu`: the URL without query and fragment (RFC 9449 §4.2), normalized by RFC 3986 §6.2: scheme and host in lower
+    /// case, no default port, a path. Many servers compare it as text.
     static func target(_ url: String) -> String {
         let bare = url.prefix { $0 != "?" && $0 != "#" }
         guard let colon = bare.firstIndex(of: ":"), bare[colon...].hasPrefix("://") else { return String(bare) }

@@ -1,10 +1,10 @@
 package import RefreshCore
 
-/// What an ID token says about the user and the sign-in (OpenID Connect Core §2). A secret is not among it.
+/// The claims of an ID token about the user and the sign-in (OpenID Connect Core §2). None of them is secret.
 package struct IDToken: Hashable, Sendable {
-    /// `iss`, as it stands in the token. With `subject` it names the user for good.
+    /// `iss` exactly as in the token. Together with `subject` it identifies the user permanently.
     package let issuer: String
-    /// `sub`: the user at this issuer; at some servers another one for each client.
+    /// `sub`: the user at this issuer. Some servers use a different value for each client.
     package let subject: String
     package let audiences: [String]
     package let authorizedParty: String?
@@ -13,14 +13,14 @@ package struct IDToken: Hashable, Sendable {
     package let notBefore: Timestamp?
     /// When the user last authenticated; nil if the server does not say.
     package let authenticatedAt: Timestamp?
-    /// `acr`: how strongly.
+    /// `acr`: how strongly the user authenticated.
     package let authenticationContext: String?
-    /// `amr`: by what means (RFC 8176); empty if the server does not say.
+    /// `amr`: how the user authenticated (RFC 8176); empty if the server does not say.
     package let authenticationMethods: [String]
     package let nonce: String?
     /// `sid`: the session at the server, for logout.
     package let session: String?
-    /// For display only: addresses change, and are given to others later (OpenID Connect Core §5.7).
+    /// The email address. For display only: providers give addresses to other people later (OpenID Connect Core §5.7).
     package let email: String?
     package let preferredUsername: String?
     package let name: String?
@@ -31,22 +31,24 @@ package struct IDToken: Hashable, Sendable {
     let accessTokenHash: String?
     let codeHash: String?
 
-    /// Longest `sub`, in bytes (OpenID Connect Core §2).
+    /// The longest `sub`, in bytes (OpenID Connect Core §2).
     static let subjectLimit = 255
 
-    /// Whether `text` may be a `sub`: not empty, not too long, and free of control characters.
+    /// Whether `text` can be a `sub`: not empty, not too long, and without control characters.
     package static func isSubject(_ text: String) -> Bool {
         (1...subjectLimit).contains(text.utf8.count)
             && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
     }
 
-    /// Reads a token that was validated before it was stored, to compare the next one with it.
+    /// Reads a token that was validated before it was stored, to compare the next token with it.
     ///
-    /// - Throws: a case about its form. Signature and times are not looked at.
+    /// - Throws: an error about its form. Signature and times are not checked.
     package init(stored token: Secret) throws(JOSEError) {
         try self.init(CompactJWS(token).payload)
     }
 
+    /// Reads the claims.
+    ///
     /// - Throws: `claimMissing` and `claimMalformed`.
     init(_ payload: JSONObject) throws(JOSEError) {
         let claims = ClaimReader(payload: payload)
@@ -63,7 +65,7 @@ package struct IDToken: Hashable, Sendable {
         nonce = try claims.text(.nonce)
         accessTokenHash = try claims.text(.accessTokenHash)
         codeHash = try claims.text(.codeHash)
-        // The rest decides nothing: what is no text is as good as not there.
+        // Nothing depends on the other claims, so a wrong type counts as missing.
         authenticationMethods = payload.texts(Claim.authenticationMethods.rawValue) ?? []
         session = payload.text(Claim.session.rawValue)
         email = payload.text(Claim.email.rawValue)
@@ -74,7 +76,7 @@ package struct IDToken: Hashable, Sendable {
     }
 }
 
-/// Reads claims by type, and tells one that is missing from one that is something else.
+/// Reads claims by type, and distinguishes missing claims from claims of the wrong type.
 private struct ClaimReader {
     let payload: JSONObject
 
@@ -94,7 +96,7 @@ private struct ClaimReader {
         try read(claim, payload.date)
     }
 
-    /// One string or an array of them (RFC 7519 §4.1.3).
+    /// A string or an array of strings (RFC 7519 §4.1.3).
     func texts(_ claim: Claim) throws(JOSEError) -> [String]? {
         try read(claim) { name in payload.text(name).map { [$0] } ?? payload.texts(name) }
     }

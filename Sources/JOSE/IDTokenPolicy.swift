@@ -1,9 +1,9 @@
-/// The policy that has to have been run for an ID token: what the person went through at a server that has several ways to sign in
-/// (the user flows of Azure AD B2C).
+/// The policy that an ID token must come from, at servers with several ways to sign in (the user flows of Azure AD
+/// B2C).
 package struct IDTokenPolicy: Hashable, Sendable {
-    /// Its name, in which case does not matter.
+    /// The policy's name; case does not matter.
     package let name: String
-    /// The claims that may name the policy: `tfp`, and `acr` in older ones. The first that is there counts.
+    /// The claims that may name the policy: `tfp`, and `acr` in older tokens. The first one that is present counts.
     package let claims: [String]
 
     package init(name: String, claims: [String]) {
@@ -11,7 +11,9 @@ package struct IDTokenPolicy: Hashable, Sendable {
         self.claims = claims
     }
 
-    /// - Throws: `wrongPolicy` for a token of another one. One that names no policy says nothing about it.
+    /// Checks the policy in a token. A token that names no policy passes.
+    ///
+    /// - Throws: `wrongPolicy` if the token names another policy.
     func check(_ payload: JSONObject) throws(JOSEError) {
         guard let claim = claims.first(where: payload.hasValue) else { return }
         let found = payload.text(claim) ?? ""

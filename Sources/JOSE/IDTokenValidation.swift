@@ -1,42 +1,42 @@
 package import RefreshCore
 
-/// What an ID token must be to be believed (OpenID Connect Core §3.1.3.7, §3.1.3.8, §12.2): set up from the account and the
-/// request that was sent, then asked about the token that came back.
+/// The conditions under which an ID token is trusted (OpenID Connect Core §3.1.3.7, §3.1.3.8, §12.2). It is created
+/// from the account and the request, and then validates the token in the answer.
 package struct IDTokenValidation: Sendable {
     package var issuer: Issuer
-    /// What `iss` may be instead: Entra's shared authorities sign for all tenants, as
-    /// `https://login.microsoftonline.com/{tenantid}/v2.0`. Nil for all other servers.
+    /// What `iss` may be instead; nil for most servers. Entra's shared authorities sign for all tenants as
+    /// `https://login.microsoftonline.com/{tenantid}/v2.0`.
     package var issuerTemplate: String?
-    /// Other spellings of the issuer that the server is known to write: Google's `accounts.google.com`.
+    /// Other forms of the issuer that the server is known to use, such as Google's `accounts.google.com`.
     package var issuerAliases: [String] = []
-    /// The policy that the account runs at its server; nil if it does not matter.
+    /// The policy of the account; nil if it does not matter.
     package var policy: IDTokenPolicy?
     package var clientID: String
-    /// `id_token_signed_response_alg` of the registration (RFC 7591). Nil takes every algorithm with a public key; a symmetric one
-    /// is taken only if it stands here.
+    /// `id_token_signed_response_alg` of the registration (RFC 7591). Nil accepts every algorithm with a public key. A
+    /// symmetric algorithm is accepted only if it is set here.
     package var registeredAlgorithm: SigningAlgorithm?
-    /// The key of symmetric algorithms.
+    /// The key for symmetric algorithms.
     package var clientSecret: Secret?
-    /// What the request sent; nil if it sent none.
+    /// The nonce in the request; nil if there was none.
     package var nonce: Secret?
-    /// What came with the token; compared with `at_hash` if the token has it.
+    /// The access token that came with the ID token. It is compared with `at_hash`, if the ID token has that.
     package var accessToken: Secret?
-    /// What the token was exchanged for; compared with `c_hash` if the token has it.
+    /// The code that the ID token came for. It is compared with `c_hash`, if the ID token has that.
     package var code: Secret?
-    /// Whether the token must have `c_hash`: it came with the code (OpenID Connect Core §3.3.2.11).
+    /// Whether the token must have `c_hash`, because it came together with the code (OpenID Connect Core §3.3.2.11).
     package var requiresCodeHash = false
-    /// `max_age` of the request; with it the token must say when the user authenticated.
+    /// `max_age` of the request. If it is set, the token must say when the user authenticated.
     package var maxAge: Duration?
-    /// What `acr` has to be one of; empty if it does not matter.
+    /// The accepted values of `acr`; empty if it does not matter.
     package var acceptableContexts: [String] = []
-    /// The token before, if this one came from a refresh.
+    /// The previous ID token, if this one came from a refresh.
     package var previous: IDToken?
 
-    /// Tolerance for times in tokens. Servers in one cluster differ by seconds, and `Date` is rounded to one; what our own clock is
-    /// wrong by is not in it: that is `skew`.
+    /// The tolerance for times in tokens. Servers in one cluster differ by seconds, and `Date` is rounded to a second.
+    /// The error of our own clock is not part of it; that is `skew`.
     package static let leeway = Duration.seconds(60)
-    /// How long ago a token may have been made that was just received. It is made with its answer; an hour leaves room for a
-    /// server that keeps one for the code's lifetime, and none for a token from another day.
+    /// How old a new token may be. Servers create it with the answer. An hour leaves room for a server that creates it
+    /// with the code, but excludes a token from another day.
     package static let ageLimit = Duration.seconds(3600)
 
     package init(issuer: Issuer, clientID: String) {
@@ -44,12 +44,12 @@ package struct IDTokenValidation: Sendable {
         self.clientID = clientID
     }
 
-    /// The claims of `token`, if everything about it is right.
+    /// Validates `token` and returns its claims.
     ///
     /// - Parameters:
-    ///   - keys: the issuer's, from its own `jwks_uri`.
-    ///   - skew: the server's clock minus ours, if its `Date` told.
-    /// - Throws: `JOSEError`. If it `mayBeKeyRotation`, the key set should be fetched anew, once, and the token be tried again.
+    ///   - keys: the issuer's keys from its `jwks_uri`.
+    ///   - skew: the server's clock minus ours, if its `Date` showed that.
+    /// - Throws: `JOSEError`. If it `mayBeKeyRotation`, fetch the key set again, once, and repeat the validation.
     package func validate(
         _ token: Secret,
         keys: JWKSet,
@@ -70,7 +70,7 @@ package struct IDTokenValidation: Sendable {
         return claims
     }
 
-    /// RFC 8725 §3.11: a logout token or an access token of the same server must not pass for an ID token.
+    /// RFC 8725 §3.11: a logout token or an access token of the same server must not be accepted as an ID token.
     private func checkType(_ header: JSONObject) throws(JOSEError) {
         guard header.has("typ") else { return }
         guard let type = header.text("typ") else { throw .malformed }
@@ -97,7 +97,8 @@ package struct IDTokenValidation: Sendable {
         return signer
     }
 
-    /// §3.1.3.7 rules 3 to 5. Another audience is trusted only if the issuer says that the token was made for this client.
+    /// Checks §3.1.3.7 rules 3 to 5. A token with several audiences is accepted only if the issuer says that it was
+    /// made for this client.
     private func checkAudience(_ claims: IDToken) throws(JOSEError) {
         guard claims.audiences.contains(where: { $0.isIdentical(to: clientID) }) else { throw .wrongAudience }
         guard let party = claims.authorizedParty else {
@@ -107,7 +108,7 @@ package struct IDTokenValidation: Sendable {
         guard party.isIdentical(to: clientID) else { throw .wrongAuthorizedParty }
     }
 
-    /// §3.1.3.7 rules 9 and 10, RFC 7519 §4.1.5.
+    /// Checks §3.1.3.7 rules 9 and 10, and RFC 7519 §4.1.5.
     private func checkTimes(_ claims: IDToken, now: Timestamp) throws(JOSEError) {
         guard now < claims.expiresAt + Self.leeway else { throw .expired(claims.expiresAt) }
         if let start = claims.notBefore, start > now + Self.leeway { throw .notYetValid(start) }
@@ -115,7 +116,8 @@ package struct IDTokenValidation: Sendable {
         guard claims.issuedAt >= now - Self.ageLimit else { throw .issuedLongAgo(claims.issuedAt) }
     }
 
-    /// That the token belongs to this request, this access token and this code (§3.1.3.7 rule 11, §3.1.3.8, §3.3.2.11).
+    /// Checks that the token belongs to this request, this access token and this code (§3.1.3.7 rule 11, §3.1.3.8,
+    /// §3.3.2.11).
     private func checkBindings(_ claims: IDToken, _ algorithm: SigningAlgorithm) throws(JOSEError) {
         if let nonce {
             guard let found = claims.nonce else { throw .claimMissing(.nonce) }
@@ -135,7 +137,7 @@ package struct IDTokenValidation: Sendable {
         unsafe secret.withBytes { unsafe algorithm.halfHash(of: $0) }
     }
 
-    /// §3.1.3.7 rules 12 and 13.
+    /// Checks §3.1.3.7 rules 12 and 13.
     private func checkAuthentication(_ claims: IDToken, now: Timestamp) throws(JOSEError) {
         if let maxAge {
             guard let time = claims.authenticatedAt else { throw .claimMissing(.authenticationTime) }
@@ -149,16 +151,17 @@ package struct IDTokenValidation: Sendable {
 }
 
 extension IDTokenValidation {
-    /// What Entra writes into issuers where the tenant's id belongs.
+    /// Entra's placeholder for the tenant's ID in issuers.
     private static let tenantPlace = "{tenantid}"
 
-    /// §3.1.3.7 rule 2: the issuer, byte for byte, or what its provider is known to write instead.
+    /// Checks §3.1.3.7 rule 2: the issuer, byte by byte, or what its provider is known to write instead.
     func checkIssuer(_ claims: IDToken, signedBy key: JSONWebKey?) throws(JOSEError) {
         guard let issuerTemplate, !isOneTenant(of: issuerTemplate) else {
             guard isConfigured(claims.issuer) else { throw .wrongIssuer(claims.issuer) }
             return
         }
-        // Entra's key set names for each key the issuers that it signs for; a key of one tenant must not speak for another.
+        // Entra's key set lists for each key the issuer that it signs for. A key of one tenant must not sign for
+        // another.
         if let signer = key?.issuer {
             guard fill(signer, claims.tenant)?.isIdentical(to: claims.issuer) ?? false else {
                 throw .keyOfAnotherIssuer
@@ -174,14 +177,14 @@ extension IDTokenValidation {
         found.isIdentical(to: issuer.url) || issuerAliases.contains { found.isIdentical(to: $0) }
     }
 
-    /// Whether the account's own issuer names a tenant by its id: then no other tenant will do.
+    /// Whether the account's issuer contains a tenant's ID, so that no other tenant is accepted.
     private func isOneTenant(of template: String) -> Bool {
         let ends = template.split(separator: Self.tenantPlace, omittingEmptySubsequences: false)
         guard ends.count == 2, issuer.url.hasPrefix(ends[0]), issuer.url.hasSuffix(ends[1]) else { return false }
         return Self.isTenantID(issuer.url.dropFirst(ends[0].count).dropLast(ends[1].count))
     }
 
-    /// `template` for the tenant `tenant`; nil if that is no tenant's id, which might be half a URL.
+    /// `template` for the tenant `tenant`; nil if `tenant` is not a tenant's ID. Other text could change the URL.
     private func fill(_ template: String, _ tenant: String?) -> String? {
         guard template.contains(Self.tenantPlace) else { return template }
         guard let tenant, Self.isTenantID(tenant) else { return nil }
@@ -195,11 +198,11 @@ extension IDTokenValidation {
 }
 
 extension IDTokenValidation {
-    /// The claims of a token that came with a refresh, if it is about the same user at the same issuer, for this client (OpenID Connect
-    /// Core §12.2).
+    /// The claims of a token from a refresh, if it has the same user, issuer and client as before (OpenID Connect Core
+    /// §12.2).
     ///
-    /// The signature is not looked at: the token came from the token endpoint itself (§3.1.3.7 rule 6), and to fetch keys for it would keep
-    /// a rotated refresh token out of the store meanwhile.
+    /// The signature is not checked, because the token came directly from the token endpoint (§3.1.3.7 rule 6).
+    /// Fetching keys for it would delay storing a rotated refresh token.
     package func continued(_ token: Secret, subject: String) throws(JOSEError) -> IDToken {
         let payload = try CompactJWS(token).payload
         let claims = try IDToken(payload)
@@ -212,7 +215,7 @@ extension IDTokenValidation {
 }
 
 extension IDTokenValidation {
-    /// What must not change while a grant lives (OpenID Connect Core §12.2).
+    /// Checks the claims that must not change while a grant lives (OpenID Connect Core §12.2).
     func check(_ claims: IDToken, against previous: IDToken) throws(JOSEError) {
         guard claims.issuer.isIdentical(to: previous.issuer) else { throw .changedOnRefresh(.issuer) }
         guard claims.subject.isIdentical(to: previous.subject) else { throw .changedOnRefresh(.subject) }
@@ -221,7 +224,7 @@ extension IDTokenValidation {
         guard Self.isSame(claims.authorizedParty, previous.authorizedParty) else {
             throw .changedOnRefresh(.authorizedParty)
         }
-        // The time of the sign-in, not of the refresh; a server may say it once only.
+        // It is the time of the sign-in, not of the refresh. A server may state it only once.
         if let time = claims.authenticatedAt, let original = previous.authenticatedAt {
             guard time == original else { throw .changedOnRefresh(.authenticationTime) }
         }

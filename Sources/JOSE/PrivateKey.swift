@@ -4,7 +4,7 @@ import FoundationEssentials
 package import RefreshCore
 import TextEncodings
 
-/// The key of a client, for `private_key_jwt`, Apple's client secret, request objects and assertion grants.
+/// A client's private key, for `private_key_jwt`, Apple's client secret, request objects and assertion grants.
 package struct PrivateKey: Sendable {
     enum Material: Sendable {
         case rsa(_RSA.Signing.PrivateKey)
@@ -15,25 +15,26 @@ package struct PrivateKey: Sendable {
     }
 
     let material: Material
-    /// `kid` of a JWK, or what Google's file calls the key; nil for a PEM file, which has no place for it.
+    /// `kid` of a JWK, or the key ID in Google's file; nil for a PEM file, which cannot contain one.
     package let keyID: String?
-    /// The client that the key belongs to, as Google's key file of a service account says it; nil for all others.
+    /// The client that the key belongs to, from Google's key file of a service account; nil for all other files.
     package let clientID: String?
-    /// `alg` of a JWK: the only algorithm that the key is for.
+    /// `alg` of a JWK: the only algorithm that the key may be used with.
     let algorithm: SigningAlgorithm?
-    /// The certificate beside the key in a PEM file, in DER: Entra finds the key by its thumbprint.
+    /// The certificate next to the key in a PEM file, in DER. Entra finds the key by the certificate's thumbprint.
     let certificate: [UInt8]?
 
-    /// Longest key file read, in bytes. An RSA key of 8192 bits has 6.5 KiB as PEM; a chain of certificates may stand beside it.
+    /// The longest key file that is read, in bytes. An RSA key of 8192 bits has 6.5 KiB as PEM, and a chain of
+    /// certificates may follow.
     package static let sizeLimit = 64 << 10
 
-    /// Reads the text of a key file: PEM (PKCS #8, PKCS #1 or SEC 1; Apple's .p8 is the first), a JWK (RFC 7517), or what Google
-    /// gives out for a service account, which is JSON with a PEM text in it.
+    /// Reads a key file: PEM (PKCS #8 as in Apple's .p8, PKCS #1 or SEC 1), a JWK (RFC 7517), or Google's file for a
+    /// service account, which is JSON with a PEM text inside.
     ///
     /// - Throws: `keyMalformed` or `keyIsEncrypted`.
     package init(_ text: Secret) throws(JOSEError) {
         guard text.count <= Self.sizeLimit else { throw .keyMalformed }
-        // A PEM text within JSON has its line ends escaped: it is none yet.
+        // PEM text inside JSON has escaped line ends, so it is not recognized as PEM before decoding.
         guard let object = try? JSONObject(unsafe text.withBytes { unsafe Array($0) }) else {
             try self.init(pem: PEMText(text.reveal()), keyID: nil, clientID: nil)
             return
@@ -66,12 +67,12 @@ package struct PrivateKey: Sendable {
         certificate = nil
     }
 
-    /// The algorithm to sign with: the key's own, else the first that its kind has and the server offers.
+    /// The algorithm to sign with: the key's own, or else the first one for its kind that the server offers.
     ///
-    /// RS256 goes before PS256: it is what a server expects of a client registered without a word about it.
+    /// RS256 comes before PS256, because servers expect it of a client whose registration names no algorithm.
     ///
-    /// - Parameter offered: `…_signing_alg_values_supported` of the server's metadata; nil if it does not say.
-    /// - Throws: `keyDoesNotFit` if the server offers none.
+    /// - Parameter offered: `…_signing_alg_values_supported` in the server's metadata; nil if it is missing.
+    /// - Throws: `keyDoesNotFit` if the server offers none of the key's algorithms.
     package func signingAlgorithm(offered: [String]?) throws(JOSEError) -> SigningAlgorithm {
         if let algorithm { return algorithm }
         let own: [SigningAlgorithm] =
@@ -87,6 +88,8 @@ package struct PrivateKey: Sendable {
         return algorithm
     }
 
+    /// Signs `input`.
+    ///
     /// - Throws: `keyDoesNotFit` or `signingFailed`.
     func signature(of input: [UInt8], by algorithm: SigningAlgorithm) throws(JOSEError) -> [UInt8] {
         guard material.publicKey.fits(algorithm) else { throw .keyDoesNotFit(algorithm) }
@@ -94,7 +97,7 @@ package struct PrivateKey: Sendable {
         return signature
     }
 
-    /// The public half as a JWK text, for the server that the client is registered at.
+    /// The public half as JWK text, for the client's registration at the server.
     package func publicJWK(keyID: String?) -> String {
         let name = (keyID ?? self.keyID).map { [(name: "kid", value: TokenValue.text($0))] } ?? []
         return TokenValue.object(material.publicKey.members + name + [("use", .text("sig"))]).written
@@ -102,7 +105,8 @@ package struct PrivateKey: Sendable {
 }
 
 extension PrivateKey.Material {
-    /// Nil if `pem`, one block, is no private key of a kind that we know. Each kind's reader refuses the others' keys.
+    /// Reads one PEM block; nil if it is not a private key of a known kind. The reader of each kind refuses the other
+    /// kinds.
     init?(pem: String) {
         if let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) {
             self = .p256(key)
@@ -119,7 +123,8 @@ extension PrivateKey.Material {
         }
     }
 
-    /// Nil if `jwk` has no private half (RFC 7518 §6.2.2, §6.3.2; RFC 8037 §2), or one that does not belong to the public half.
+    /// Reads a JWK; nil if it has no private half (RFC 7518 §6.2.2, §6.3.2; RFC 8037 §2), or if its halves do not
+    /// match.
     init?(jwk: JSONObject) {
         let number = { (name: String) in jwk.text(name).flatMap { Base64URL.decode($0.utf8) } }
         guard let secret = number("d") else { return nil }
@@ -144,7 +149,7 @@ extension PrivateKey.Material {
         default:
             return nil
         }
-        // A public half that says something else would be published, and the server would refuse every signature.
+        // A wrong public half would be published, and the server would then refuse every signature.
         guard let published = PublicKey(jwk: jwk), published.thumbprint == publicKey.thumbprint else { return nil }
     }
 
@@ -158,7 +163,7 @@ extension PrivateKey.Material {
         }
     }
 
-    /// The caller has seen that the key fits.
+    /// Signs `input`. The caller has checked that the key fits the algorithm.
     func signature(of input: [UInt8], by algorithm: SigningAlgorithm) throws -> [UInt8] {
         switch self {
         case .rsa(let key):
@@ -178,7 +183,7 @@ extension PrivateKey.Material {
     }
 }
 
-/// The blocks of a PEM file (RFC 7468), by label; text between them is skipped.
+/// The blocks of a PEM file (RFC 7468) by label. Text between them is skipped.
 struct PEMText {
     private let text: String
 
@@ -186,13 +191,14 @@ struct PEMText {
         self.text = text
     }
 
-    /// Whether a private key in it needs a passphrase: PKCS #8's own form, or OpenSSL's old header (RFC 1421).
+    /// Whether a private key needs a passphrase: PKCS #8's encrypted form, or OpenSSL's old header (RFC 1421).
     var isEncrypted: Bool {
         text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") || text.contains("Proc-Type: 4,ENCRYPTED")
     }
 
-    /// The first block of a private key, boundaries included, in lines of 64 characters: the library takes no others, and some tools
-    /// write all in one line. `openssl ecparam -genkey` writes a block of parameters before it.
+    /// The first block with a private key, including boundaries, in lines of 64 characters. The library accepts no
+    /// others, and some tools write a single line. `openssl ecparam -genkey` writes a block of parameters before the
+    /// key.
     var privateKey: String? {
         block { $0.hasSuffix("PRIVATE KEY") }.map { block in
             var lines: [Substring] = []

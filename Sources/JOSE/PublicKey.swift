@@ -3,23 +3,24 @@ import CryptoExtras
 import FoundationEssentials
 import TextEncodings
 
-/// A key that checks signatures, of a kind that an authorization server may publish.
+/// A key of an authorization server that verifies signatures.
 enum PublicKey: Sendable {
-    /// 2048 bits at least (RFC 7518 §3.3): the library refuses shorter ones.
+    /// At least 2048 bits (RFC 7518 §3.3); the library refuses shorter keys.
     case rsa(_RSA.Signing.PublicKey)
     case p256(P256.Signing.PublicKey)
     case p384(P384.Signing.PublicKey)
     case p521(P521.Signing.PublicKey)
     case ed25519(Curve25519.Signing.PublicKey)
 
-    /// Longest modulus taken, in bytes: 8192 bits. A check takes time with the square of it, and real keys have half of that.
+    /// The longest modulus that is accepted, in bytes (8192 bits). The time to verify grows with its square, and real
+    /// keys have at most half of it.
     private static let modulusLimit = 1024
-    /// Longest exponent taken, in bytes; RFC 7518's and everybody's is 65537.
+    /// The longest exponent that is accepted, in bytes. RFC 7518 and all servers use 65537.
     private static let exponentLimit = 4
 
-    /// Reads a JWK (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2); nil for kinds that we do not know and for numbers that are no key.
+    /// Reads a JWK (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2); nil for unknown kinds and for invalid numbers.
     ///
-    /// Its private half, should a server publish one, is not looked at.
+    /// If a server publishes the private half, it is ignored.
     init?(jwk: JSONObject) {
         let number = { (name: String) in jwk.text(name).flatMap { Base64URL.decode($0.utf8) } }
         switch (jwk.text("kty"), jwk.text("crv")) {
@@ -53,13 +54,14 @@ enum PublicKey: Sendable {
         }
     }
 
-    /// The uncompressed point (SEC 1 §2.3.3); nil unless both coordinates have the curve's full length (RFC 7518 §6.2.1.2).
+    /// The uncompressed point (SEC 1 §2.3.3); nil unless both coordinates have the curve's full length (RFC 7518
+    /// §6.2.1.2).
     private static func point(_ x: [UInt8]?, _ y: [UInt8]?, of length: Int) -> [UInt8]? {
         guard let x, let y, x.count == length, y.count == length else { return nil }
         return [4] + x + y
     }
 
-    /// Whether signatures of `algorithm` are made by keys of this kind.
+    /// Whether keys of this kind make signatures of `algorithm`.
     func fits(_ algorithm: SigningAlgorithm) -> Bool {
         switch (self, algorithm.family) {
         case (.rsa, .rsaPKCS1), (.rsa, .rsaPSS), (.p256, .p256), (.p384, .p384), (.p521, .p521), (.ed25519, .ed25519):
@@ -69,7 +71,7 @@ enum PublicKey: Sendable {
         }
     }
 
-    /// Whether `signature` is this key's over `input`; false if the key does not fit the algorithm.
+    /// Whether `signature` is a valid signature of `input` by this key; false if the key does not fit the algorithm.
     func isValid(_ signature: [UInt8], of input: [UInt8], by algorithm: SigningAlgorithm) -> Bool {
         guard fits(algorithm) else { return false }
         switch self {
@@ -106,11 +108,11 @@ enum PublicKey: Sendable {
 }
 
 extension PublicKey {
-    /// The members that make the key, and no others, in the order of their names: what RFC 7638 §3.2 hashes.
+    /// The members that define the key, in the order of their names, which RFC 7638 §3.2 hashes.
     var members: [(name: String, value: TokenValue)] {
         switch self {
         case .rsa(let key):
-            // Fails for no key that could be read.
+            // This never fails for a key that was read successfully.
             guard let numbers = try? key.getKeyPrimitives() else { return [] }
             let (e, n) = (Self.number(numbers.publicExponent), Self.number(numbers.modulus))
             return [("e", .text(e)), ("kty", .text("RSA")), ("n", .text(n))]
@@ -123,41 +125,42 @@ extension PublicKey {
         }
     }
 
-    /// RFC 7638, with SHA-256.
+    /// The thumbprint by RFC 7638, with SHA-256.
     var thumbprint: String {
         Base64URL.encode(SHA256.hash(data: Array(TokenValue.object(members).written.utf8)))
     }
 
-    /// Without leading zeros (RFC 7518 §2, Base64urlUInt).
+    /// The number without leading zeros (RFC 7518 §2, Base64urlUInt).
     private static func number(_ bytes: Data) -> String {
         Base64URL.encode(bytes.drop { $0 == 0 })
     }
 
     private static func point(_ curve: String, _ point: [UInt8]) -> [(name: String, value: TokenValue)] {
-        // 0x04, then both coordinates at the curve's full length.
+        // The byte 0x04, then both coordinates at the curve's full length.
         let length = (point.count - 1) / 2
         let (x, y) = (Base64URL.encode(point.dropFirst().prefix(length)), Base64URL.encode(point.suffix(length)))
         return [("crv", .text(curve)), ("kty", .text("EC")), ("x", .text(x)), ("y", .text(y))]
     }
 }
 
-/// The keys that a server publishes at its `jwks_uri` (RFC 7517 §5), as far as they check signatures that we know.
+/// The keys at a server's `jwks_uri` (RFC 7517 §5) that verify signatures of known kinds.
 package struct JWKSet: Sendable {
-    /// Longest text read, in bytes. Entra's set, with a certificate in each of its ten keys, has 20 KiB.
+    /// The longest text that is read, in bytes. Entra's set, with a certificate in each of its ten keys, has 20 KiB.
     package static let sizeLimit = 256 << 10
-    /// Most keys taken. Real sets have two to ten; a token without `kid` costs one check for each.
+    /// The most keys that are accepted. Real sets have two to ten, and a token without `kid` costs one verification per
+    /// key.
     package static let countLimit = 100
 
     let keys: [JSONWebKey]
 
-    /// A set without keys: for tokens that are signed with the client secret.
+    /// A set without keys, for tokens that are signed with the client secret.
     package static let empty = JWKSet(keys: [])
 
     private init(keys: [JSONWebKey]) {
         self.keys = keys
     }
 
-    /// Reads a key set. Keys of unknown kinds, for other uses, or damaged, are left out (RFC 7517 §5): they are for others.
+    /// Reads a key set. Keys of unknown kinds, for other uses, or with damage are left out (RFC 7517 §5).
     ///
     /// - Throws: `keySetMalformed`, `keySetTooLarge`, or `duplicateMember`.
     package init(_ bytes: [UInt8]) throws(JOSEError) {
@@ -173,7 +176,7 @@ package struct JWKSet: Sendable {
         keys = entries.compactMap(JSONWebKey.init)
     }
 
-    /// The keys that may have signed a token with this header; more than one only if it names none.
+    /// The keys that may have signed a token with this header. There are several only if the header names no key.
     func candidates(keyID: String?, algorithm: SigningAlgorithm) -> [JSONWebKey] {
         keys.filter { key in
             guard key.key.fits(algorithm), key.algorithm == nil || key.algorithm == algorithm else { return false }
@@ -187,12 +190,12 @@ package struct JWKSet: Sendable {
 struct JSONWebKey: Sendable {
     let key: PublicKey
     let keyID: String?
-    /// `alg`: the only algorithm that the key is for; nil for all that its kind allows.
+    /// `alg`: the only algorithm that the key may be used with; nil for all algorithms of its kind.
     let algorithm: SigningAlgorithm?
-    /// Entra's addition: whose tokens the key signs, with `{tenantid}` for all tenants.
+    /// Entra's addition: the issuer that the key signs for, with `{tenantid}` for all tenants.
     let issuer: String?
 
-    /// Nil for a key that does not check signatures that we know.
+    /// Reads a key; nil if it does not verify signatures of a known kind.
     init?(_ jwk: JSONObject) {
         guard let key = PublicKey(jwk: jwk), jwk.text("use") ?? "sig" == "sig" else { return nil }
         if let uses = jwk.texts("key_ops"), !uses.contains("verify") { return nil }

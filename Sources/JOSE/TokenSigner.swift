@@ -4,7 +4,7 @@ import FoundationEssentials
 package import RefreshCore
 internal import TextEncodings
 
-/// What a client signs its tokens with.
+/// A key, and how a client signs its tokens with it.
 package struct TokenSigner: Sendable {
     private enum Means: Sendable {
         case secret(Secret)
@@ -14,24 +14,27 @@ package struct TokenSigner: Sendable {
     private let means: Means
     let algorithm: SigningAlgorithm
 
-    /// Signs with the client secret, by HS256: what servers expect if nothing else was registered (OpenID Connect Core §9).
+    /// Signs with the client secret and HS256, which servers expect if nothing else is registered (OpenID Connect Core
+    /// §9).
     package init(secret: Secret) {
         means = .secret(secret)
         algorithm = .hs256
     }
 
+    /// Signs with a private key.
+    ///
     /// - Parameters:
-    ///   - keyID: the name under which the server knows the key; nil takes the key's own, if it has one.
-    ///   - offered: the algorithms that the server takes; nil if it does not say.
-    /// - Throws: `keyDoesNotFit` if the server takes none that the key can do.
+    ///   - keyID: the server's name for the key; nil uses the key's own ID, if it has one.
+    ///   - offered: the algorithms that the server accepts; nil if it does not say.
+    /// - Throws: `keyDoesNotFit` if the server accepts none of the key's algorithms.
     package init(key: PrivateKey, keyID: String?, offered: [String]?) throws(JOSEError) {
         means = .key(key, keyID: keyID ?? key.keyID)
         algorithm = try key.signingAlgorithm(offered: offered)
     }
 
-    /// The signed token in its compact form, for a request body.
+    /// The signed token in compact form, for a request body.
     ///
-    /// - Parameter header: members beside `alg`, `kid` and the certificate's thumbprints.
+    /// - Parameter header: members besides `alg`, `kid` and the certificate's thumbprints.
     /// - Throws: `signingFailed`.
     func sign(
         header: [(name: String, value: TokenValue)] = [],
@@ -48,7 +51,8 @@ package struct TokenSigner: Sendable {
         return Secret(input + "." + Base64URL.encode(signature))
     }
 
-    /// How the server finds the key: by its name, or by its certificate (RFC 7515 §4.1.7, §4.1.8; Entra looks at nothing else).
+    /// How the server finds the key: by its ID, or by its certificate (RFC 7515 §4.1.7, §4.1.8; Entra uses only the
+    /// certificate).
     private var identification: [(name: String, value: TokenValue)] {
         guard case .key(let key, let keyID) = means else { return [] }
         let name = keyID.map { [(name: "kid", value: TokenValue.text($0))] } ?? []
@@ -62,7 +66,8 @@ package struct TokenSigner: Sendable {
 
 /// A client secret used as a key (OpenID Connect Core §10.1): its bytes as they are.
 ///
-/// RFC 7518 §3.2 wants as many bytes as the hash has. Servers hand out shorter secrets, and the server is who chooses.
+/// RFC 7518 §3.2 requires as many bytes as the hash has. Some servers issue shorter secrets, and we have to use what
+/// the server chose.
 struct SharedKey: Sendable {
     private let key: SymmetricKey
 
@@ -88,7 +93,8 @@ struct SharedKey: Sendable {
     }
 }
 
-/// How a token is signed (RFC 7518 §3.1, RFC 8037, RFC 9864); the raw values are the registered names. There is no `none`.
+/// A signature algorithm (RFC 7518 §3.1, RFC 8037, RFC 9864). The raw values are the registered names. There is no
+/// `none`.
 package enum SigningAlgorithm: String, Hashable, Sendable, CaseIterable {
     case hs256 = "HS256"
     case hs384 = "HS384"
@@ -102,12 +108,12 @@ package enum SigningAlgorithm: String, Hashable, Sendable, CaseIterable {
     case es256 = "ES256"
     case es384 = "ES384"
     case es512 = "ES512"
-    /// RFC 8037; with the one curve that we know, Ed25519.
+    /// RFC 8037, here always with Ed25519.
     case edDSA = "EdDSA"
-    /// RFC 9864: the name that says the curve.
+    /// RFC 9864: the name that includes the curve.
     case ed25519 = "Ed25519"
 
-    /// What a signature of this algorithm needs for a key. The key decides: a public key can never be taken for a shared one.
+    /// The kind of key that an algorithm needs. The key decides, so a public key can never be used as a shared one.
     enum Family: Hashable {
         case shared
         case rsaPKCS1
@@ -140,12 +146,12 @@ package enum SigningAlgorithm: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .hs256, .rs256, .ps256, .es256: .sha256
         case .hs384, .rs384, .ps384, .es384: .sha384
-        // Ed25519 hashes with SHA-512 inside; at_hash follows it, as all implementations agreed.
+        // Ed25519 uses SHA-512 internally, and all implementations use that for at_hash.
         case .hs512, .rs512, .ps512, .es512, .edDSA, .ed25519: .sha512
         }
     }
 
-    /// Whether both sides hold the same key, so that the signature proves only that one of them made it.
+    /// Whether both sides have the same key. The signature then proves only that one of them made it.
     package var isSymmetric: Bool { family == .shared }
 
     /// `at_hash` and `c_hash` (OpenID Connect Core §3.1.3.6): the left half of the hash of `value`, in base64url.

@@ -1,26 +1,27 @@
 package import RefreshCore
 internal import TextEncodings
 
-/// What an authorization server sent back by way of a browser (RFC 6749 §4.1.2), read and not yet believed.
+/// What an authorization server sent back through a browser (RFC 6749 §4.1.2), parsed but not yet trusted.
 ///
-/// Anybody can send such a thing: a page that the person has open, another program of this machine, a link in a mail. What it is worth
-/// says `verdict(against:)`.
+/// Anybody can send one: a web page that the person has open, another program on this machine, a link in a mail.
+/// `verdict(against:)` says what it is worth.
 package struct AuthorizationResponse: Equatable, Sendable {
-    /// Bytes that are read: real ones have one to four thousand, most of it the code (Entra's) or an ID token (Apple's).
+    /// The most bytes that are read. Real responses have one to four thousand, mostly the code (Entra) or an ID token
+    /// (Apple).
     package static let bytesMax = 16 << 10
-    /// Parameters that are read: real ones have up to eight.
+    /// The most parameters that are read. Real responses have up to eight.
     static let parametersMax = 64
 
-    /// By name; a parameter without a value is there, and empty.
+    /// The parameters by name. A parameter without a value is present and empty.
     private let parameters: [String: String]
-    /// The path of the address that the browser was sent back to; nil if a person brought the parameters without it.
+    /// The path of the address that the browser was sent to; nil if a person entered the parameters without it.
     private let path: String?
-    /// Whether a person brought a code without the `state` that it came with.
+    /// Whether a person entered a code without its `state`.
     let isBareCode: Bool
 
     /// Reads a query, or the body of a form (`application/x-www-form-urlencoded`).
     ///
-    /// - Parameter path: the path of the address that it came to; nil if nobody knows.
+    /// - Parameter path: the path of the requested address; nil if it is unknown.
     package init(form: some Collection<UInt8>, path: String? = nil) throws(AuthorizationResponseError) {
         guard form.count <= Self.bytesMax else { throw .tooLong }
         var parameters: [String: String] = [:]
@@ -29,7 +30,8 @@ package struct AuthorizationResponse: Equatable, Sendable {
             guard let name = FormEncoding.decode(part[..<equals]),
                 let value = FormEncoding.decode(part[equals...].dropFirst())
             else { throw .badEncoding }
-            // RFC 6749 §3.1: no parameter more than once. Which of two values counts is what attacks play with.
+            // RFC 6749 §3.1: no parameter more than once. Attacks exploit that readers disagree on which of two values
+            // counts.
             guard parameters.updateValue(value, forKey: name) == nil else { throw .repeatedParameter }
             guard parameters.count <= Self.parametersMax else { throw .tooLong }
         }
@@ -38,7 +40,7 @@ package struct AuthorizationResponse: Equatable, Sendable {
         isBareCode = false
     }
 
-    /// A code that a person brought, with the `state` beside it or, if that is nil, without.
+    /// Creates a response from a code that a person entered, with its `state` or, if that is nil, without.
     init(code: String, state: String?) {
         var parameters = [Self.code: code]
         parameters["state"] = state
@@ -47,16 +49,16 @@ package struct AuthorizationResponse: Equatable, Sendable {
         isBareCode = state == nil
     }
 
-    /// The `state` that it carries; nil if none.
+    /// The `state` in the response; nil if there is none.
     package var state: Secret? {
         self["state"].map { Secret($0) }
     }
 
-    /// What it is worth to who expects an answer as `expected` says.
+    /// Compares the response with the answer that is `expected`.
     package func verdict(against expected: AuthorizationExpectation) -> AuthorizationVerdict {
         if isBareCode {
-            // Without a state, only PKCE tells whether the code was issued for our own request (RFC 9700 §2.1.1). A server that
-            // ignores the challenge would take an attacker's code.
+            // Without a state, only PKCE shows that the code was issued for our own request (RFC 9700 §2.1.1). A server
+            // that ignores the challenge would accept an attacker's code.
             guard expected.isCodeBound, !expected.requiresIssuer, expected.responseType == .code else {
                 return .refused(.needsWholeAddress)
             }
@@ -67,14 +69,15 @@ package struct AuthorizationResponse: Equatable, Sendable {
         let error = self["error"]
         let idToken = expected.responseType.hasIDToken ? self["id_token"].map { Secret($0) } : nil
         let isAnswer = !codes.isEmpty || idToken != nil
-        // Our own request has the state, too: somebody may have copied the wrong address.
+        // Our own request contains the state as well, and somebody may have copied that address by mistake.
         guard error != nil || isAnswer else { return .refused(.noAnswer) }
         if let own = expected.path {
-            // RFC 9700 §4.4.2: what came back to another issuer's path is not this issuer's answer, although it has our state.
+            // RFC 9700 §4.4.2: a response at another issuer's path is not this issuer's answer, even if it has our
+            // state.
             guard let path else { return .refused(.needsWholeAddress) }
             guard path == own else { return .refused(.wrongPath) }
         }
-        // RFC 9207 §2.4: byte for byte, and before anything else is believed, an error included.
+        // RFC 9207 §2.4: compare byte by byte, before anything else is trusted, errors included.
         if let issuer = parameters["iss"] {
             guard issuer.utf8.elementsEqual(expected.issuer.utf8) else { return .untrusted(.wrongIssuer) }
         } else if expected.requiresIssuer, isAnswer {
@@ -82,12 +85,12 @@ package struct AuthorizationResponse: Equatable, Sendable {
         }
         if let error {
             guard !isAnswer else { return .untrusted(.codeAndError) }
-            // Without an issuer too, as django-oauth-toolkit 3.4 sends errors: whoever it comes from, it ends the sign-in, and has
-            // nothing that could be misused.
+            // Errors are accepted without an issuer, as django-oauth-toolkit 3.4 sends them. Whoever sent it, the error
+            // ends the sign-in and contains nothing that could be misused.
             return .error(ServerRefusal(error: error, description: self["error_description"]))
         }
         guard idToken != nil || !expected.responseType.hasIDToken else { return .untrusted(.noIDToken) }
-        // A code that was not asked for belongs to another request, or to another server's idea of this one.
+        // A code that was not requested belongs to another request, or to a server that misunderstood this one.
         if let idToken, !expected.responseType.hasCode {
             return codes.isEmpty ? .idToken(idToken) : .untrusted(.malformedCode)
         }
@@ -99,7 +102,7 @@ package struct AuthorizationResponse: Equatable, Sendable {
         return .code(AuthorizationCode(Secret(code), idToken: idToken, keptFields: kept))
     }
 
-    /// The value of a parameter; nil if it is missing, or empty, which RFC 6749 §3.1 has treated alike.
+    /// The value of a parameter; nil if it is missing or empty, which are the same in RFC 6749 §3.1.
     private subscript(_ name: String) -> String? {
         parameters[name].flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -113,37 +116,38 @@ extension AuthorizationResponse: CustomStringConvertible, CustomDebugStringConve
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Why a query or a form is no authorization response at all.
+/// Why a query or a form is not an authorization response.
 package enum AuthorizationResponseError: Error, Hashable, Sendable {
     /// More than `bytesMax` bytes, or too many parameters.
     case tooLong
     /// A broken escape, or bytes that are not UTF-8.
     case badEncoding
-    /// A parameter that is there twice.
+    /// A parameter that occurs twice.
     case repeatedParameter
 }
 
-/// What an authorization response is compared with.
+/// The expected authorization response.
 package struct AuthorizationExpectation: Equatable, Sendable {
-    /// `state` (RFC 6749 §4.1.1) as it was sent: 32 random bytes in base64url.
+    /// The `state` that was sent (RFC 6749 §4.1.1): 32 random bytes in base64url.
     package var state: Secret
     /// The issuer that the person was sent to.
     package var issuer: String
-    /// Whether the server says that it always names itself (RFC 9207 §3).
+    /// Whether the server declares that its responses always name it (RFC 9207 §3).
     package var requiresIssuer: Bool
-    /// The path of the redirect URI, if no other issuer has it; nil if it says nothing about the issuer.
+    /// The path of the redirect URI, if it is used for this issuer only; nil if the path says nothing about the issuer.
     package var path: String?
-    /// Whether the server is known to check the code challenge (RFC 7636), so that a code of another request is worthless.
+    /// Whether the server is known to check the code challenge (RFC 7636), so that a code for another request is
+    /// worthless.
     package var isCodeBound: Bool
-    /// What was asked for.
+    /// The requested response type.
     package var responseType: ResponseType
-    /// What the code may be called; some providers have names of their own.
+    /// The names that the code may have; some providers use their own.
     package var codeParameters: [String]
-    /// Parameters that are kept with the account: `realmId`.
+    /// Parameters that the account stores, such as `realmId`.
     package var keptParameters: [String]
-    /// How the description of an error begins that sends the person to a policy in which they reset their password: `AADB2C90118`.
+    /// The beginnings of error descriptions that send the person to a policy for resetting the password: `AADB2C90118`.
     package var passwordResetCodes: [String] = []
-    /// How the description of an error begins that says that the person has turned back: `AADB2C90091`.
+    /// The beginnings of error descriptions that say that the person cancelled: `AADB2C90091`.
     package var cancellationCodes: [String] = []
 
     package init(
@@ -167,29 +171,30 @@ package struct AuthorizationExpectation: Equatable, Sendable {
     }
 }
 
-/// What an authorization response is worth.
+/// The verdict on an authorization response.
 package enum AuthorizationVerdict: Equatable, Sendable {
-    /// The server gave a code for our request.
+    /// The server issued a code for our request.
     case code(AuthorizationCode)
-    /// The server gave an ID token for our request, and nothing else was asked for.
+    /// The server issued an ID token for our request, and nothing else was requested.
     case idToken(Secret)
-    /// The server gave an error for our request.
+    /// The server returned an error for our request.
     case error(ServerRefusal)
-    /// It is no answer to our request, and changes nothing: else anybody could end a sign-in.
+    /// It is not an answer to our request, and changes nothing. Otherwise anybody could end a sign-in.
     case refused(ResponseRefusal)
-    /// It has our `state`, and cannot be right: the sign-in ends, and its code is not used (RFC 9207 §2.4).
+    /// It has our `state` but is wrong. The sign-in ends, and the code is not used (RFC 9207 §2.4).
     case untrusted(Mistrust)
 }
 
-/// An authorization code (RFC 6749 §1.3.1), with what came beside it.
+/// An authorization code (RFC 6749 §1.3.1), and what came with it.
 package struct AuthorizationCode: Equatable, Sendable {
-    /// Bytes of a code. The longest seen, Entra's, have two thousand.
+    /// The most bytes of a code. The longest codes seen, Entra's, have two thousand.
     static let bytesMax = 8 << 10
 
     package let secret: Secret
-    /// The ID token that came with it (OpenID Connect Core §3.3.2.5), not checked yet; nil if only a code was asked for.
+    /// The ID token that came with it (OpenID Connect Core §3.3.2.5), not validated yet; nil if only a code was
+    /// requested.
     package let idToken: Secret?
-    /// Parameters that the provider's profile asks to be kept. Each is cut to `FailureText.limit` characters.
+    /// The parameters that the provider's profile wants stored, each cut to `FailureText.limit` characters.
     package let keptFields: [String: String]
 
     init(_ secret: Secret, idToken: Secret? = nil, keptFields: [String: String] = [:]) {
@@ -198,46 +203,46 @@ package struct AuthorizationCode: Equatable, Sendable {
         self.keptFields = keptFields.compactMapValues { FailureText.clean($0) }
     }
 
-    /// Whether `text` may be a code: VSCHAR of RFC 6749 appendix A.11, and no longer than any is.
+    /// Whether `text` can be a code: VSCHAR of RFC 6749 appendix A.11, and not too long.
     static func isPossible(_ text: String) -> Bool {
         (1...bytesMax).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7e).contains($0) }
     }
 }
 
-/// Why what came is not taken for an answer to the sign-in.
+/// Why a response does not count as an answer to the sign-in.
 package enum ResponseRefusal: String, Hashable, Sendable, CaseIterable {
-    /// It carries no `state`, or another one than ours: made up, or from another sign-in.
+    /// It has no `state` or the wrong one: it is forged, or belongs to another sign-in.
     case wrongState
-    /// Its address is the redirect URI of another issuer (mix-up, RFC 9700 §4.4).
+    /// It came to the redirect URI of another issuer (mix-up, RFC 9700 §4.4).
     case wrongPath
-    /// There is neither a code nor an error in it.
+    /// It has neither a code nor an error.
     case noAnswer
     /// A code alone is not enough for this server.
     case needsWholeAddress
-    /// The answer has come already: each counts once.
+    /// The answer has already arrived, and counts only once.
     case alreadyAnswered
-    /// This sign-in waits for no answer by a browser, or not yet.
+    /// This sign-in expects no answer through a browser, or not yet.
     case notAwaited
 }
 
-/// Why an answer with the right `state` is not believed.
+/// Why an answer with the right `state` is not trusted.
 package enum Mistrust: String, Hashable, Sendable, CaseIterable {
-    /// It names another issuer: the person was led from one server to another (mix-up, RFC 9700 §4.4).
+    /// It names another issuer: somebody redirected the person from one server to another (mix-up, RFC 9700 §4.4).
     case wrongIssuer
-    /// The server says that it always names itself, and did not.
+    /// The server declares that its responses always name it, but this one does not.
     case noIssuer
     case codeAndError
-    /// No code of RFC 6749 appendix A.11, several, or one that was not asked for.
+    /// The code is not valid by RFC 6749 appendix A.11, occurs more than once, or was not requested.
     case malformedCode
-    /// An ID token was asked for beside the code, and did not come.
+    /// An ID token was requested with the code, but is missing.
     case noIDToken
 }
 
-/// An error that the server gave in place of a code, or of a device's tokens (RFC 6749 §4.1.2.1, RFC 8628 §3.5).
+/// An error of the server instead of a code or of a device's tokens (RFC 6749 §4.1.2.1, RFC 8628 §3.5).
 package struct ServerRefusal: Hashable, Sendable {
-    /// `error`, fit for a terminal.
+    /// `error`, safe for a terminal.
     package let error: String
-    /// `error_description`, fit for a terminal; nil if there was none.
+    /// `error_description`, safe for a terminal; nil if there was none.
     package let description: String?
 
     package init(error: String, description: String? = nil) {
@@ -247,12 +252,13 @@ package struct ServerRefusal: Hashable, Sendable {
 
     /// What it means for the sign-in.
     package enum Meaning: Hashable, Sendable {
-        /// The person, or the server on their behalf, said no.
+        /// The person refused, or the server did so on their behalf.
         case denied
         case failed(SignInFailure.Kind)
     }
 
-    /// Whether the description begins with one of these words of the server's: `AADB2C90118: The user has forgotten their password.`
+    /// Whether the description begins with one of these codes, such as `AADB2C90118: The user has forgotten their
+    /// password.`
     func begins(with codes: [String]) -> Bool {
         guard case .denied = meaning, let description else { return false }
         return codes.contains { code in
@@ -263,23 +269,23 @@ package struct ServerRefusal: Hashable, Sendable {
 
     package var meaning: Meaning {
         switch error {
-        // LinkedIn has words of its own for a person who turns back.
+        // LinkedIn has its own codes for a person who cancels.
         case "access_denied", "user_cancelled_login", "user_cancelled_authorize", "authorization_declined": .denied
         case "server_error", "temporarily_unavailable": .failed(.unavailable)
         case "invalid_request", "unauthorized_client", "unsupported_response_type", "invalid_scope", "invalid_target",
             "invalid_client", "invalid_request_uri", "invalid_request_object", "request_not_supported",
             "request_uri_not_supported", "registration_not_supported":
             .failed(.misconfigured)
-        // login_required, consent_required, account_selection_required and whatever else a server says.
+        // login_required, consent_required, account_selection_required and everything else.
         default: .failed(.refused)
         }
     }
 }
 
-/// What a person brings back from a browser by hand, or a desktop by a URI scheme: the address that the browser was sent to,
-/// `code#state` as some pages show it, the parameters alone, or the code alone.
+/// Reads what a person copies from a browser, or what a desktop passes on for a URI scheme: the address, `code#state`
+/// as some pages show it, only the parameters, or only the code.
 package enum PastedRedirect {
-    /// Reads `text`. White space in it is dropped: terminals and mails break long lines, and no address has any.
+    /// Reads `text`. White space is dropped: terminals and mails break long lines, and an address contains none.
     package static func read(_ text: String) throws(PastedRedirectError) -> AuthorizationResponse {
         let bytes = HandedOnAddress.unwrapped(text.utf8.filter { !($0 == 0x20 || (0x09...0x0d).contains($0)) })
         guard !bytes.isEmpty else { throw .empty }
@@ -288,7 +294,7 @@ package enum PastedRedirect {
         let (address, fragment) = (parts[0], parts.count > 1 ? parts[1] : [])
         if isAddress(address) {
             let query = address.firstIndex(of: UInt8(ascii: "?")).map { address[$0...].dropFirst() } ?? []
-            // Servers put errors, and some of them everything, behind the "#" (`response_mode=fragment`).
+            // Servers put errors, and some of them all parameters, after the "#" (`response_mode=fragment`).
             return try response(query.isEmpty ? fragment : query, path: path(of: address))
         }
         if address.contains(UInt8(ascii: "=")), address.contains(UInt8(ascii: "&")) || hasName(address) {
@@ -311,7 +317,7 @@ package enum PastedRedirect {
         }
     }
 
-    /// What stands between scheme and authority on the one side and the query on the other; nil if there is no scheme.
+    /// The part between the authority and the query; nil if there is no scheme.
     private static func path(of address: ArraySlice<UInt8>) -> String? {
         let start = address.prefix { $0 != UInt8(ascii: "?") }
         guard let colon = start.firstIndex(of: UInt8(ascii: ":")) else { return nil }
@@ -320,7 +326,8 @@ package enum PastedRedirect {
         return String(decoding: rest.dropFirst(2).drop { $0 != UInt8(ascii: "/") }, as: UTF8.self)
     }
 
-    /// Whether it begins with a URI scheme, or has a query. Codes may have a colon or a slash in them (Google's), but no `:/`.
+    /// Whether it begins with a URI scheme or has a query. Codes may contain a colon or a slash (Google's do), but not
+    /// `:/`.
     private static func isAddress(_ text: ArraySlice<UInt8>) -> Bool {
         if text.contains(UInt8(ascii: "?")) { return true }
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return false }
@@ -333,7 +340,7 @@ package enum PastedRedirect {
     }
 }
 
-/// Why what was brought cannot be read.
+/// Why the entered text cannot be read.
 package enum PastedRedirectError: Error, Hashable, Sendable {
     case empty
     case response(AuthorizationResponseError)

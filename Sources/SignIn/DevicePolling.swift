@@ -1,25 +1,27 @@
 internal import RefreshCore
 
-/// When a device asks the token endpoint again whether the person has approved (RFC 8628 §3.5).
+/// Plans when a device asks the token endpoint again whether the person has approved (RFC 8628 §3.5).
 package struct DevicePolling: Hashable, Sendable {
-    /// RFC 8628 §3.2: if the server names no interval, five seconds.
+    /// RFC 8628 §3.2: five seconds if the server states no interval.
     package static let assumedInterval = Duration.seconds(5)
-    /// What each `slow_down` adds, for good.
+    /// How much each `slow_down` adds permanently.
     static let slowDown = Duration.seconds(5)
-    /// The longest wait that lost answers lead to: a person who has approved is not kept waiting longer than this once the network is
-    /// back. What the server itself asks for is not cut.
+    /// The longest wait after lost answers. Once the network is back, a person who has approved waits no longer than
+    /// this. A longer wait that the server asks for is kept.
     static let longestSetback = Duration.seconds(60)
 
-    /// What the server wants between two polls.
+    /// The interval that the server wants between two polls.
     private(set) var interval: Duration
-    /// Polls in a row that were not answered.
+    /// How many polls in a row got no answer.
     private(set) var setbacks = 0
-    /// When the last one ended, or the code was given out.
+    /// When the last poll ended, or when the code was issued.
     private var since: Moment
     /// Whether a poll is under way.
     private(set) var isOut = false
 
-    /// - Parameter interval: nil if the server named none. Less than a second is taken for one.
+    /// Begins polling.
+    ///
+    /// - Parameter interval: nil if the server stated none. At least one second is used.
     init(interval: Duration?, at now: Moment) {
         self.interval = max(interval ?? Self.assumedInterval, .seconds(1))
         since = now
@@ -40,13 +42,13 @@ package struct DevicePolling: Hashable, Sendable {
         setbacks = 0
     }
 
-    /// The server says that it is asked too often.
+    /// The server says that it is polled too often.
     mutating func slowedDown(at now: Moment) {
         pending(at: now)
         interval += Self.slowDown
     }
 
-    /// No answer came, or none that says anything.
+    /// No answer arrived, or none that could be understood.
     mutating func lost(at now: Moment) {
         end(at: now)
         setbacks += 1
@@ -57,7 +59,7 @@ package struct DevicePolling: Hashable, Sendable {
         since = now
     }
 
-    /// RFC 8628 §3.5 wants an exponential back-off on timeouts: each doubles the wait.
+    /// RFC 8628 §3.5 recommends exponential back-off after timeouts: each doubles the wait.
     private var wait: Duration {
         max(interval, min(interval.scaled(by: Double(1 << min(setbacks, 8))), Self.longestSetback))
     }

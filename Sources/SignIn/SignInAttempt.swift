@@ -1,23 +1,24 @@
 package import RefreshCore
 
-/// Decides what happens in one sign-in: (phase, event, now) to (phase, effects), and nothing else.
+/// Decides what happens in one sign-in: it maps (phase, event, now) to (phase, effects), and does nothing else.
 ///
-/// It reads no clock, draws no random number and sees no token but the code, which it hands on once.
+/// It reads no clock, draws no random number and sees no tokens. It does see the code, which it passes on once.
 package struct SignInAttempt: Sendable {
-    /// How long a person may take. Ten minutes are enough to find a telephone for a second factor, and what most servers grant their own
-    /// pages.
+    /// How long a person may take. Ten minutes are enough to find a phone for a second factor, and most servers give
+    /// their own pages as long.
     package static let lifetime = Duration.seconds(600)
-    /// The longest life of a device code that is waited for; RFC 8628 §3.2 shows half an hour.
+    /// The longest lifetime of a device code that we wait for. The example in RFC 8628 §3.2 has half an hour.
     package static let deviceLifetimeMax = Duration.seconds(1800)
-    /// How long a store that cannot be written is waited for, once the tokens are there.
+    /// How long to wait for a store that cannot be written, once the tokens have arrived.
     static let storingMax = Duration.seconds(60)
 
     package let plan: SignInPlan
     package private(set) var phase = SignInPhase.preparing
-    /// What the person goes through now.
+    /// The step of the sign-in at the server.
     package private(set) var leg: SignInLeg
     private var endsAfter = Self.lifetime
-    /// Once for each sign-in: no server keeps people going round.
+    /// Whether the password was reset in this sign-in. It is allowed once, so that no server can send people in
+    /// circles.
     package private(set) var hasResetPassword = false
 
     package init(plan: SignInPlan) {
@@ -25,29 +26,29 @@ package struct SignInAttempt: Sendable {
         leg = plan.leg
     }
 
-    /// When the person has to be back, by the wall clock at `now`.
+    /// When the person must have returned, by the wall clock at `now`.
     package func expiresAt(at now: Moment) -> Timestamp {
         now.wall + (endsAfter - now.elapsed(since: plan.startedAt))
     }
 
-    /// How long until `timePassed` has to be told; nil if time changes nothing.
+    /// How long until `timePassed` is due; nil if nothing depends on time.
     package func remaining(at now: Moment) -> Duration? {
         let rest = max(endsAfter - now.elapsed(since: plan.startedAt), .zero)
         switch phase {
         case .preparing, .waiting: return rest
         case .polling(let polling): return min(polling.remaining(at: now) ?? rest, rest)
         case .storing(let since): return max(Self.storingMax - now.elapsed(since: since), .zero)
-        // The exchange has a time limit of its own.
+        // The exchange has its own time limit.
         case .exchanging, .ended: return nil
         }
     }
 
-    /// Takes note of `event` and says what has to be done.
+    /// Applies `event` and returns what has to be done.
     ///
     /// - Returns: the effects in their order; empty if the event changes nothing.
     package mutating func handle(_ event: SignInEvent, at now: Moment) -> [SignInEffect] {
         if case .ended = phase {
-            // What arrives for a sign-in that is over is nobody's, tokens included.
+            // Nothing that arrives after the end of a sign-in is used, not even tokens.
             if case .responseArrived = event { return [.refuse(.alreadyAnswered)] }
             return []
         }
@@ -87,9 +88,10 @@ package struct SignInAttempt: Sendable {
     private func canBeCancelled(by canceller: SignInCanceller) -> Bool {
         switch phase {
         case .preparing, .waiting, .polling: true
-        // A person who turns back does not want the tokens; a daemon that stops waits for them, as for those of a refresh.
+        // A person who cancels does not want the tokens. A daemon that stops waits for them, as it does for those of a
+        // refresh.
         case .exchanging: canceller != .stopping
-        // They are on their way to the disk.
+        // The tokens are being written to disk.
         case .storing: canceller == .removed || canceller == .changed
         case .ended: false
         }
@@ -112,13 +114,13 @@ package struct SignInAttempt: Sendable {
         }
     }
 
-    /// From here on the state is used up: the same answer a second time finds nobody waiting.
+    /// The state is used up now: a second copy of the same answer is refused.
     private mutating func codeArrived(_ code: AuthorizationCode, at now: Moment) -> [SignInEffect] {
         switch leg {
         case .grant:
             phase = .exchanging
             return [.tell(.callbackReceived), .tell(.exchanging), .exchange(code)]
-        // A code of another policy brings a refresh token that is good for that policy only, so that the account could not use it.
+        // The refresh token from another policy's code works only for that policy, so the account cannot use it.
         case .passwordReset: return begin(plan.leg, at: now)
         case .otherPolicy: return [.tell(.callbackReceived)] + end(.policyCompleted)
         }
@@ -140,7 +142,7 @@ package struct SignInAttempt: Sendable {
         return begin(.passwordReset, at: now)
     }
 
-    /// Sends the person to the server again, who is there, and gets as much time as at the beginning.
+    /// Sends the person to the server again. They are present, and get the full time again.
     private mutating func begin(_ leg: SignInLeg, at now: Moment) -> [SignInEffect] {
         self.leg = leg
         phase = .preparing
@@ -174,9 +176,10 @@ package struct SignInAttempt: Sendable {
     ) -> [SignInEffect] {
         guard phase.isObtaining else { return [] }
         if let stored = plan.storedSubject, !plan.replacesSubject {
-            // Its tokens are left alone: to revoke them could end the grant of another account, whose person was taken by mistake.
+            // The tokens are not revoked. Revoking could end the grant of the right account of a person who signed in
+            // to the wrong one by mistake.
             if let subject, let other = otherOwner(than: subject, called: name) { return end(other) }
-            // A server that names nobody cannot name another. One that could not be asked may know another.
+            // A server that never names anybody cannot name another person. A server that could not be asked might.
             if subject == nil, isUnavailable {
                 let reason =
                     "the server did not say who signed in, and the account belongs to '\(plan.storedName ?? stored)'"
@@ -187,7 +190,8 @@ package struct SignInAttempt: Sendable {
         return [.store]
     }
 
-    /// How it ends if the account is another person's than who signed in; nil if it is theirs, nobody's, or given to them.
+    /// How it ends if the account belongs to another person; nil if it belongs to the one who signed in or to nobody,
+    /// or if it may be taken over.
     private func otherOwner(than subject: String, called name: String?) -> SignInEnd? {
         guard let stored = plan.storedSubject, !plan.replacesSubject, subject != stored else { return nil }
         return .otherSubject(signedIn: name ?? subject, owner: plan.storedName ?? stored)
@@ -213,7 +217,7 @@ package struct SignInAttempt: Sendable {
 }
 
 extension ServerRefusal {
-    /// How a sign-in ends that it answers.
+    /// How this error ends a sign-in.
     fileprivate var end: SignInEnd {
         switch meaning {
         case .denied: .denied(self)
@@ -222,39 +226,39 @@ extension ServerRefusal {
     }
 }
 
-/// How the person's answer comes back; the raw values are those of the wire.
+/// How the answer comes back. The raw values are used on the wire.
 package enum SignInFlow: String, Hashable, Sendable, CaseIterable {
     /// The server sends the browser to a port on loopback (RFC 8252 §7.3).
     case browser
-    /// The person brings the address that the browser was sent to.
+    /// The person pastes the address that the browser was sent to.
     case paste
-    /// The browser hands the address on by a private-use URI scheme (RFC 8252 §7.1).
+    /// The browser passes the address on by a private-use URI scheme (RFC 8252 §7.1).
     case scheme
     /// The person types a code on any device (RFC 8628).
     case device
 }
 
-/// What a person goes through at the server, where that is chosen by a policy.
+/// What a person does at a server where a policy decides that.
 package enum SignInLeg: Hashable, Sendable {
-    /// The account's own policy, whose code brings its grant.
+    /// The account's own policy. Its code brings the account's grant.
     case grant
-    /// The policy in which people reset their password, before the other one is gone through again.
+    /// The policy for resetting a forgotten password, before the account's own policy runs again.
     case passwordReset
-    /// A policy that somebody asked for, to edit a profile perhaps. The account stays as it is.
+    /// Another policy that was requested, for example to edit a profile. It does not change the account.
     case otherPolicy
 }
 
-/// What a sign-in is to be.
+/// The settings of a sign-in.
 package struct SignInPlan: Hashable, Sendable {
     package let flow: SignInFlow
     package let leg: SignInLeg
-    /// Whether there is a policy in which people reset their password.
+    /// Whether there is a policy for resetting the password.
     package let resetsPasswords: Bool
-    /// Whose account it is; nil if that is not known.
+    /// The subject of the account's person; nil if it is unknown.
     package let storedSubject: String?
-    /// What they are called; nil if that is not known.
+    /// The name of the account's person; nil if it is unknown.
     package let storedName: String?
-    /// Whether another person may take it over.
+    /// Whether another person may take over the account.
     package let replacesSubject: Bool
     package let startedAt: Moment
 
@@ -277,21 +281,21 @@ package struct SignInPlan: Hashable, Sendable {
     }
 }
 
-/// Where a sign-in stands.
+/// The phase of a sign-in.
 package enum SignInPhase: Equatable, Sendable {
-    /// The server is asked for what the person is to be shown.
+    /// The server is asked for what to show the person.
     case preparing
     /// The person is at the server's pages.
     case waiting(AuthorizationExpectation)
-    /// The person approves on another device, and the server is asked again and again.
+    /// The person approves on another device, and the daemon polls the server.
     case polling(DevicePolling)
-    /// The code is at the token endpoint.
+    /// The code was sent to the token endpoint.
     case exchanging
-    /// The tokens are there, and not on disk yet.
+    /// The tokens have arrived and are not on disk yet.
     case storing(since: Moment)
     case ended(SignInEnd)
 
-    /// Whether a person has something to do.
+    /// Whether the person has something to do.
     var isForPerson: Bool {
         switch self {
         case .waiting, .polling: true
@@ -307,7 +311,7 @@ package enum SignInPhase: Equatable, Sendable {
         }
     }
 
-    /// Whether the tokens are there, and not on disk yet.
+    /// Whether the tokens have arrived and are not on disk yet.
     package var isStoring: Bool {
         if case .storing = self { true } else { false }
     }
@@ -315,34 +319,35 @@ package enum SignInPhase: Equatable, Sendable {
 
 /// What can happen to a sign-in.
 package enum SignInEvent: Equatable, Sendable {
-    /// The address is there that the browser has to open.
+    /// The address for the browser is ready.
     case prepared(AuthorizationExpectation)
-    /// The server gave a device code, which lives for `lifetime`; the interval is nil if it named none.
+    /// The server issued a device code with this `lifetime`; the interval is nil if the server stated none.
     case deviceAuthorized(interval: Duration?, lifetime: Duration)
-    /// There is nothing to show the person.
+    /// There is nothing to show the person, because the preparation failed.
     case preparationFailed(SignInFailure)
-    /// Somebody says that the browser was opened.
+    /// Somebody reported that the browser was opened.
     case opened
-    /// Something came back from a browser, or was brought by a person.
+    /// A response came from a browser, or a person entered one.
     case responseArrived(AuthorizationResponse)
     /// The token endpoint answered a poll without tokens.
     case pollEnded(DevicePollAnswer)
-    /// The tokens are there. The subject is nil if the server named none, or could not be asked; the name is fit for a terminal.
+    /// The tokens have arrived. The subject is nil if the server named none or could not be asked; the name is safe for
+    /// a terminal.
     case grantArrived(subject: String?, name: String? = nil, isUnavailable: Bool = false)
-    /// The ID token that was all that was asked for is genuine. The name is fit for a terminal.
+    /// The ID token, the only thing requested, is genuine. The name is safe for a terminal.
     case identityArrived(subject: String, name: String?)
-    /// The code brought no tokens, or the device's none that can be believed.
+    /// The code brought no tokens, or the device's tokens cannot be trusted.
     case exchangeFailed(RefreshFailure)
     /// The tokens are on disk.
     case stored
-    /// The tokens will not be on disk.
+    /// The tokens cannot be stored.
     case notStored(reason: String)
-    /// What `remaining(at:)` said has passed.
+    /// The time from `remaining(at:)` has passed.
     case timePassed
     case cancelled(by: SignInCanceller)
 }
 
-/// What the token endpoint says of a device code (RFC 8628 §3.5), tokens apart.
+/// The token endpoint's answer about a device code (RFC 8628 §3.5), other than tokens.
 package enum DevicePollAnswer: Hashable, Sendable {
     case pending
     case slowDown
@@ -351,95 +356,96 @@ package enum DevicePollAnswer: Hashable, Sendable {
     case failed(RefreshFailure)
 }
 
-/// What has to be done about an event, in this order.
+/// What the caller has to do after an event, in this order.
 package enum SignInEffect: Equatable, Sendable {
-    /// Tell those who follow.
+    /// Tell the followers of the sign-in.
     case tell(SignInNews)
-    /// Send the person to the server again, by a request with secrets of its own; see `leg`.
+    /// Prepare a request with new secrets and send the person to the server again; see `leg`.
     case prepare
-    /// Send the code to the token endpoint; once.
+    /// Send the code to the token endpoint, once.
     case exchange(AuthorizationCode)
-    /// Check the ID token that is all that was asked for.
+    /// Validate the ID token, the only thing requested.
     case check(Secret)
     /// Ask the token endpoint about the device code.
     case poll
     /// Commit the tokens that arrived.
     case store
-    /// Tell whoever brought the answer that it is none.
+    /// Tell the sender of the response that it does not count as an answer.
     case refuse(ResponseRefusal)
-    /// Tell everybody how it ended, and forget it.
+    /// Tell everybody how the sign-in ended, and forget it.
     case finish(SignInEnd)
 }
 
-/// What those who follow a sign-in are told; the raw values are those of the wire.
+/// What followers of a sign-in are told. The raw values are used on the wire.
 package enum SignInNews: String, Hashable, Sendable, CaseIterable {
     case started
     case opened
     case callbackReceived = "callback-received"
     case exchanging
-    /// The person has forgotten the password, and is sent to where it is reset.
+    /// The person forgot the password and is sent to the page that resets it.
     case passwordReset = "password-reset"
-    /// The password is reset, and the person is sent to sign in with it.
+    /// The password was reset, and the person is sent to sign in with it.
     case signInAgain = "sign-in-again"
     case completed
-    /// The policy that was asked for is done, and the account as it was.
+    /// The requested policy is done; the account has not changed.
     case policyCompleted = "policy-completed"
 
-    /// Whether there is an address for the browser.
+    /// Whether this news has an address for the browser.
     package var isInvitation: Bool { self == .started || self == .passwordReset || self == .signInAgain }
 }
 
 /// How a sign-in ended.
 package enum SignInEnd: Hashable, Sendable {
-    /// The tokens are stored, or only an ID token was asked for, and it is genuine.
+    /// The tokens are stored; or only an ID token was requested, and it is genuine.
     case completed
-    /// The policy that was asked for is done. No tokens were asked for.
+    /// The requested policy is done. No tokens were requested.
     case policyCompleted
-    /// The person has forgotten the password. `isResettable` says whether the account knows where it is reset: then they were there before.
+    /// The person forgot the password. If `isResettable`, the account has a policy that resets it, and the person was
+    /// already there.
     case passwordForgotten(isResettable: Bool)
     case cancelled(by: SignInCanceller)
-    /// The person, or the server on their behalf, said no.
+    /// The person refused, or the server did so on their behalf.
     case denied(ServerRefusal)
-    /// Nobody came back in time.
+    /// Nobody returned in time.
     case timedOut
     case failed(SignInFailure)
-    /// Another person signed in than the one whose account it is. Both as people call them, or by their subjects.
+    /// Another person signed in than the account's. Both are given by name, or else by subject.
     case otherSubject(signedIn: String, owner: String)
 }
 
-/// What ended a sign-in before its end; the raw values are those of the wire.
+/// What ended a sign-in early. The raw values are used on the wire.
 package enum SignInCanceller: String, Hashable, Sendable, CaseIterable {
     case user
-    /// A new one for the same account.
+    /// A new sign-in for the same account began.
     case superseded
     /// The account was removed.
     case removed
-    /// The account's issuer, provider or client was.
+    /// The account's issuer, provider or client was changed.
     case changed
-    /// The daemon ends.
+    /// The daemon is stopping.
     case stopping
 }
 
 /// Why a sign-in brought no tokens.
 package struct SignInFailure: Error, Hashable, Sendable {
-    /// What may help; the raw values are those of the wire.
+    /// What may help. The raw values are used on the wire.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// To sign in again: the server would not take the code, or its answer cannot be trusted.
+        /// Signing in again may help: the server refused the code, or its answer cannot be trusted.
         case refused
-        /// To wait.
+        /// Waiting may help.
         case unavailable
-        /// To change a setting, here or at the server.
+        /// Changing a setting may help, here or at the server.
         case misconfigured
     }
 
     package var kind: Kind
-    /// One sentence, lower case, without the server's words.
+    /// One phrase in lower case, without the server's text.
     package var reason: String
-    /// What the server said; nil if it was not asked, or said nothing that was read.
+    /// What the server said; nil if it was not asked, or if its answer could not be read.
     package var detail: FailureDetail?
-    /// What helps, for people; nil: what helps with all failures of this kind.
+    /// What helps, for people; nil for the general advice for this kind.
     package var hint: String?
-    /// What the provider's profile tells about such failures; nil if nothing.
+    /// The provider profile's note about such failures; nil if there is none.
     package var note: String?
 
     package init(_ kind: Kind, _ reason: String, detail: FailureDetail? = nil, hint: String? = nil) {
@@ -449,14 +455,15 @@ package struct SignInFailure: Error, Hashable, Sendable {
         self.hint = hint
     }
 
-    /// A code, or a device's, that brought no tokens. For a code, `invalid_grant` means that the code is refused (RFC 6749 §5.2): the grant
-    /// of before is as good as it was.
+    /// Creates the failure of a code or a device code that brought no tokens. For a code, `invalid_grant` means that
+    /// the code is refused (RFC 6749 §5.2); the previous grant is still valid.
     init(exchange failure: RefreshFailure) {
         self.init(failure)
         if failure.failureClass == .grantEnded { reason = "the authorization server refuses the code" }
     }
 
-    /// A request that failed. A code is sent once: that its answer is lost is not mended by sending it again (RFC 6749 §4.1.2).
+    /// Creates the failure of a request. A code is sent only once: after a lost answer, sending it again does not help
+    /// (RFC 6749 §4.1.2).
     package init(_ failure: RefreshFailure) {
         let kind: Kind =
             switch failure.failureClass {
@@ -467,7 +474,7 @@ package struct SignInFailure: Error, Hashable, Sendable {
         self.init(kind, failure.detail.summary, detail: failure.detail)
     }
 
-    /// An error that came by the browser.
+    /// Creates the failure for an error that came through the browser.
     init(_ kind: Kind, _ refusal: ServerRefusal) {
         let summary = "the server answers the browser with an error"
         let detail = FailureDetail(

@@ -1,11 +1,11 @@
 internal import AuthRefreshInterface
 
-/// Makes text from elsewhere safe to print, and fits it.
+/// Makes foreign text safe to print, and fits it to a width.
 package enum PlainText {
-    /// The text on one line, without characters that steer a terminal.
+    /// The text on one line, without terminal control characters.
     ///
-    /// An authorization server's `error_description` is written by a stranger: escape sequences, line breaks and
-    /// bidirectional overrides in it would let it forge what the user sees.
+    /// Strangers write an authorization server's `error_description`. With escape sequences, line breaks and
+    /// bidirectional overrides, it could forge what the user sees.
     package static func line(_ text: String) -> String {
         text.replacingSteering(with: "\u{FFFD}")
     }
@@ -19,16 +19,18 @@ package enum PlainText {
     }
 }
 
-/// Text on lines that a terminal has room for.
+/// Wraps text to the width of a terminal.
 package enum WrappedText {
-    /// The words on as few lines as they take. A word of narrow characters that is longer than a line stays whole: it may be there to be
-    /// copied. Scripts that are written without blanks are broken where the line ends.
+    /// Wraps the words to as few lines as possible.
+    ///
+    /// A word of narrow characters that is longer than a line stays whole, because the user may want to copy it.
+    /// Scripts without blanks are broken at the end of the line.
     ///
     /// - Parameters:
-    ///   - width: columns; nil: one line.
-    ///   - indent: columns by which every line but the first is moved.
-    ///   - ending: what every line but the last ends with.
-    ///   - breaking: whether long words are broken, too: nothing may stand beyond the edge.
+    ///   - width: the number of columns; nil gives one line.
+    ///   - indent: by how many columns every line except the first is indented.
+    ///   - ending: the end of every line except the last.
+    ///   - breaking: whether long words are broken, too, so that nothing exceeds the width.
     package static func lines(
         _ text: String,
         width: Int?,
@@ -56,7 +58,7 @@ package enum WrappedText {
         return lines + [(lines.isEmpty ? "" : margin) + line]
     }
 
-    /// The parts between which a line may end; one, for most words.
+    /// The parts between which a line may end. Most words have only one part.
     private static func pieces(of word: String, _ room: Int, _ breaking: Bool) -> [String] {
         let isWide = TerminalWidth.of(word) > word.count
         if isWide { return word.map(String.init) }

@@ -11,15 +11,15 @@ package struct TerminalStyle: Sendable {
         case faint = "2"
     }
 
-    /// Whether text may be coloured.
+    /// Whether text may be colored.
     package var isColoured: Bool
-    /// Whether the cursor can be moved about.
+    /// Whether the cursor can be moved.
     package var canDraw: Bool
-    /// Columns of the terminal. Nil: not a terminal, or one that does not tell; nothing is cut.
+    /// The columns of the terminal; nil if it is not a terminal, or does not say. Then nothing is cut.
     package var width: Int?
-    /// Its rows. Nil: as above.
+    /// The rows of the terminal; nil as for `width`.
     package var height: Int?
-    /// What stands for text that was cut off depends on it.
+    /// The character set, which decides how cut-off text is marked.
     package var charset: Charset
 
     package init(
@@ -40,7 +40,8 @@ package struct TerminalStyle: Sendable {
 
     package static var standardError: TerminalStyle { TerminalStyle(of: STDERR_FILENO) }
 
-    /// As the stream is now: colour and size on a terminal only, no colour with `NO_COLOR` (no-color.org) or a dumb terminal.
+    /// The style of the stream now. Color and size exist only on a terminal; `NO_COLOR` (no-color.org) and dumb
+    /// terminals have no color.
     private init(of descriptor: Int32) {
         self.init(charset: .current)
         guard isatty(descriptor) == 1 else { return }
@@ -66,7 +67,7 @@ package struct TerminalStyle: Sendable {
     }
 }
 
-/// What characters the user's locale has, as far as it matters here.
+/// The characters that the user's locale can show, as far as we need to know.
 package enum Charset: Sendable {
     case utf8
     /// Only ASCII is safe.
@@ -74,9 +75,12 @@ package enum Charset: Sendable {
 
     package static let current = Charset(environment: environmentValue)
 
-    /// - Parameter environment: looks up a variable; nil if it is not set, or empty.
+    /// Reads the locale.
+    ///
+    /// - Parameter environment: looks up a variable; nil if it is not set or is empty.
     package init(environment: (String) -> String?) {
-        // locale(7): the first that is set decides. None set is a service or a container, whose readers take UTF-8.
+        // locale(7): the first variable that is set counts. If none is set, this is a service or a container, whose
+        // readers use UTF-8.
         guard let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first else {
             self = .utf8
             return
@@ -85,7 +89,7 @@ package enum Charset: Sendable {
         self = name.contains("utf-8") || name.contains("utf8") ? .utf8 : .ascii
     }
 
-    /// What stands for text that was cut off.
+    /// The mark for cut-off text.
     package var ellipsis: String {
         switch self {
         case .utf8: "…"
@@ -93,7 +97,7 @@ package enum Charset: Sendable {
         }
     }
 
-    /// The text as the locale can show it; what it lacks becomes "?".
+    /// The text as the locale can show it. Other characters become "?".
     package func rendered(_ text: String) -> String {
         switch self {
         case .utf8: return text
@@ -104,7 +108,7 @@ package enum Charset: Sendable {
     }
 }
 
-/// Nil if the variable is not set, or empty.
+/// The value of the variable; nil if it is not set or is empty.
 private func environmentValue(_ name: String) -> String? {
     guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
     return unsafe String(cString: value)

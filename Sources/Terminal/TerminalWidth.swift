@@ -1,15 +1,15 @@
-/// How many columns of a terminal text takes: what wcwidth(3) says of each character.
+/// The number of terminal columns that text takes, as wcwidth(3) defines it for each character.
 ///
-/// The C library's own depends on a locale that a static program cannot load.
+/// The C library's function depends on a locale that a static program cannot load.
 package enum TerminalWidth {
-    /// Columns of the text. Characters that steer a terminal have to be out of it already.
+    /// The columns of the text, which must no longer contain control characters.
     package static func of(_ text: String) -> Int {
-        // What nearly all text is.
+        // The usual case.
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.unicodeScalars.reduce(0) { $0 + of($1) }
     }
 
-    /// The beginning of the text that fits into so many columns; no character of it is halved.
+    /// The beginning of the text that fits into `columns`. No character is cut in half.
     package static func prefix(of text: String, columns: Int) -> Substring {
         var left = columns
         return text.prefix { character in
@@ -26,7 +26,7 @@ package enum TerminalWidth {
         }
     }
 
-    /// Unicode's East Asian Width W and F, with the unassigned places between them that belong to the same scripts.
+    /// Unicode's East Asian Width W and F, including the unassigned code points between them of the same scripts.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0, 0x23F3...0x23F3,
         0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x267F...0x267F, 0x2693...0x2693, 0x26A1...0x26A1,
